@@ -18,7 +18,7 @@ if (root !== null) {
     session: createSession(sessionValue('promscaler.token')),
     fetch: (input, init) => fetch(input, init),
   });
-  // A list scrolls when it has its rows; the browser would scroll before.
+  // A list scrolls when it has its rows. The browser would scroll before that.
   history.scrollRestoration = 'manual';
   render(<Shell api={api} theme={createTheme()} />, root);
 }

@@ -10,8 +10,8 @@ import type { ReadMetadata } from './manifest/metadata.js';
 import { readTarget } from './manifest/scale-target.js';
 
 /**
- * Converts the spec of a CHPA: an HPA with limits, which promscaler has under the same names with `preset: chpa`. Also
- * reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules cannot be converted.
+ * Converts the spec of a CHPA: an HPA with limits. promscaler has the same limits under the same names with `preset:
+ * chpa`. Also reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules cannot be converted.
  */
 export function importChpa(
   manifest: Fields,

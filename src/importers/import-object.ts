@@ -23,7 +23,7 @@ export interface ImportedObject {
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly remarks: readonly Remark[];
-  /** For an HPA that KEDA created: its ScaledObject, such as `ScaledObject shop/web`. */
+  /** The ScaledObject of an HPA that KEDA created, such as `ScaledObject shop/web`. */
   readonly madeFrom?: string;
 }
 
@@ -68,7 +68,7 @@ function kindOf(value: unknown): Kind | null {
     : null;
 }
 
-/** Converts one object to a scaler document. Never throws for any JSON value. Null: the object is no autoscaler. */
+/** Converts one object to a scaler document. Never throws for any JSON value. Null: the object is not an autoscaler. */
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
@@ -99,7 +99,9 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
 
-/** An autoscaler of another API version is reported: its fields may mean something else. Null: it is no autoscaler. */
+/**
+ * Reports an autoscaler of another API version, because its fields may have another meaning. Null: not an autoscaler.
+ */
 function unknownVersion(value: PlainObject): ImportedObject | null {
   const { kind, apiVersion, metadata } = value;
   const known = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
@@ -123,8 +125,8 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * Adds a placeholder, which `validate` rejects, if a metric or schedule is commented out: without it, the workload may
- * get too few replicas.
+ * Adds a placeholder if a metric or schedule is commented out. `validate` rejects the placeholder, because the workload
+ * could get too few replicas.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};

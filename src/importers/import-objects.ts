@@ -18,7 +18,7 @@ export interface ImportedManifest extends ImportedObject {
 }
 
 export interface ImportedManifests {
-  /** Autoscalers, in the order of the files. */
+  /** The autoscalers, in the order of the files. */
   readonly objects: readonly ImportedManifest[];
   readonly others: ReadonlyMap<string, number>;
 }
@@ -49,11 +49,11 @@ export function importObjects(
 
 interface ListItem {
   readonly item: unknown;
-  /** Position in the list; null: the value is in none. */
+  /** Position in the list; null: the value is not in a list. */
   readonly position: number | null;
 }
 
-/** Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no kind of their own. */
+/** Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no own kind. */
 function* itemsOf(
   value: unknown,
   { depth, firstItem }: { readonly depth: number; readonly firstItem: number },
@@ -73,7 +73,7 @@ function* itemsOf(
   }
 }
 
-/** Reports an item of a list that cannot be an object of Kubernetes. Null: it is one, or is in no list. */
+/** Reports an item of a list that cannot be a Kubernetes object. Null: it is one, or is not in a list. */
 function brokenItem(item: unknown, position: number | null): ImportedObject | null {
   if (position === null || (isPlainObject(item) && typeof item['kind'] === 'string')) return null;
   const what = isPlainObject(item) ? 'has no kind' : `is ${formatValue(item)}, must be an object`;
@@ -94,7 +94,10 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** The names of scaler documents must be unique, even for objects of different kinds: the first one is kept. */
+/**
+ * Keeps the first of several objects with the same name, even if their kinds differ: the names of scaler documents must
+ * be unique.
+ */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

@@ -9,7 +9,7 @@ import type { ReadMetadata } from './manifest/metadata.js';
 import { namedMetricItem, withUniqueNames } from './manifest/named-metric.js';
 import { readTarget } from './manifest/scale-target.js';
 
-/** Source: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go. A tolerance or window of 0 is unset there. */
+/** Source: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go. There, a tolerance or window of 0 means unset. */
 const DEFAULTS = { tolerance: 0.1, up: 50, down: 20, upWindow: 60, downWindow: 300, modulo: 1 };
 
 /** Stops the controller while a Datadog monitor is not OK. */
@@ -36,7 +36,7 @@ interface ReadMetric {
 
 /**
  * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high
- * watermark: scale-down rounds up, where the controller rounds down, and scale-up aims at the low watermark. Both
+ * watermark. Scale-down rounds up, where the controller rounds down, and scale-up aims at the low watermark. Both
  * result in more replicas. Source: controllers/datadoghq/replica_calculator.go
  */
 export function importWpa(
@@ -71,7 +71,7 @@ export function importWpa(
   const delay = spec.integer('readinessDelaySeconds');
   for (const key of NO_EQUIVALENT) {
     const value = spec.raw(key);
-    // The controller writes its defaults into the object. 0 and an empty string are off.
+    // The controller writes its defaults into the object. 0 and an empty string mean off.
     const isOff = value === undefined || value === 0 || value === '';
     if (isOff || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo)) continue;
     spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);
@@ -93,7 +93,7 @@ export function importWpa(
 }
 
 interface MetricOptions {
-  /** The algorithm is `average`: the value is divided by the number of ready pods. */
+  /** Whether the algorithm is `average`, which divides the value by the number of ready pods. */
   readonly isAverage: boolean;
   readonly isZeroTrusted: boolean;
   readonly context: ImportContext;
@@ -108,7 +108,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
   }
   metric.rest();
   const [onlyLow, onlyHigh] = [body.quantity('lowWatermark'), body.quantity('highWatermark')];
-  // As in the controller, one watermark is both.
+  // As in the controller, a single watermark is used for both.
   const low = onlyLow ?? onlyHigh;
   const marks = marksOf(low, onlyHigh ?? onlyLow);
   const name = body.text('metricName') ?? '';

@@ -18,7 +18,7 @@ export function valuesOf(text: string): readonly JsonSpan[] {
 
 interface Elements {
   readonly spans: readonly JsonSpan[];
-  /** Where the array ends; null: the text ends before. */
+  /** Position of the end of the array; null: the text ends before. */
   readonly end: number | null;
 }
 
@@ -44,7 +44,7 @@ export function elementsOf(text: string, from: number): Elements {
 interface Mark {
   readonly at: number;
   readonly mark: string;
-  /** Open brackets after it, since the start. */
+  /** Number of open brackets after this position, counted from the start. */
   readonly depth: number;
 }
 

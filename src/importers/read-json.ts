@@ -13,8 +13,8 @@ export interface ReadJson {
 }
 
 /**
- * Reads one or more JSON values. An invalid value does not affect the others, and an invalid item not the others of its
- * list. Null: the text is not JSON.
+ * Reads one or more JSON values. An invalid value does not affect other values, and an invalid item does not affect
+ * other items of its list. Null: the text is not JSON.
  */
 export function readJson(text: string, file: string): ReadJson | null {
   const values: ManifestValue[] = [];
@@ -53,8 +53,8 @@ const KIND = /"kind"\s*:\s*"([^"\\]{0,200})"/;
 const VERSION = /"apiVersion"\s*:\s*"([^"\\]{0,200})"/;
 
 /**
- * Reads the items of a list that is not valid JSON as a whole: one item is broken, or the list is truncated. Null: the
- * text is no list in the form of kubectl, or has no valid item.
+ * Reads the items of a list that is not valid JSON as a whole, because one item is broken or the list is truncated.
+ * Null: the text is not a list in the format of kubectl, or has no valid item.
  */
 function readList(text: string, file: string): ReadJson | null {
   const start = ITEMS.exec(text)?.[0];

@@ -4,7 +4,10 @@ import { type YamlBounds, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ManifestValue } from './import-objects.js';
 import { readJson } from './read-json.js';
 
-/** The tokens are those of one object, or of one list that is not in the form of kubectl: they take some 250 MB. */
+/**
+ * The limit for tokens applies to one object, or to one list that is not in the format of kubectl. 500,000 tokens take
+ * about 250 MB.
+ */
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 500_000 };
 
 interface ReadManifests {
@@ -17,7 +20,7 @@ export function readManifests(text: string, file: string): ReadManifests {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
-/** Parses each document separately, so that one above a limit does not affect the others. */
+/** Parses each document separately, so a document above a limit does not affect the others. */
 function readYamlParts(text: string, file: string): ReadManifests {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
@@ -34,10 +37,10 @@ function readYamlParts(text: string, file: string): ReadManifests {
 
 interface Part {
   readonly text: string;
-  /** Number of lines before it. */
+  /** Number of lines before the part. */
   readonly line: number;
   readonly valueOf: (value: unknown) => unknown;
-  /** Position in the list. */
+  /** Position of the first item in the list. */
   readonly firstItem: number;
 }
 
@@ -46,13 +49,13 @@ function whole(text: string): Part {
 }
 
 const ITEMS = /^items:[ \t]*\r?\n(?=- )/m;
-/** In the block style of kubectl, only a key of the list is at the start of a line. */
+/** In the block style of kubectl, only keys of the list object start at the beginning of a line. */
 const AFTER_ITEMS = /^[^-\s#]/m;
 
 /**
- * Returns the items of a list as `kubectl get -o yaml` prints it, each on its own: `kubectl get -A` prints all objects
- * of a cluster as one list, which takes much memory to parse, and a bad item would be that of all. Null: the text is no
- * such list.
+ * Returns the items of a list in the format of `kubectl get -o yaml`, as separate parts. `kubectl get -A` prints all
+ * objects of a cluster as one list, which takes much memory to parse, and one invalid item would invalidate all. Null:
+ * the text is not such a list.
  */
 function listItems(text: string): readonly Part[] | null {
   const found = ITEMS.exec(text);
@@ -96,7 +99,7 @@ function moved(problem: Problem, lines: number): Problem {
   };
 }
 
-/** kubectl prints the kind of a list after its items: a truncated one has none. */
+/** kubectl prints the kind of a list after its items, so a truncated list has none. */
 function isList({ apiVersion, kind }: PlainObject): boolean {
   return typeof kind === 'string' ? kind.endsWith('List') : kind === undefined && apiVersion === 'v1';
 }

@@ -12,8 +12,8 @@ const MOST_PASSES = 200;
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**
- * Removes what a scaler document does not allow, with one remark each, so that the result is valid. Null: a required
- * field is missing or invalid.
+ * Removes what a scaler document does not allow, with one remark each. The result is valid. Null: a required field is
+ * missing or invalid.
  */
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
@@ -30,7 +30,10 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
   return null;
 }
 
-/** Whether a metric, possibly one to complete, has a value without pods. `documentOf` has only the complete ones. */
+/**
+ * Returns whether a metric has a value without pods, including metrics that the user must complete. `documentOf`
+ * contains only complete metrics.
+ */
 function hasTotal({ metrics }: Draft): boolean {
   return metrics.some(({ value }) => 'external' in value || 'object' in value);
 }
@@ -79,7 +82,7 @@ function withoutItem(
   return { ...draft, [list]: items.map((one) => (one === item ? { ...item, isOff: true } : one)) };
 }
 
-/** `minReplicas` must not be above `maxReplicas`, or 0 if all metrics need pods. */
+/** Lowers `minReplicas` to `maxReplicas`, or raises it to 1 if all metrics need pods. */
 function withMinimum(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
   const { minReplicas, maxReplicas, ...spec } = draft.spec;
   if (typeof minReplicas !== 'number') return null;

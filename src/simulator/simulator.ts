@@ -38,20 +38,20 @@ export interface SimulatorOptions {
   /** Port of the exporters; default: any free one. */
   readonly exporterPort?: number;
   readonly workloads?: readonly WorkloadOptions[];
-  /** Besides `default`, `kube-system` and those of the workloads. */
+  /** Namespaces in addition to `default`, `kube-system` and those of the workloads. */
   readonly namespaces?: readonly string[];
   readonly rbac?: Rbac;
-  /** From 0 to below 1; determines names and uids. Default: from the clock. */
+  /** A number in [0, 1). It determines names and uids. Default: from the clock. */
   readonly seed?: number;
   /** Number of requests that the log keeps; default 10,000. */
   readonly requestLogSize?: number;
-  /** Default: 60, as in the real server. */
+  /** Interval of bookmarks. Default: 60, as in the real server. */
   readonly bookmarkSeconds?: number;
-  /** Answer 403 to every request for a resource for this time, like a real server that is starting. Default: 0. */
+  /** Answers 403 to every request for a resource during this time, like a real server that is starting. Default: 0. */
   readonly startingSeconds?: number;
   /** The address in the response to `GET /api`. Default: the host of the request. */
   readonly advertisedAddress?: string;
-  /** False: no controllers; workloads get no pods, and deleted namespaces remain. Default: true. */
+  /** False: there are no controllers. Workloads then get no pods, and deleted namespaces remain. Default: true. */
   readonly hasControllers?: boolean;
   readonly resources?: readonly Resource[];
 }
@@ -76,7 +76,7 @@ export interface WorkloadView {
 export interface Simulator {
   readonly url: string;
   readonly exporterUrl: string;
-  /** For `http_sd_configs`; append `/cadvisor`, `/pods` or `/queues` for one kind of target. */
+  /** URL for `http_sd_configs`. Append `/cadvisor`, `/pods` or `/queues` for one kind of target. */
   readonly sdUrl: string;
   readonly faults: FaultPlan;
   readonly watches: Watches;
@@ -86,11 +86,11 @@ export interface Simulator {
   /** Creates an object, and its namespace if needed. */
   readonly addObject: (manifest: JsonObject) => KubeObject;
   readonly addWorkload: (options: WorkloadOptions) => void;
-  /** A resource is named `GROUP/PLURAL`, or `/pods` in the core group. */
+  /** Returns an object. A resource is named `GROUP/PLURAL`, or `/pods` in the core group. */
   readonly getObject: (resource: string, namespace: string | null, name: string) => KubeObject | null;
   readonly listObjects: (resource: string, namespace?: string) => readonly KubeObject[];
   readonly describe: (workload: WorkloadName) => WorkloadView;
-  /** Sets the load curve, which starts at its second 0 now. */
+  /** Sets the load curve, which starts now. */
   readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
   readonly setBehavior: (workload: WorkloadName, change: Partial<Behavior>) => void;
   /** Merges the patch into the pod template, which starts a rolling update. */

@@ -1,16 +1,16 @@
-/** A value that outlives a reload. Browsers can forbid storage; it then lasts as long as the page. */
+/** A value that survives a reload. If the browser forbids storage, it lasts as long as the page. */
 export interface StoredValue {
   readonly read: () => string | null;
-  /** null removes it. */
+  /** Null removes the value. */
   readonly write: (value: string | null) => void;
 }
 
-/** Ends with the tab. */
+/** Returns a value that lasts as long as the tab. */
 export function sessionValue(key: string): StoredValue {
   return storedValue(() => sessionStorage, key);
 }
 
-/** Kept until the user clears the data of the site. */
+/** Returns a value that lasts until the user clears the data of the site. */
 export function lastingValue(key: string): StoredValue {
   return storedValue(() => localStorage, key);
 }

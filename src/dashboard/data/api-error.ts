@@ -6,17 +6,17 @@ export type ApiErrorKind =
   | 'unauthorized'
   | 'forbidden'
   | 'not-found'
-  /** Another status of 4xx. */
+  /** Another 4xx status. */
   | 'rejected'
-  /** A status of 5xx. */
+  /** A 5xx status. */
   | 'unavailable'
   /** No answer. */
   | 'unreachable'
   | 'timeout'
-  /** The answer is too large, or is not what the API describes. */
+  /** The answer is too large, or violates the schema of the API. */
   | 'invalid';
 
-/** Why a request of the API has no result. The message is a sentence for the user. */
+/** Why a request to the API failed. The message is a sentence for the user. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly kind: ApiErrorKind;
@@ -29,7 +29,7 @@ export class ApiError extends Error {
 
 const MAX_MESSAGE = 500;
 
-/** Returns the error of an answer with another status than 200; `body` has the message, if promscaler wrote it. */
+/** Returns the error for a status other than 200. `body` contains the message if promscaler wrote it. */
 export function errorOfStatus(status: number, body: string): ApiError {
   const message = messageIn(body)?.slice(0, MAX_MESSAGE) ?? `promscaler answered with status ${status}`;
   if (status === 401) return new ApiError('unauthorized', message);
@@ -44,7 +44,7 @@ function messageIn(body: string): string | null {
   return typeof value.error === 'string' ? value.error : null;
 }
 
-/** Returns the error of a failed request: whatever `fetch` and its deadline throw has a kind. */
+/** Returns the error for anything that `fetch` or its deadline throws. */
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof DeadlineError)

@@ -8,7 +8,7 @@ import { readBody } from './read-body.js';
 import type { ApiRequest } from './requests.js';
 import type { Session } from './session.js';
 
-/** The service, as the pages see it. */
+/** The client of the HTTP API. */
 export interface Api {
   /** Throws `ApiError`, or the reason of `signal` when it is aborted. */
   readonly read: <T>(request: ApiRequest<T>, signal?: AbortSignal) => Promise<T>;
@@ -18,7 +18,7 @@ export interface Api {
 }
 
 export interface ApiOptions {
-  /** Address of the page; paths of the API are relative to it. */
+  /** Address of the page. Paths of the API are relative to it. */
   readonly base: string;
   readonly clock: Clock;
   readonly session: Session;

@@ -1,13 +1,13 @@
-/** One value that others observe. */
+/** A value with change listeners. */
 export interface Cell<T> {
   readonly get: () => T;
-  /** Calls the listeners unless the value is the same. */
+  /** Calls the listeners unless the value is unchanged. */
   readonly set: (value: T) => void;
   /** Returns a function that unsubscribes. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** A cell for those who only read it. */
+/** A cell without `set`. */
 export type ReadableCell<T> = Omit<Cell<T>, 'set'>;
 
 export function createCell<T>(initial: T): Cell<T> {

@@ -1,23 +1,23 @@
 /** A message of a `text/event-stream`. */
 export interface StreamMessage {
-  /** `message` if the stream does not name it. */
+  /** `message` if the stream sets no type. */
   readonly type: string;
   readonly data: string;
 }
 
 export interface EventParser {
-  /** Reads the next piece of text, however it is cut. Throws `RangeError` if a message is too long. */
+  /** Reads the next part of the text, which may end anywhere. Throws `RangeError` if a message is too long. */
   readonly push: (text: string) => readonly StreamMessage[];
-  /** The id of the last complete message; null: none had one. */
+  /** The ID of the last complete message with an ID; null: none. */
   readonly lastId: () => string | null;
-  /** The delay that the server asks for, in ms; null: unset. */
+  /** The retry delay of the server in ms; null: unset. */
   readonly retryMs: () => number | null;
 }
 
-/** A message of promscaler has less than 64 KiB. */
+/** A message of promscaler is shorter than 64 KiB. */
 const MAX_LENGTH = 1024 * 1024;
 
-/** Parses a `text/event-stream`, as the HTML standard describes it. */
+/** Parses a `text/event-stream` according to the HTML standard. */
 export function createEventParser(): EventParser {
   let rest = '';
   let type = '';

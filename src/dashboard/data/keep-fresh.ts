@@ -2,32 +2,32 @@ import type { LiveEvent } from './answers.js';
 import type { Api } from './api.js';
 
 export interface Freshness {
-  /** Time between two loads; unset: only when something happens. */
+  /** Interval of loads; unset: no periodic loads. */
   readonly everyMs?: number | undefined;
   /** Several events within this time cause one load. Default: 300 ms. */
   readonly gatherMs?: number;
-  /** Events after which the answer is loaded again. A gap always is one. */
+  /** Whether an event causes a load. A gap always does. */
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
 
-/** Something that is loaded again and again. */
+/** Controls a periodic load. */
 export interface Refresher {
-  /** Loads now, or again after the load that is running. */
+  /** Loads now, or after the current load. */
   readonly refresh: () => void;
   readonly stop: () => void;
 }
 
 interface KeepFreshOptions extends Freshness {
   readonly api: Api;
-  /** Must not reject. The signal is aborted by `stop`. */
+  /** Must not reject. `stop` aborts the signal. */
   readonly load: (signal: AbortSignal) => Promise<void>;
 }
 
 const GATHER_MS = 300;
 
 /**
- * Loads at once, after events, when the event stream is open again, when the user has entered a token, and periodically.
- * One load at a time. A hidden page waits until it is shown.
+ * Loads at the start, after events, when the event stream reconnects, when the user has entered a token, and
+ * periodically. Only one load runs at a time. A hidden page waits until it is shown.
  */
 export function keepFresh({
   api,
@@ -94,7 +94,7 @@ export function keepFresh({
   };
 }
 
-/** Calls `action` now, or when the page is shown. */
+/** Calls `action` now, or when the page becomes visible. */
 function whenVisible(action: () => void, signal: AbortSignal): void {
   if (document.visibilityState === 'visible') action();
   else

@@ -9,9 +9,9 @@ import type { StreamMessage } from './event-parser.js';
 import { readBody } from './read-body.js';
 import type { Session } from './session.js';
 
-/** The event stream of the service. It reconnects automatically, and receives what it has missed or a `gap`. */
+/** The event stream of the service. It reconnects automatically, and then receives the missed events or a `gap`. */
 export interface LiveEvents {
-  /** Returns a function that unsubscribes. The stream is open from the first subscription on. */
+  /** Returns a function that unsubscribes. The first subscription opens the stream. */
   readonly subscribe: (listener: (event: LiveEvent) => void) => () => void;
   readonly state: ReadableCell<LiveState>;
   /** Reconnects now instead of at `retryAt`. */
@@ -21,11 +21,11 @@ export interface LiveEvents {
 export type LiveState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'open' }
-  /** `since` and `retryAt` in ms since 1970. */
+  /** `since` and `retryAt` are Unix times in ms. */
   | { readonly kind: 'broken'; readonly since: number; readonly retryAt: number; readonly message: string };
 
 interface LiveEventsOptions {
-  /** A stream of its own, because `EventSource` sends no Authorization header. */
+  /** Sends a request with an Authorization header, which `EventSource` cannot send. */
   readonly send: (
     path: string,
     headers: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Returns undefined for a text that is not JSON, or is nested too deep for the engine. */
+/** Returns undefined for text that is not JSON, or that is nested too deep for the engine. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

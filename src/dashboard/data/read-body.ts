@@ -1,8 +1,8 @@
 import { ApiError } from './api-error.js';
 
 /**
- * Returns the text of a response. Throws `ApiError` `invalid` as soon as it has more than `maxBytes`, and what the stream
- * throws.
+ * Returns the text of a response. Throws an `ApiError` of kind `invalid` if it has more than `maxBytes`, and any error
+ * of the stream.
  */
 export async function readBody(response: Response, maxBytes: number): Promise<string> {
   if (response.body === null) return '';

@@ -8,11 +8,11 @@ import type {
   SnapshotAnswer,
 } from './answers.js';
 
-/** A GET of the API. Two requests with the same `path` have the same answer. */
+/** A GET request to the API. Requests with the same `path` have the same answer. */
 export interface ApiRequest<T> {
   /** Relative to the page, such as `api/v1/overview?since=1`. */
   readonly path: string;
-  /** Whether an answer has the outline that the pages rely on: another program may answer at this address. */
+  /** Returns whether an answer has the outline that the pages need. Another program may answer at this address. */
   readonly check: (value: unknown) => value is T;
 }
 

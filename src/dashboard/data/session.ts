@@ -1,18 +1,18 @@
 import { createCell } from './cell.js';
 import type { ReadableCell } from './cell.js';
 
-/** The bearer token of the tab, kept in the storage of the session only. */
+/** The bearer token of the tab. It is stored only in session storage. */
 export interface Session {
   readonly state: ReadableCell<SessionState>;
-  /** Takes the token that the user has entered. */
+  /** Stores the token that the user has entered. */
   readonly enter: (token: string) => void;
-  /** The server has rejected a request for want of a valid token. */
+  /** Reports that the server has rejected a request because it has no valid token. */
   readonly reject: (message: string, usedToken: string | null) => void;
 }
 
 export interface SessionState {
   readonly token: string | null;
-  /** Why the user must enter a token; null: not now. */
+  /** Why the user must enter a token; null: no token is needed. */
   readonly demand: string | null;
 }
 
@@ -30,7 +30,7 @@ export function createSession(storage: TokenStorage): Session {
       state.set({ token, demand: null });
     },
     reject: (message, usedToken) => {
-      // The answer to a request that was sent before the user entered another token.
+      // The request was sent before the user entered another token.
       if (usedToken !== state.get().token || state.get().demand !== null) return;
       storage.write(null);
       state.set({ token: null, demand: message });

@@ -6,11 +6,11 @@ import { keepFresh } from './keep-fresh.js';
 import type { Freshness, Refresher } from './keep-fresh.js';
 import type { ApiRequest } from './requests.js';
 
-/** An answer of the API and the result of the last request. */
+/** An answer of the API, and the result of the last request. */
 export interface Loaded<T> {
-  /** The last answer; null: none yet, or the request is another one. */
+  /** The last answer; null: no answer yet, or the request has changed. */
   readonly value: T | null;
-  /** Why the last request failed; null: it did not. With a value, that value is outdated. */
+  /** Why the last request failed; null: it succeeded. With a value, that value is outdated. */
   readonly error: ApiError | null;
   readonly refresh: () => void;
 }
@@ -21,7 +21,7 @@ interface Answered<T> {
   readonly error: ApiError | null;
 }
 
-/** Reads an answer and keeps it fresh. */
+/** Reads an answer and updates it. */
 export function useAnswer<T>(
   api: Api,
   request: ApiRequest<T>,

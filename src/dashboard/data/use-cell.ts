@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ReadableCell } from './cell.js';
 
-/** Returns the value of a cell, and renders again when it changes. */
+/** Returns the value of a cell and renders again when it changes. */
 export function useCell<T>(cell: ReadableCell<T>): T {
   const [, render] = useState<object>({});
   useEffect(() => {

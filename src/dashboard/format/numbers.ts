@@ -1,9 +1,9 @@
 import { formatAmount } from '../../units/format-amount.js';
 
-/** What stands for an unknown value. It is never 0. */
+/** The text for an unknown value, which is never 0. */
 export const UNKNOWN = '–';
 
-/** Returns a count with separators of thousands, such as `1,200`. */
+/** Returns a count with thousands separators, such as `1,200`. */
 export function formatCount(count: number | null): string {
   return count === null ? UNKNOWN : COUNT.format(count);
 }
@@ -15,7 +15,7 @@ interface MetricAmount {
   readonly unit: 'percent' | 'average' | 'total';
 }
 
-/** Returns a value of a metric: `72 %` of the requests, `900Mi` of memory, or a number of base units. */
+/** Returns a metric value: `72 %` of the requests, `900Mi` of memory, or a number in base units. */
 export function formatMetric(value: number | null, { name, unit }: MetricAmount): string {
   if (value === null) return UNKNOWN;
   if (unit === 'percent') return `${formatAmount(Math.round(value * 10) / 10, '')} %`;
@@ -27,7 +27,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Returns seconds with a unit that suits them, such as `12 ms` or `1.4 s`. */
+/** Returns seconds with a suitable unit, such as `12 ms` or `1.4 s`. */
 export function formatLatency(seconds: number | null): string {
   if (seconds === null) return UNKNOWN;
   if (seconds < 0.9995) return `${Math.round(seconds * 10_000) / 10} ms`;

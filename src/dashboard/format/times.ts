@@ -1,10 +1,10 @@
-/** Returns ms since 1970 of an RFC 3339 time, or null. */
+/** Returns the Unix time in ms of an RFC 3339 time, or null. */
 export function parseTime(text: string): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Returns a time in the zone of the viewer: `10:42:30` today, `Nov 23, 10:42:30` otherwise. */
+/** Returns a time in the time zone of the viewer: `10:42:30` today, `Nov 23, 10:42:30` otherwise. */
 export function formatLocal(ms: number, nowMs: number): string {
   const at = new Date(ms);
   const isToday = at.toDateString() === new Date(nowMs).toDateString();
@@ -16,7 +16,7 @@ export function formatUtc(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** `hourCycle` makes midnight 00, whatever the language of the browser is. */
+/** `hourCycle` makes midnight 00 for any browser language. */
 const TIME = new Intl.DateTimeFormat('en-US', {
   hour: '2-digit',
   minute: '2-digit',
@@ -44,7 +44,7 @@ export function formatDuration(seconds: number): string {
   return rest === 0 || next === undefined ? head : `${head} ${rest} ${next[1]}`;
 }
 
-/** Returns the distance of a time from now in its largest unit, such as `3 min ago`, `in 2 h` or `now`. */
+/** Returns the difference to the current time in its largest unit, such as `3 min ago`, `in 2 h` or `now`. */
 export function formatDistance(ms: number, nowMs: number): string {
   const seconds = Math.round((ms - nowMs) / 1000);
   const [size, name] = UNITS.find(([one]) => Math.abs(seconds) >= one) ?? [1, 's'];

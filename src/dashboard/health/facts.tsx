@@ -5,7 +5,7 @@ export interface Fact {
   readonly value: ComponentChildren;
 }
 
-/** Names and values in two columns. */
+/** Shows names and values in two columns. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }): VNode {
   return (
     <dl class="health-facts">

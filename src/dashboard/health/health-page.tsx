@@ -11,7 +11,7 @@ import { usePart } from '../ui/use-part.js';
 
 const EVERY_MS = 10_000;
 
-/** The state of the service. Its code is loaded next to its data. */
+/** Shows the state of the service. Code and data are loaded in parallel. */
 export function HealthPage({ api }: { readonly api: Api }): VNode {
   const { value, error, refresh } = useAnswer(api, serviceRequest(), {
     everyMs: EVERY_MS,

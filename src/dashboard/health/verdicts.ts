@@ -3,7 +3,7 @@ import { formatCount, plural } from '../format/numbers.js';
 import type { Tone } from '../ui/tone.js';
 import type { IconName } from '../ui/icon-paths.js';
 
-/** A part of the service in one line. */
+/** The state of a part of the service in one line. */
 export interface Verdict {
   readonly subject: string;
   readonly tone: Tone;
@@ -49,13 +49,13 @@ function ofKubernetes({ kubernetes: { isReachable } }: ServiceStatus): Finding {
   return isReachable ? { tone: 'good', text: 'Reachable' } : { tone: 'bad', text: 'Unreachable' };
 }
 
-/** A round may end late by this share of the period before it is a warning. */
+/** A later end of a round, as a share of the period, is a warning. */
 const LATE_SHARE = 0.5;
 
 function ofRounds({ rounds: { last, periodSeconds } }: ServiceStatus, nowMs: number): Finding {
   if (last === null) return { tone: 'quiet', text: 'None yet' };
   const ageSeconds = (nowMs - Date.parse(last.at)) / 1000;
-  // The answer itself can be as old as the time between two of them.
+  // The answer itself can be as old as the interval between two answers.
   if (ageSeconds > 3 * periodSeconds + 30) return { tone: 'bad', text: 'Overdue' };
   if (last.latenessSeconds > periodSeconds * LATE_SHARE) return { tone: 'warn', text: 'Late' };
   if (last.seconds > periodSeconds) return { tone: 'warn', text: 'Longer than the sync period' };

@@ -23,10 +23,10 @@ interface FleetViewProps extends OverviewState {
   readonly selected: Fleet['rows'];
 }
 
-/** Search, filters and the rows. */
+/** Shows search, filters and the rows. */
 export function FleetView({ clock, fleet, error, selection, onChange, selected }: FleetViewProps): VNode {
   const { rows } = fleet;
-  // An answer can be newer than the last tick: its changes are not in the future.
+  // An answer can be newer than the last tick. Its changes must not be in the future.
   const nowMs = Math.max(useNow(clock, 10_000), parseTime(fleet.facts.at) ?? 0);
   const counts = useMemo(() => countRows(rows), [rows]);
   const news = useNews(fleet, clock);

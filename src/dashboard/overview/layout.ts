@@ -1,2 +1,2 @@
-/** Rows are lines of a table; below, each one is a block. The style sheet has the same width. */
+/** Above this width, rows are lines of a table; below, each row is a block. The style sheet uses the same width. */
 export const WIDE = '(min-width: 62rem)';

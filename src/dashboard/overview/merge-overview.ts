@@ -1,11 +1,11 @@
 import type { Overview, OverviewRow } from '../data/answers.js';
 
-/** All scalers as of the last answer. */
+/** All scalers of the last answer. */
 export interface Fleet {
   readonly facts: Omit<Overview, 'rows' | 'removed' | 'isComplete'>;
   /** Ordered by namespace and name. An unchanged row is the same object. */
   readonly rows: readonly OverviewRow[];
-  /** Rows whose replicas or states the last answer changed; empty after a complete one. */
+  /** Rows whose replicas or states changed with the last answer; empty after a complete answer. */
   readonly news: readonly OverviewRow[];
 }
 
@@ -13,7 +13,7 @@ export function keyOf({ namespace, name }: Pick<OverviewRow, 'namespace' | 'name
   return `${namespace}/${name}`;
 }
 
-/** Applies an answer: all rows, or those that have changed since `before`. */
+/** Applies an answer: all rows, or the rows that have changed since `before`. */
 export function mergeOverview(before: Fleet | null, answer: Overview): Fleet {
   const { rows, removed, isComplete, ...facts } = answer;
   if (isComplete || before === null) return { facts, rows, news: [] };

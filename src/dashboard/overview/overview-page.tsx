@@ -17,7 +17,7 @@ interface OverviewPageProps {
   readonly store: OverviewStore;
 }
 
-/** All scalers. The code of the rows is loaded next to their data. */
+/** Shows all scalers. The code of the rows is loaded in parallel with the data. */
 export function OverviewPage({ api, store }: OverviewPageProps): VNode {
   const { fleet, error } = useCell(store.state);
   const rows = fleet?.rows ?? NO_ROWS;

@@ -10,20 +10,20 @@ import { mergeOverview } from './merge-overview.js';
 import type { Fleet } from './merge-overview.js';
 
 export interface OverviewState {
-  /** null: no answer yet. */
+  /** Null: no answer yet. */
   readonly fleet: Fleet | null;
-  /** Why the last request failed; null: it did not. */
+  /** Why the last request failed; null: it succeeded. */
   readonly error: ApiError | null;
 }
 
-/** The rows of all scalers, kept while another page is shown. */
+/** Keeps the rows of all scalers while another page is shown. */
 export interface OverviewStore {
   readonly state: ReadableCell<OverviewState>;
-  /** Keeps the rows fresh until `stop` is called. */
+  /** Updates the rows until `stop` is called. */
   readonly start: () => Refresher;
 }
 
-/** Cycles that change no replicas cause no event, but can change a metric. */
+/** A cycle that changes no replicas causes no event, but can change a metric. */
 const EVERY_MS = 10_000;
 /** A thousand scalers can change within a second. */
 const GATHER_MS = 500;

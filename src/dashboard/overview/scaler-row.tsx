@@ -17,11 +17,11 @@ interface ScalerRowProps {
   readonly index: number;
   readonly rowHeight: number;
   readonly nowMs: number;
-  /** Changes when the row has news, which it then shows for a moment. */
+  /** Changes when the row has changed. The row is then highlighted for a moment. */
   readonly newsAt: string | null;
 }
 
-/** One scaler. It is drawn again only if something in it is different: scrolling draws many. */
+/** Shows one scaler. It renders only if something has changed, because scrolling renders many rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
     const { row, index, rowHeight, nowMs, newsAt } = this.props;
@@ -126,7 +126,7 @@ function ReplicasCell({ row, newsAt }: { readonly row: OverviewRow; readonly new
   );
 }
 
-/** Where the target is on the meter. */
+/** Position of the target on the meter. */
 const TARGET_AT = 2 / 3;
 
 function MetricCell({ row: { metric, metrics } }: { readonly row: OverviewRow }): VNode {

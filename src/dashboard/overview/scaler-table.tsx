@@ -13,7 +13,7 @@ interface ScalerTableProps {
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
   readonly nowMs: number;
-  /** Keys of rows with news, and when. */
+  /** Key of a row with changes -> time of the changes. */
   readonly news: ReadonlyMap<string, string>;
 }
 
@@ -33,7 +33,7 @@ const COLUMNS: readonly ColumnHead[] = [
   { title: 'Changed', sort: 'changed', name: 'changed' },
 ];
 
-/** Thousands of scalers, of which only those in the window are in the document. */
+/** Shows thousands of scalers. Only the rows in the window are in the document. */
 export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTableProps): VNode {
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
@@ -42,7 +42,7 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
   const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, rows.length, end - first);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);
-  // The row with the focus stays in the document, or the focus would be lost.
+  // The focused row stays in the document; otherwise the focus would be lost.
   if (focused !== null && focused < rows.length && (focused < first || focused >= end)) indexes.push(focused);
   return (
     <div
@@ -97,8 +97,8 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
 }
 
 /**
- * Returns the place of a row among the elements of the table. An element whose row has left the window shows another
- * row, which is faster than a new one; that of the row with the focus never does.
+ * Returns which element of the table shows a row. An element whose row has left the window shows another row, which is
+ * faster than a new element. The element of the focused row is not reused.
  */
 function slotOf(index: number, slots: number, focused: number | null): number {
   const slot = index % slots;
@@ -112,10 +112,10 @@ interface RowFocus {
   readonly onKeyDown: (event: TargetedKeyboardEvent<HTMLDivElement>) => void;
 }
 
-/** Rows in a step of Page Up and Page Down. */
+/** Number of rows for Page Up and Page Down. */
 const PAGE = 10;
 
-/** Lets the arrow keys, Home, End, Page Up and Page Down move the focus from row to row. */
+/** Moves the focus between rows with the arrow keys, Home, End, Page Up and Page Down. */
 function useRowFocus(
   body: { readonly current: HTMLDivElement | null },
   count: number,
@@ -123,7 +123,7 @@ function useRowFocus(
 ): RowFocus {
   const [focused, setFocused] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
-  // Before the next key is handled, which an effect after painting may not be.
+  // Runs before the next key is handled. An effect after painting may run too late.
   useLayoutEffect(() => {
     if (wanted.current === null) return;
     const link = linkOf(body, wanted.current);
@@ -131,7 +131,7 @@ function useRowFocus(
     link?.focus({ preventScroll: true });
     link?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' });
   }, [focused, body]);
-  // In a window of another height, each row has another element.
+  // After a change of the window height, each row has another element.
   useLayoutEffect(() => {
     if (focused !== null) linkOf(body, focused)?.focus({ preventScroll: true });
   }, [slots]);

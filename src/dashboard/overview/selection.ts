@@ -5,12 +5,12 @@ export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'changed'] as c
 
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** What the viewer wants to see. It is in the address. */
+/** Filters and order of the viewer. They are in the address. */
 export interface Selection {
   readonly search: string;
-  /** null: all namespaces. */
+  /** Null: all namespaces. */
   readonly namespace: string | null;
-  /** A row has at least one of them; empty: any row. */
+  /** A row must have at least one of these states; empty: any row. */
   readonly states: readonly ScalerState[];
   readonly sort: SortKey;
   readonly isDescending: boolean;
@@ -24,7 +24,7 @@ export const EVERYTHING: Selection = {
   isDescending: false,
 };
 
-/** Ignores parameters that mean nothing, such as those of an older version. */
+/** Ignores unknown parameters, such as those of an older version. */
 export function readSelection(parameters: URLSearchParams): Selection {
   const sort = parameters.get('sort') ?? '';
   const states = (parameters.get('state') ?? '').split(',').filter(isState);
@@ -37,7 +37,7 @@ export function readSelection(parameters: URLSearchParams): Selection {
   };
 }
 
-/** What is as in `EVERYTHING` has no parameter. */
+/** Omits parameters with default values. */
 export function writeSelection(selection: Selection): URLSearchParams {
   const { search, namespace, states, sort, isDescending } = selection;
   const parameters = new URLSearchParams();
@@ -48,7 +48,7 @@ export function writeSelection(selection: Selection): URLSearchParams {
   return parameters;
 }
 
-/** Returns the rows that the selection asks for, in its order. */
+/** Returns the rows that match the selection, in its order. */
 export function selectRows(rows: readonly OverviewRow[], selection: Selection): readonly OverviewRow[] {
   const words = selection.search.toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = new Set(selection.states);
@@ -85,7 +85,7 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
   return keyed.map(({ row }) => row);
 }
 
-/** These come and go with the load: rows would jump. */
+/** Does not sort by these states, because they change with the load, and rows would jump. */
 const FLEETING: readonly ScalerState[] = ['waiting', 'scaling'];
 const URGENT = STATES.filter((state) => !FLEETING.includes(state));
 
@@ -96,7 +96,7 @@ const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (row: OverviewRow) => nu
   },
   replicas: ({ current }) => current,
   metric: ({ metric }) => ratioOf(metric),
-  // The oldest change is the smallest.
+  // The oldest change has the smallest key.
   changed: ({ changedAt }) => (changedAt === null ? null : Date.parse(changedAt)),
 };
 
@@ -106,7 +106,7 @@ export function ratioOf(metric: OverviewRow['metric']): number | null {
   return metric.value / metric.target;
 }
 
-/** How many rows have each state, and how many each namespace. */
+/** Number of rows per state and per namespace. */
 export interface Counts {
   readonly states: ReadonlyMap<ScalerState, number>;
   /** Ordered by name. */

@@ -7,13 +7,13 @@ import type { Selection, SortKey } from './selection.js';
 interface SortHeaderProps {
   readonly class: string;
   readonly title: string;
-  /** null: the column cannot be sorted. */
+  /** Null: the column cannot be sorted. */
   readonly sort: SortKey | null;
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** The head of a column. On a narrow page nobody sees it, and a list above the rows sorts instead. */
+/** Shows the header of a column. On a narrow page it is hidden, and a list above the rows sorts instead. */
 export function SortHeader(props: SortHeaderProps): VNode {
   const { title, sort, selection, onChange } = props;
   const isWide = useMedia(WIDE);
@@ -39,7 +39,9 @@ export function SortHeader(props: SortHeaderProps): VNode {
   );
 }
 
-/** The largest counts and the last changes are what a viewer looks for first. */
+/**
+ * Returns whether a sort starts with the largest value. Viewers look for the largest counts and the last changes first.
+ */
 export function isLargestFirst(sort: SortKey): boolean {
   return sort === 'replicas' || sort === 'metric' || sort === 'changed';
 }

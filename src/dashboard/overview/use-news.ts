@@ -7,11 +7,11 @@ import type { Fleet } from './merge-overview.js';
 import { replicasText } from './row-texts.js';
 
 const NO_NEWS: ReadonlyMap<string, string> = new Map();
-/** Time between two announcements. Each one interrupts the reader. */
+/** Interval between announcements, each of which interrupts the reader. */
 const QUIET_MS = 10_000;
 const MAX_NAMED = 3;
 
-/** Returns the keys of the rows with news, each with the time of the answer, and announces them. */
+/** Announces changed rows and returns their keys with the time of the answer. */
 export function useNews(fleet: Fleet, clock: Clock): ReadonlyMap<string, string> {
   const [news, setNews] = useState(NO_NEWS);
   const announcedMs = useRef(-Infinity);

@@ -4,10 +4,10 @@ import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
 import { readSelection, writeSelection } from './selection.js';
 import type { Selection } from './selection.js';
 
-/** Browsers limit how often an address changes; a key is pressed more often. */
+/** Browsers limit how often an address changes, and keys may be pressed more often. */
 const WRITE_MS = 300;
 
-/** Returns the selection of the address, and a function that changes both. */
+/** Returns the selection in the address, and a function that changes both. */
 export function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selection>) => void] {
   const hash = useHash();
   const [selection, setSelection] = useState(() => readSelection(parametersOf(hash)));
@@ -17,7 +17,7 @@ export function useSelection(clock: Clock): readonly [Selection, (change: Partia
   useEffect(() => {
     const next = readSelection(parametersOf(hash));
     const text = writeSelection(next).toString();
-    // Another link, or Back. A later write of this page's own is not undone.
+    // The address was changed by another link or by Back. A later write of this page does not undo it.
     if (text === written.current) return;
     written.current = text;
     cancel.current();

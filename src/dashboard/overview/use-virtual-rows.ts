@@ -8,18 +8,18 @@ interface VirtualRows extends RowRange {
 }
 
 interface VirtualRowsOptions {
-  /** The element that is as high as all rows. */
+  /** The element with the height of all rows. */
   readonly body: RefObject<HTMLElement | null>;
-  /** An element that is as high as one row. The style sheet decides, and the viewer's size of text. */
+  /** An element with the height of one row, which depends on the style sheet and the font size of the viewer. */
   readonly probe: RefObject<HTMLElement | null>;
   readonly rows: number;
 }
 
-/** Returns the rows to draw while the window is scrolled. */
+/** Returns the rows to draw at the current scroll position. */
 export function useVirtualRows({ body, probe, rows }: VirtualRowsOptions): VirtualRows {
   const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0 });
   useLayoutEffect(() => {
-    // Reading the layout while scrolling would compute it again.
+    // Reading the layout while scrolling would recompute it.
     let [rowHeight, bodyTop] = [0, 0];
     const follow = (): void => {
       const range = visibleRange({ offset: bodyTop - scrollY, height: innerHeight, rowHeight, rows });

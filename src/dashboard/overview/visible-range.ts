@@ -1,11 +1,11 @@
-/** Rows from `first` up to, not including, `end`. */
+/** Rows from `first` (inclusive) to `end` (exclusive). */
 export interface RowRange {
   readonly first: number;
   readonly end: number;
 }
 
 interface Viewport {
-  /** Distance from the top of the window down to the first row; negative: it is above the window. */
+  /** Distance from the top of the window to the first row; negative if the row is above the window. */
   readonly offset: number;
   /** Height of the window. */
   readonly height: number;
@@ -13,14 +13,14 @@ interface Viewport {
   readonly rows: number;
 }
 
-/** Rows drawn above and below the window, so that a step of scrolling finds them there. */
+/** Number of rows that are drawn above and below the window, so they are present before they scroll into view. */
 const OVERSCAN = 5;
-/** The range moves by this many rows at once: fewer renderings. */
+/** The range moves in steps of this many rows, which reduces renderings. */
 const STEP = 4;
 
 /**
- * Returns the rows to draw: those in the window and some around them. Their number depends only on the window, so that
- * each row that leaves the range makes room for one that enters it.
+ * Returns the rows to draw: the rows in the window and some around them. Their number depends only on the window, so
+ * each row that leaves the range makes room for a row that enters it.
  */
 export function visibleRange({ offset, height, rowHeight, rows }: Viewport): RowRange {
   if (rows === 0 || rowHeight <= 0) return { first: 0, end: 0 };

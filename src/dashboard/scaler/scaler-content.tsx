@@ -31,7 +31,7 @@ export interface ScalerContentProps {
   readonly detail: ScalerDetail;
 }
 
-/** What is known of a scaler; first of all, why its count is what it is. */
+/** Shows a scaler, starting with the reason of its count. */
 export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const { namespace, name, document } = detail;
   const nowMs = useNow(api.clock, 1000);
@@ -91,10 +91,10 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   );
 }
 
-/** The right edge of the charts moves in steps: drawing every second would be for nothing. */
+/** The right edge of the charts moves in steps, because a redraw each second has no visible effect. */
 const STEP_MS = 5000;
 
-/** Decisions know each change; before the oldest of them, the points of the charts have to do. */
+/** Decisions contain each change. Before the oldest decision, changes are derived from the points of the charts. */
 function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): ChartLinks['changes'] {
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
   const { value } = useAnswer(api, request, {
@@ -108,7 +108,7 @@ function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData
   }, [value, data]);
 }
 
-/** Holds what the charts show: range, zoom and the points from memory and Prometheus. */
+/** Holds the state of the charts: range, zoom, and the points from memory and Prometheus. */
 function useCharts(
   api: Api,
   detail: ScalerDetail,
@@ -127,7 +127,7 @@ function useCharts(
   const oldest = recent.data.at[0] ?? null;
   const first = useMemo(() => firstRange(oldest, api.clock.now() / 1000), [api, oldest]);
   const range = chosen ?? first;
-  // Asked for once when the range is chosen: the newest points come from memory.
+  // Read once when the range is selected. The newest points come from memory.
   const long = useMemo(
     () =>
       range.stepSeconds === null

@@ -14,7 +14,7 @@ export interface ScalerPageProps {
 
 const EVERY_MS = 15_000;
 
-/** Everything about one scaler. Its code, with that of the charts, is loaded next to its data. */
+/** Shows one scaler. Its code and the charts are loaded in parallel with its data. */
 export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
   const { value, error, refresh } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,

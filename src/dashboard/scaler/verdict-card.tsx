@@ -22,7 +22,7 @@ interface VerdictCardProps {
   readonly nowMs: number;
 }
 
-/** The answer to "Why did it not scale?": what happened to the count, the sentence, and until when. */
+/** Answers "Why did it not scale?": the result for the count, the sentence, and until when it applies. */
 export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
   const { decision, outcome, reason, conditions, conflictingWriter, shadow, pause } = detail;
   const { tone, title, sentence, aside } = judge({ decision, outcome, reason, conditions });
@@ -98,7 +98,7 @@ function Facts({ detail, nowMs }: VerdictCardProps): VNode {
   );
 }
 
-/** The end of the limit that ends last, if it is known. */
+/** Shows the end of the limit that ends last, if it is known. */
 function Until({
   limits,
   nowMs,

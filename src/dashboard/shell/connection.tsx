@@ -5,7 +5,7 @@ import { formatDuration } from '../format/times.js';
 import { Icon } from '../ui/icon.jsx';
 import { useNow } from '../ui/use-now.js';
 
-/** Whether the page receives changes. */
+/** Shows whether the page receives changes. */
 export function Connection({ api }: { readonly api: Api }): VNode {
   const state = useCell(api.live.state);
   const nowMs = useNow(api.clock, 1000);

@@ -1,11 +1,11 @@
-/** A place in the dashboard. It is in the hash of the address, so that a link can be shared. */
+/** A page of the dashboard. It is in the hash of the address, so links can be shared. */
 export type Route =
   | { readonly page: 'overview' }
   | { readonly page: 'scaler'; readonly namespace: string; readonly name: string }
   | { readonly page: 'health' }
   | { readonly page: 'unknown' };
 
-/** Reads a hash, such as `#/scalers/shop/web?at=1`. */
+/** Parses a hash such as `#/scalers/shop/web?at=1`. */
 export function routeOf(hash: string): Route {
   const path = hash.replace(/^#/, '').split('?', 1)[0] ?? '';
   const parts = path.split('/').filter((part) => part !== '');

@@ -27,7 +27,7 @@ interface ShellProps {
   readonly theme: Cell<Theme>;
 }
 
-/** The header and the page that the address names. */
+/** Shows the header and the page of the current address. */
 export function Shell({ api, theme }: ShellProps): VNode {
   const route = routeOf(useHash());
   const [store] = useState(() => createOverviewStore(api));

@@ -2,10 +2,10 @@ import { lastingValue } from '../browser/storage.js';
 import { createCell } from '../data/cell.js';
 import type { Cell } from '../data/cell.js';
 
-/** `system`: as the system of the viewer has it. */
+/** `system`: follows the setting of the operating system. */
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Applies the theme that the viewer has chosen on this device. */
+/** Applies the theme that the viewer has selected on this device. */
 export function createTheme(): Cell<Theme> {
   const stored = lastingValue('promscaler.theme');
   const theme = createCell<Theme>(themeOf(stored.read()));

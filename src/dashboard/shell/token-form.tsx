@@ -7,7 +7,7 @@ interface TokenFormProps {
   readonly message: string;
 }
 
-/** Asks for the bearer token. It is sent only to the address of this page. */
+/** Requests the bearer token. It is sent only to the address of this page. */
 export function TokenForm({ session, message }: TokenFormProps): VNode {
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();

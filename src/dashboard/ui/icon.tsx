@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { ICON_PATHS } from './icon-paths.js';
 import type { IconName } from './icon-paths.js';
 
-/** A picture next to a text that says the same. */
+/** Shows an icon next to a text with the same meaning. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

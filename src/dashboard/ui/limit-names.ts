@@ -2,7 +2,7 @@ import type { OverviewRow } from '../data/answers.js';
 
 type LimitName = NonNullable<OverviewRow['limit']>['limit'];
 
-/** Names of the limits, as the reference explains them. */
+/** Names of the limits as in the reference. */
 export const LIMIT_NAMES: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'Incomplete metric',
   stabilization: 'Stabilization',

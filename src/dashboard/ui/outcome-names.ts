@@ -2,7 +2,7 @@ import type { ServiceStatus } from '../data/answers.js';
 
 type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
 
-/** The result of a decision. */
+/** Names of the results of a decision. */
 export const OUTCOME_NAMES: Readonly<Record<OutcomeKind, string>> = {
   none: 'No change',
   patched: 'Changed',

@@ -3,12 +3,15 @@ import { useEffect, useRef } from 'preact/hooks';
 
 interface PageHeadingProps {
   readonly title: string;
-  /** Where the subject belongs, such as its namespace. */
+  /** What the subject belongs to, such as a namespace. */
   readonly context?: string;
   readonly children?: ComponentChildren;
 }
 
-/** The heading of a page and its title in the browser. A new page takes the focus, so that a screen reader says it. */
+/**
+ * Shows the heading of a page and sets its title in the browser. A new page takes the focus, so a screen reader reads
+ * it.
+ */
 export function PageHeading({ title, context, children }: PageHeadingProps): VNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

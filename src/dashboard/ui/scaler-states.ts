@@ -8,7 +8,7 @@ interface StateLook {
   readonly icon: IconName;
 }
 
-/** The most urgent first. */
+/** Ordered by urgency, most urgent first. */
 export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
   failing: { text: 'Failing', tone: 'bad', icon: 'error' },
   conflict: { text: 'Conflict', tone: 'bad', icon: 'conflict' },
@@ -20,7 +20,7 @@ export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
   scaling: { text: 'Scaling', tone: 'good', icon: 'scaling' },
 };
 
-/** The most urgent first. */
+/** Ordered by urgency, most urgent first. */
 export const STATES: readonly ScalerState[] = Object.keys(STATE_LOOKS).filter(isState);
 
 export function isState(text: string): text is ScalerState {

@@ -2,7 +2,7 @@ import { useLayoutEffect } from 'preact/hooks';
 
 const positions = new Map<string, number>();
 
-/** Scrolls to where the viewer left this list, as soon as it `isReady`: as high as its rows need. */
+/** Restores the scroll position of this list when it `isReady`, which means that it has its full height. */
 export function useScrollMemory(key: string, isReady: boolean): void {
   useLayoutEffect(() => {
     if (!isReady) return;

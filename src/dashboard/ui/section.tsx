@@ -5,12 +5,12 @@ interface SectionProps {
   readonly title: string;
   /** Controls or facts at the end of the heading. */
   readonly aside?: ComponentChildren;
-  /** Takes the whole width where sections are next to each other. */
+  /** Whether the section spans all columns. */
   readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A part of a page with its heading. */
+/** Shows a part of a page with its heading. */
 export function Section({ title, aside, isWide, children }: SectionProps): VNode {
   const id = useId();
   return (

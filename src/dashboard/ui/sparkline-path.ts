@@ -6,8 +6,8 @@ interface Box {
 const MARGIN = 2;
 
 /**
- * Returns the path of a line of steps from the left to the right edge. The lowest value is at the bottom; equal values
- * are a line in the middle. Empty without a value.
+ * Returns the path of a step line from the left to the right edge. The lowest value is at the bottom. Equal values are
+ * a line in the middle. Empty without a value.
  */
 export function sparklinePath(values: readonly (number | null)[], { width, height }: Box): string {
   let [least, most] = [Infinity, -Infinity];

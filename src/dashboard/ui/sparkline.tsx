@@ -6,11 +6,11 @@ interface SparklineProps {
   readonly values: readonly (number | null)[];
   readonly width: number;
   readonly height: number;
-  /** What a screen reader says. */
+  /** Text for screen readers. */
   readonly label: string;
 }
 
-/** A small line of replicas. */
+/** Shows a small line of replicas. */
 export function Sparkline({ values, width, height, label }: SparklineProps): VNode {
   return (
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img">

@@ -8,7 +8,7 @@ interface WaitingProps {
   readonly onRetry: () => void;
 }
 
-/** In place of an answer that is not there: it is being read, or why there is none. */
+/** Shows that an answer is being read, or why there is none. */
 export function Waiting({ error, onRetry }: WaitingProps): VNode {
   if (error === null)
     return (
@@ -49,7 +49,7 @@ export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
   );
 }
 
-/** In place of content whose code cannot be loaded. */
+/** Shows that the code of a part cannot be loaded. */
 export function PartMissing(): VNode {
   return <ErrorView title="A part of this page is missing" message={PART_MISSING} />;
 }
@@ -71,7 +71,7 @@ export function EmptyView({ title, children }: EmptyViewProps): VNode {
   );
 }
 
-/** A short line above outdated content. */
+/** Shows a short line above outdated content. */
 export function Notice({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <div class="notice" role="status">
@@ -83,12 +83,12 @@ export function Notice({ children }: { readonly children: ComponentChildren }): 
 
 interface OutdatedProps {
   readonly error: ApiError | null;
-  /** RFC 3339: when the content was true. */
+  /** When the content was valid, in RFC 3339. */
   readonly at: string;
   readonly nowMs: number;
 }
 
-/** Above content that could not be read again; nothing if it could. */
+/** Shows an error above content that could not be updated, otherwise nothing. */
 export function Outdated({ error, at, nowMs }: OutdatedProps): VNode | null {
   if (error === null) return null;
   const atMs = parseTime(at);

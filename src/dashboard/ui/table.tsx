@@ -2,12 +2,12 @@ import type { ComponentChildren, VNode } from 'preact';
 
 interface Column {
   readonly title: string;
-  /** Aligns the numbers of a column at their end. */
+  /** Whether the column contains numbers, which are aligned at the end. */
   readonly isNumber?: boolean;
 }
 
 interface TableProps {
-  /** What the table is about, for a screen reader. */
+  /** Describes the table to screen readers. */
   readonly caption: string;
   readonly columns: readonly Column[];
   readonly rows: readonly TableRow[];
@@ -19,8 +19,8 @@ export interface TableRow {
 }
 
 /**
- * A table of some rows. On a narrow page every row becomes a block in which each value has its title:
- * without the roles, a browser then forgets that it is a table.
+ * Shows a small table. On a narrow page each row becomes a block in which each value has its title. The roles are
+ * needed because browsers then no longer treat it as a table.
  */
 export function Table({ caption, columns, rows }: TableProps): VNode {
   return (

@@ -10,7 +10,7 @@ interface TimeProps {
   readonly show?: 'distance' | 'clock';
 }
 
-/** A time in the zone of the viewer, with UTC on hover. */
+/** Shows a time in the time zone of the viewer, and in UTC on hover. */
 export function Time({ at, nowMs, show = 'clock' }: TimeProps): VNode {
   const ms = at === null ? null : parseTime(at);
   if (ms === null) return <span>{UNKNOWN}</span>;

@@ -1,2 +1,2 @@
-/** How much a state asks for attention; it selects the color, never alone. */
+/** The urgency of a state. It selects the color, but is never shown by color alone. */
 export type Tone = 'bad' | 'warn' | 'info' | 'good' | 'quiet';

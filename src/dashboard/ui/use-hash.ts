@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Returns the hash of the address, and renders again when it changes. */
+/** Returns the hash of the address and renders again when it changes. */
 export function useHash(): string {
   const [hash, setHash] = useState(() => location.hash);
   useEffect(() => {
@@ -18,7 +18,7 @@ export function parametersOf(hash: string): URLSearchParams {
   return new URLSearchParams(mark === -1 ? '' : hash.slice(mark + 1));
 }
 
-/** Replaces the parameters of the current page in the address, without an entry in the history of the browser. */
+/** Replaces the parameters of the current page in the address without a new entry in the browser history. */
 export function replaceParameters(parameters: URLSearchParams): void {
   const path = location.hash.split('?', 1)[0] ?? '';
   const query = parameters.size === 0 ? '' : `?${parameters.toString()}`;

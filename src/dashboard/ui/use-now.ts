@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
 
-/** Returns the time in ms, and renders again every `everyMs`. */
+/** Returns the time in ms and renders again every `everyMs`. */
 export function useNow(clock: Clock, everyMs: number): number {
   const [now, setNow] = useState<number>(() => clock.now());
   useEffect(() => {

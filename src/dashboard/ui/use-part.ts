@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Loads a part of the code of the page once it is wanted. A part that cannot be loaded stays missing until the page is
- * reloaded: browsers remember the failure.
+ * Loads a part of the page code on demand. A part that fails to load stays missing until the page is reloaded, because
+ * browsers cache the failure.
  */
 export function usePart<T extends object>(
   load: () => Promise<T>,

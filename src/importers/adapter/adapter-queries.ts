@@ -9,7 +9,7 @@ import { LONGEST_NAME } from './safe-pattern.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
-  /** Whether the rule maps other series to the metric, too. */
+  /** Whether the rule also maps other series to the metric. */
   readonly isGuess: boolean;
   /** Null: the template or its labels cannot be converted. */
   readonly query: string | null;
@@ -36,7 +36,7 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
 }
 
 /**
- * The series that a rule names is assumed to exist. Of several rules for a series, the last one applies, as in the
+ * Assumes that the series named by a rule exists. If several rules match a series, the last one applies, as in the
  * adapter. Source: pkg/custom-provider/series_registry.go
  */
 function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
@@ -56,7 +56,7 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
   return { query, notes: isForAllNamespaces(rule) ? [note, inAllNamespaces(rule)] : [note] };
 }
 
-/** Returns whether an external rule asks for the namespace without a label for it. */
+/** Returns whether an external rule selects the namespace, but has no label for it. */
 function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean {
   return api === 'external' && isNamespaced && labelOf('namespace', labels) === null;
 }
@@ -65,7 +65,7 @@ function inAllNamespaces({ location }: AdapterRule): string {
   return `${location} has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces.`;
 }
 
-/** Which of the series exist is known only to Prometheus. */
+/** Only Prometheus knows which of the series exist. */
 function severalSeries(candidates: readonly Candidate[]): FoundQuery {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
@@ -98,7 +98,7 @@ function buildQuery(metric: NamedMetric, series: string, rule: AdapterRule): str
   return `label_replace(${query}, "pod", "$1", "${pod}", "(.+)")`;
 }
 
-/** Null: the rule has no label for objects of the metric's kind, or for their namespace. */
+/** Returns null if the rule has no label for objects of the metric's kind, or for their namespace. */
 function labelsOf({ member, objectKind, objectGroup }: NamedMetric, rule: AdapterRule): Labels | null {
   const namespace = labelOf('namespace', rule.labels);
   const inNamespace: readonly Place[] =
@@ -153,7 +153,7 @@ interface TemplateValues {
   /** For example `namespace="$namespace"`. */
   readonly matchers: readonly string[];
   readonly groupBy: readonly string[];
-  /** Values of exact matchers by label. */
+  /** Label -> value of its exact matcher. */
   readonly valuesByName: ReadonlyMap<string, string>;
 }
 

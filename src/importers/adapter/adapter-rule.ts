@@ -2,7 +2,7 @@ import type { LabelPlaces } from './label-places.js';
 
 /** A rule of prometheus-adapter, which maps series in Prometheus to metrics of an API. */
 export interface AdapterRule {
-  /** For example `rules[2]`. */
+  /** Position of the rule, for example `rules[2]`. */
   readonly location: string;
   readonly api: 'custom' | 'external';
   readonly series: SeriesSelector;
@@ -11,11 +11,11 @@ export interface AdapterRule {
   readonly name: NameRule;
   readonly metricsQuery: string;
   readonly labels: LabelPlaces;
-  /** Whether a query selects the namespace. Only rules of external metrics may set it to false. */
+  /** Whether a query selects the namespace. Only rules of external metrics may set this to false. */
   readonly isNamespaced: boolean;
 }
 
-/** The name of the series: exact, or as patterns. */
+/** The name of the series, either exact or as patterns. */
 export interface SeriesSelector {
   /** Null: not an exact name. */
   readonly name: string | null;
@@ -30,7 +30,7 @@ export interface SeriesFilter {
 /** Derives the name of a metric from the name of its series. */
 export interface NameRule {
   readonly matches: RegExp;
-  /** The regular expression `matches` as text. */
+  /** The text of the regular expression `matches`. */
   readonly source: string;
   /** May contain groups such as `${1}`. */
   readonly as: string;
@@ -44,7 +44,7 @@ const GROUP = /\$(?:(\w+)|\{(\w+)\})/g;
 export function metricNameOf(series: string, { matches, as }: NameRule): string | null {
   const match = matches.exec(series);
   if (match === null) return null;
-  // As in Go, `$1_total` is the group `1_total`, which does not exist, while `${1}_total` is the first group.
+  // As in Go, `$1_total` is the group `1_total`, which does not exist. `${1}_total` is the first group.
   return as.replace(GROUP, (_, plain?: string, braced?: string) => {
     const key = plain ?? braced ?? '';
     return (/^\d+$/.test(key) ? match[Number(key)] : match.groups?.[key]) ?? '';

@@ -4,16 +4,16 @@ import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 /** A series whose name a rule maps to a metric. */
 export interface FoundSeries {
   readonly name: string;
-  /** Whether the rule maps other series to the same metric, and this one may not exist. */
+  /** Whether the rule maps other series to the same metric. This series may not exist. */
   readonly isGuess: boolean;
 }
 
-/** Suffixes that rules usually strip from the name of a series. Tried for rules that cannot be inverted. */
+/** Suffixes that rules usually strip from the name of a series. They are tried for rules that cannot be inverted. */
 const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '_bytes'];
 
 /**
  * Returns names of series that a rule maps to the metric `metric`, best match first. The adapter lists all series of
- * Prometheus and names each of them. Here the rule is inverted, and every candidate is verified with the rule.
+ * Prometheus and names each of them. This function inverts the rule, and verifies each candidate with it.
  */
 export function findSeries(metric: string, rule: AdapterRule): readonly FoundSeries[] {
   const { name } = rule.series;
@@ -38,7 +38,7 @@ function verified(candidates: readonly string[], metric: string, rule: AdapterRu
 
 const GROUP = /\$(?:\w|\{)/;
 
-/** Returns names that the patterns of a rule match: `^nginx_(?:in|out)_.*` has nginx_in_ and nginx_out_. */
+/** Returns names that match the patterns of a rule: `^nginx_(?:in|out)_.*` gives nginx_in_ and nginx_out_. */
 function namesInPatterns({ series: { patterns } }: AdapterRule): readonly string[] {
   return patterns.flatMap(({ pattern, isWanted }) =>
     isWanted
@@ -47,7 +47,9 @@ function namesInPatterns({ series: { patterns } }: AdapterRule): readonly string
   );
 }
 
-/** `as: "${1}_per_second"` with `matches: "^(.*)_total$"` maps `x_per_second` back to `x_total`. */
+/**
+ * Inverts a name rule: `as: "${1}_per_second"` with `matches: "^(.*)_total$"` maps `x_per_second` back to `x_total`.
+ */
 function inverted(metric: string, { name: { as, source } }: AdapterRule): readonly string[] {
   const groups: string[] = [];
   const pattern = as.split(/(\$(?:\w+|\{\w+\}))/).map((part) => {
@@ -56,7 +58,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
     groups.push(group);
     return '([\\w:]*)';
   });
-  // With more than two groups there are too many ways to split the name.
+  // With more than two groups, there are too many ways to split the name.
   if (groups.length > 2) return [];
   const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
   if (match === null) return [];
@@ -66,7 +68,9 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
   return whole === undefined ? expand(source, values) : [whole];
 }
 
-/** Replaces the groups of a pattern with values. Empty unless the rest is literal text or alternatives of it. */
+/**
+ * Replaces the groups of a pattern with values. Empty unless the rest is literal text or alternatives of literal text.
+ */
 function expand(source: string, values: ReadonlyMap<string, string>): readonly string[] {
   let count = 0;
   const filled = source

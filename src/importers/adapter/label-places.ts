@@ -1,6 +1,6 @@
 /** Labels of series that contain the names of objects, from `resources` of a rule. */
 export interface LabelPlaces {
-  /** Label by resource in singular form: `pod`, `namespace`. */
+  /** Resource in singular form -> label: `pod`, `namespace`. */
   readonly overrides: ReadonlyMap<string, string>;
   /** For example `kube_<<.Resource>>`; null: none. */
   readonly template: string | null;
@@ -8,7 +8,7 @@ export interface LabelPlaces {
 
 /**
  * Returns the label with the names of a resource (`pod`, `ingress`); null: the rule has none. `group` is its API group,
- * empty for that of pods. Source: pkg/naming/resource_converter.go
+ * empty for the core group. Source: pkg/naming/resource_converter.go
  */
 export function labelOf(resource: string, { overrides, template }: LabelPlaces, group = ''): string | null {
   const label = overrides.get(resource);

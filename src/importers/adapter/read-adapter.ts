@@ -10,7 +10,7 @@ import { quoteRegex, readStringLiteral } from '../../promql/quoting.js';
 
 export interface AdapterConfig {
   readonly rules: readonly AdapterRule[];
-  /** `resourceRules`: query by resource. */
+  /** `resourceRules`: resource -> query. */
   readonly resources: ReadonlyMap<string, string>;
   /** Problems of rules that cannot be read. */
   readonly remarks: readonly Remark[];
@@ -135,7 +135,10 @@ function queryOf(rule: PlainObject): string | null {
 const NAME = /^\s*([A-Za-z_:][\w:]*)\s*(?:\{|$)/;
 const NAME_MATCHER = /(?<!\w)__name__\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)/g;
 
-/** Returns the name that a pattern such as `^queue_depth$` matches; null: it may match others. Prometheus anchors it. */
+/**
+ * Returns the name that a pattern such as `^queue_depth$` matches; null: it may match other names. Prometheus anchors
+ * it.
+ */
 function literalOf(pattern: string): string | null {
   const name = pattern.replace(/^\^|\$$/g, '');
   return /^[A-Za-z_:][\w:]*$/.test(name) ? name : null;

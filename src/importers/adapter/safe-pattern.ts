@@ -4,12 +4,12 @@ const LONGEST_PATTERN = 500;
 const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
 const MOST_REPETITIONS = 3;
 
-/** Means something else in JavaScript: character classes by name, and escapes such as `\z` and `\Q`. */
+/** Patterns with another meaning in JavaScript: character classes by name, and escapes such as `\z` and `\Q`. */
 const OTHER_MEANING = /\[\[:|\\[AzZQECpP]/;
 
 /**
- * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, means something else in JavaScript,
- * or its running time would be unbounded for names of `LONGEST_NAME` characters.
+ * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, has another meaning in JavaScript, or
+ * its running time would be unbounded for names of `LONGEST_NAME` characters.
  */
 export function safePattern(source: string): RegExp | null {
   if (source.length > LONGEST_PATTERN || REPEATED_GROUP.test(source) || OTHER_MEANING.test(source))

@@ -6,7 +6,10 @@ export interface DraftItem {
   readonly value: PlainObject;
   /** Source field in the manifest. */
   readonly from: Path;
-  /** Whether something is missing. The entry is then commented out, unless a placeholder in it names what is missing. */
+  /**
+   * Whether something is missing. The entry is then commented out, unless it contains a placeholder that names what is
+   * missing.
+   */
   readonly isOff: boolean;
 }
 

@@ -4,9 +4,9 @@ import type { Path } from '../../scaler/problems/finding.js';
 export interface Remark {
   /** Field of the manifest; empty: the whole manifest. */
   readonly path: Path;
-  /** A sentence. Further lines are only for the comment. */
+  /** A sentence. Further lines appear only in the comment. */
   readonly message: string;
-  /** Place of the comment in the scaler document. List indexes include entries that are commented out. */
+  /** The position of the comment in the scaler document. List indexes include entries that are commented out. */
   readonly at: Path;
   /** `loss`: a part is not converted. `note`: everything is converted, but needs an explanation. */
   readonly kind: 'loss' | 'note';
@@ -15,7 +15,7 @@ export interface Remark {
 export interface RemarkLog {
   readonly lose: (path: Path, message: string) => void;
   readonly note: (path: Path, message: string) => void;
-  /** Returns a log that places all comments at `draftPath` instead of at the path of their field. */
+  /** Returns a log that writes all comments at `draftPath` instead of at the path of their field. */
   readonly at: (draftPath: Path) => RemarkLog;
 }
 

@@ -15,7 +15,7 @@ interface Defaults {
   readonly policies: readonly Policy[];
 }
 
-/** Defaults of a direction, which the API server writes into every object. Those of promscaler are the same. */
+/** Defaults of a direction. The API server writes them into every object, and promscaler has the same ones. */
 const UP: Defaults = {
   stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
   policies: DEFAULT_POLICIES.scaleUp,
@@ -26,8 +26,8 @@ const DOWN: Defaults = {
 };
 
 /**
- * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies. `draftPath`:
- * place of the comments, if `behavior` is not at `spec.behavior` of the manifest.
+ * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies.
+ * `draftPath`: position of the comments, if `behavior` is not at `spec.behavior` of the manifest.
  */
 export function readBehavior(given: Fields | undefined, draftPath?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;

@@ -47,7 +47,7 @@ export function importHpa(
   };
 }
 
-/** extensions/v1beta1 names the subresource, which is always `scale`. */
+/** extensions/v1beta1 contains the name of the subresource, which is always `scale`. */
 function readScaleRef(spec: Fields): Fields | undefined {
   const reference = spec.object('scaleRef');
   reference?.skip('subresource');

@@ -3,7 +3,7 @@ import type { Fields } from '../manifest/fields.js';
 
 type Member = 'averageUtilization' | 'averageValue' | 'value';
 
-/** Fields of a target by metric type, in the order in which the HPA controller checks them. */
+/** Fields of a target per metric type, in the order in which the HPA controller checks them. */
 const MEMBERS: Readonly<Record<string, readonly Member[]>> = {
   Resource: ['averageValue', 'averageUtilization'],
   ContainerResource: ['averageValue', 'averageUtilization'],
@@ -25,8 +25,9 @@ const TYPES: Readonly<Record<string, Member>> = {
 };
 
 /**
- * Reads the target of a metric like the HPA controller: by the field that is set; for an Object metric, by the target
- * type. Null: there is no target, which is recorded as a remark. Source: pkg/controller/podautoscaler/horizontal.go
+ * Reads the target of a metric like the HPA controller: the field that is set, or for an Object metric the field of the
+ * target type. Null: there is no target, which is recorded as a remark. Source:
+ * pkg/controller/podautoscaler/horizontal.go
  */
 export function readMetricTarget(body: Fields, type: string, isOldObject = false): PlainObject | null {
   const target = isOldObject ? undefined : body.object('target');

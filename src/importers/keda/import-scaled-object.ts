@@ -69,7 +69,7 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
 function readMinimum(spec: Fields): number {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount');
-  // An idle workload with 0 replicas starts with 1: that is what minReplicas: 0 means.
+  // An idle workload with 0 replicas starts with 1, which is the meaning of minReplicas: 0.
   if (idle === 0 && minimum === 1) return 0;
   if (idle !== undefined && idle !== minimum) {
     const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;
@@ -118,7 +118,10 @@ function readTimes(spec: Fields, minReplicas: number): PlainObject {
   };
 }
 
-/** With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU. */
+/**
+ * KEDA keeps the minimum outside of schedules if there are only schedules. A document without metrics would scale on
+ * CPU.
+ */
 function withIdleMetric(
   metrics: readonly DraftItem[],
   schedules: readonly DraftItem[],
@@ -186,7 +189,7 @@ const PREFIX = 'autoscaling.keda.sh/';
 
 function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
-  // Any value that is no boolean is true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
+  // Any value that is not a boolean counts as true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
   const isSet = (name: string): boolean => {
     const value = valueOf(name);
     return typeof value === 'string' && (parseBoolean(value) ?? true);

@@ -64,15 +64,15 @@ function scheduleName({ name, index }: Trigger): string {
 }
 
 interface Example {
-  /** Field of the metadata with the target. */
+  /** The metadata field with the target. */
   readonly target: string;
   /** Added up. */
   readonly metrics: readonly string[];
   /** Labels of a queue, which several exporters may report; absent: each series counts. */
   readonly onceBy?: string;
-  /** Label and field of the metadata with its value. */
+  /** Labels, and the metadata fields with their values. */
   readonly labels: readonly (readonly [label: string, field: string])[];
-  /** Whether the exporter returns a negative number for an unknown one, which would hide others in the sum. */
+  /** Whether the exporter returns negative numbers for unknown values, which would reduce the sum. */
   readonly mayBeNegative?: boolean;
   readonly remark?: string;
 }
@@ -165,14 +165,14 @@ const SHOWN: ReadonlySet<string> = new Set([
 
 const MOST_SETTINGS = 20;
 
-/** A value with an @ may be an address with a password. */
+/** Hides a value with an @, which may be an address with a password. */
 function formatSetting([key, value]: readonly [string, unknown]): string {
   const isShown = SHOWN.has(key) || ACTIVATION.test(key) || /^(?:true|false)$/.test(String(value));
   const text = formatValue(value);
   return isShown && !text.includes('@') ? `  ${key}: ${text}` : `  ${key} (not shown, may be a credential)`;
 }
 
-/** Returns a metric with a placeholder for a trigger that reads another system: its value must come from Prometheus. */
+/** Returns a metric with a placeholder for a trigger that reads another system. Its value must come from Prometheus. */
 export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigger {
   const { type, name, metadata, authentication, path } = trigger;
   const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;

@@ -29,7 +29,7 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
 
 const THRESHOLD = 'activationThreshold';
 
-/** Converts a prometheus trigger to an External metric. `canBeZero`: the workload may scale to 0. */
+/** Converts a prometheus trigger to an External metric. `canBeZero`: whether the workload may scale to 0. */
 export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero: boolean): ReadTrigger {
   const { metadata, path } = trigger;
   const { log } = metadata;

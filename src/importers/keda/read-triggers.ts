@@ -76,7 +76,7 @@ function convert(trigger: Trigger, { sources, canBeZero, maxReplicas }: Options)
   }
 }
 
-/** A formula combines all triggers into one value. */
+/** Returns one metric for a formula, which combines all triggers. */
 function formulaItem(modifiers: Fields, canBeZero: boolean): DraftItem {
   const formula = modifiers.text('formula') ?? '';
   const target = metadataText(modifiers, 'target');

@@ -20,31 +20,31 @@ export interface ReadTrigger {
   readonly item: DraftItem;
 }
 
-/** In Kubernetes, all values of the metadata are strings; other scalars are converted. */
+/** Returns a metadata value as a string. All metadata values are strings in Kubernetes; other scalars are converted. */
 export function metadataText(metadata: Fields, key: string): string | undefined {
   const value = metadata.raw(key);
   if (typeof value === 'string') return value.trim();
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** Returns a boolean of the metadata; undefined: it is missing or none. */
+/** Returns a boolean of the metadata; undefined: it is missing or not a boolean. */
 export function metadataFlag(metadata: Fields, key: string): boolean | undefined {
   return parseBoolean(metadataText(metadata, key));
 }
 
-/** Parses a boolean like strconv.ParseBool of Go, which KEDA uses; undefined: it is none. */
+/** Parses a boolean like strconv.ParseBool of Go, which KEDA uses; undefined: not a boolean. */
 export function parseBoolean(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;
   return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }
 
-/** The scalers of KEDA name the threshold after their target: `activationLagThreshold`, `activationValue`. */
+/** KEDA names the activation threshold after the target field: `activationLagThreshold`, `activationValue`. */
 export const ACTIVATION = /^activation[A-Z]/;
 
 /**
- * Returns `activation` of the metric, which KEDA applies, too, only where the workload may scale to 0. The default of
- * KEDA is 0. `keys` are the fields with a threshold; only the first valid one counts, if there is no other.
+ * Returns `activation` of the metric. KEDA also applies it only if the workload may scale to 0. The default of KEDA is
+ * 0. `keys` are the fields with a threshold. Only the first valid field applies.
  */
 export function readActivation(
   { value, path, log, skip }: Fields,
@@ -95,7 +95,7 @@ export function remarkOnRest(metadata: Fields, read: readonly string[] = []): vo
   metadata.rest();
 }
 
-/** Returns an External metric for the user to complete. */
+/** Returns an External metric that the user must complete. */
 export function offMetric(trigger: Trigger, external: PlainObject): ReadTrigger {
   const item = { value: { external }, from: trigger.path, isOff: true };
   return { list: 'metrics', item };

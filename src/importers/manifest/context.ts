@@ -1,9 +1,9 @@
 import type { SourceNames } from './source-names.js';
 import type { MetricQueries } from './metric-queries.js';
 
-/** Inputs of an import besides the manifest. */
+/** Inputs of an import in addition to the manifest. */
 export interface ImportContext {
-  /** Namespace of objects without one. */
+  /** Namespace of objects that have none. */
   readonly namespace: string;
   readonly isNamespaceGiven: boolean;
   readonly queries: MetricQueries;

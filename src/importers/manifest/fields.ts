@@ -22,16 +22,16 @@ export interface Fields {
   readonly flag: (key: string) => boolean | undefined;
   readonly quantity: (key: string) => string | number | undefined;
   readonly object: (key: string) => Fields | undefined;
-  /** Reads an object that the conversion requires. If it is missing, records a loss. */
+  /** Reads a required object. Records a loss if it is missing. */
   readonly required: (key: string) => Fields | undefined;
   readonly list: (key: string) => readonly Fields[] | undefined;
-  /** Marks fields as read that have no meaning in a scaler document. */
+  /** Marks fields without a meaning in a scaler document as read. */
   readonly skip: (...keys: readonly string[]) => void;
   readonly rest: () => void;
 }
 
 interface FieldOptions {
-  /** Whether keys are case-insensitive: Go reads JSON in annotations that way. */
+  /** Whether keys are case-insensitive, as in JSON in annotations, which Go reads. */
   readonly isCaseless?: boolean;
 }
 

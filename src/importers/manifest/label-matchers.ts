@@ -7,7 +7,7 @@ import type { Fields } from './fields.js';
 export interface LabelMatchers {
   /** For example `queue="mail"`. */
   readonly matchers: readonly string[];
-  /** Selected values by label, several joined by `|`. */
+  /** Label -> selected values, joined by `|`. */
   readonly values: ReadonlyMap<string, string>;
   /** Parts that PromQL cannot express; empty: none. */
   readonly problems: readonly SelectorProblem[];
@@ -22,7 +22,7 @@ const NO_MATCHERS: LabelMatchers = { matchers: [], values: new Map(), problems: 
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
-/** Reads the label selector of a metric. The labels are those in Prometheus. */
+/** Reads the label selector of a metric. Its labels are those in Prometheus. */
 export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');
@@ -64,7 +64,7 @@ function readValues(values: unknown): readonly string[] {
   return Array.isArray(values) ? values.map(String) : [];
 }
 
-/** A dollar sign before a letter would start a variable of promscaler. */
+/** Escapes a dollar sign before a letter, which would start a variable of promscaler. */
 function literal(value: string): string {
   return stringLiteral(value).replaceAll('$', String.raw`\u0024`);
 }

@@ -6,8 +6,8 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Labels and annotations by which a tool identifies its objects. On a scaler document, Helm would reject the object,
- * and Argo CD would delete it.
+ * Labels and annotations by which a tool identifies its objects. Helm would reject a scaler document with them, and
+ * Argo CD would delete it.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,
@@ -23,7 +23,7 @@ const TOOL_KEYS: readonly RegExp[] = [
 ];
 
 export interface ReadMetadata {
-  /** `NAMESPACE/NAME`, as far as known. */
+  /** `NAMESPACE/NAME`, if known. */
   readonly label: string;
   /** Null: the object has no valid name. */
   readonly metadata: PlainObject | null;
@@ -94,7 +94,7 @@ function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
 }
 
-/** If an object has a controller, the controller creates it again after its deletion. */
+/** Records a remark if the object has a controller, which recreates the object after its deletion. */
 function remarkOnOwner(fields: Fields): void {
   const owners = fields.raw('ownerReferences');
   const list: readonly unknown[] = Array.isArray(owners) ? owners : [];

@@ -7,7 +7,7 @@ export interface NamedMetric {
   readonly selector: LabelMatchers;
   /** Null: the metric has no object. */
   readonly objectKind: string | null;
-  /** API group of the object; empty: that of pods and services. */
+  /** API group of the object; empty: the core group. */
   readonly objectGroup: string | null;
 }
 
@@ -17,15 +17,15 @@ export type FoundQuery =
   | {
       readonly query: null;
       readonly reason: string;
-      /** Queries of which one may be it. */
+      /** Queries of which one may be correct. */
       readonly candidates?: readonly string[];
     };
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
 /**
- * Without the rules of prometheus-adapter no query is known, because a metrics API does not report where its values
- * come from.
+ * Finds no query. Without the rules of prometheus-adapter, queries are unknown, because a metrics API does not report
+ * where its values come from.
  */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 

@@ -49,13 +49,13 @@ export function namedMetricItem(
   return { value: build(PLACEHOLDER), from, isOff: true };
 }
 
-/** A query without a part of the selector would select too much. */
+/** Rejects a query that lacks a part of the selector, because it would select too many series. */
 function withSelector(found: FoundQuery, { selector }: NamedMetric): FoundQuery {
   const isPartial = found.query !== null && selector.problems.length > 0;
   return isPartial ? { query: null, reason: 'its selector cannot be converted' } : found;
 }
 
-/** Builds a metric from a query in the manifest, where a dollar sign has no special meaning. */
+/** Builds a metric from a query in the manifest. A dollar sign has no special meaning there. */
 export function queryItem(
   member: 'object' | 'external',
   body: PlainObject & { readonly query: string },
@@ -71,7 +71,7 @@ export function queryItem(
 const QUERIED = ['pods', 'object', 'external'] as const;
 
 /**
- * Makes metric names unique within a type, which Kubernetes does not require, and omits names that equal the default
+ * Makes metric names unique within a type, because Kubernetes does not require that. Omits names that equal the default
  * for the query.
  */
 export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {

@@ -5,7 +5,7 @@ import type { Fields } from './fields.js';
 
 const APPS_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
-/** API versions that Kubernetes has removed. Only the group matters, and these kinds are in `apps` now. */
+/** API versions that Kubernetes has removed. Only the group matters, and these kinds are now in `apps`. */
 const OLD_GROUP = /^(?:extensions|apps)\/v1beta[12]$/;
 
 /** Reads a reference to a workload. Omits default values. */

@@ -1,13 +1,13 @@
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
-/** Name of the data source by address of Prometheus. */
+/** Address of Prometheus -> name of the data source. */
 export type SourceNames = ReadonlyMap<string, string>;
 
 export const DEFAULT_SOURCE = 'default';
 
 /**
  * Assigns a data source name to each address in prometheus triggers of the objects: `default` for the most frequent
- * one; others are named after their host.
+ * address, the host name for others.
  */
 export function nameSources(objects: readonly unknown[]): SourceNames {
   const counts = new Map<string, number>();
@@ -32,7 +32,7 @@ function addressesOf(object: unknown): readonly string[] {
   });
 }
 
-/** Normalizes an address, so that different spellings of one server are equal. */
+/** Normalizes an address, so different spellings for one server are equal. */
 export function normalAddress(address: string): string {
   return address.trim().replace(/\/$/, '');
 }

@@ -15,7 +15,7 @@ export interface Comments {
   readonly atEnd: (path: Path) => readonly string[];
 }
 
-/** Places each remark above its field, or at the end of the nearest object that exists. */
+/** Places each remark above its field, or at the end of the nearest existing object. */
 export function placeComments(remarks: readonly Remark[], document: unknown): Comments {
   const before = new Map<string, string[]>();
   const atEnd = new Map<string, string[]>();
@@ -77,7 +77,7 @@ export function oneLine(text: string): string {
   );
 }
 
-/** An indented line is a query, which is not wrapped. */
+/** Does not wrap an indented line, which is a query. */
 function wrap(text: string, width: number): readonly string[] {
   if (text.startsWith('  ')) return [text];
   const lines: string[] = [];

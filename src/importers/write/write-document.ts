@@ -143,7 +143,7 @@ const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 /** A quantity with a suffix starts with a digit but is not a number. */
 const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|M|G|T|P|[KMGTPE]i)$/;
 
-/** A block scalar represents such a string unchanged: no leading blanks, no blanks at the end of a line. */
+/** Strings that a block scalar represents unchanged: no leading blanks, and no blanks at the end of a line. */
 const BLOCK = /^[\x21-\x7e][\x20-\x7e]*(?:\n[\x20-\x7e]*)*$/;
 
 function scalar(value: unknown): string {
@@ -153,7 +153,7 @@ function scalar(value: unknown): string {
   return /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : escaped(value);
 }
 
-/** Returns a string with several lines as the lines of a block scalar, header first; null: not possible. */
+/** Returns the lines of a block scalar for a multi-line string, header first; null: not possible. */
 function blockLines(value: unknown): readonly string[] | null {
   if (typeof value !== 'string' || !value.includes('\n')) return null;
   const end = value.endsWith('\n') ? 1 : 0;
@@ -162,7 +162,7 @@ function blockLines(value: unknown): readonly string[] | null {
   return [end === 0 ? '|-' : '|', ...text.split('\n')];
 }
 
-/** JSON is valid YAML. Characters that YAML does not print are escaped. */
+/** Returns JSON, which is valid YAML. Characters that are not printable in YAML are escaped. */
 function escaped(value: string): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -13,11 +13,11 @@ export interface ApiParts {
   readonly faults: FaultPlan;
   readonly log: RequestLog;
   readonly watches: Watches;
-  /** Registers a function that cancels a timer when the simulator closes. */
+  /** Registers a function that the simulator calls when it closes, for example to cancel a timer. */
   readonly onClose: (stop: () => void) => void;
 }
 
-/** A request to the API, over HTTP or by a call in the same process. */
+/** A request to the API, over HTTP or as a call in the same process. */
 export interface ApiRequest {
   readonly method: string;
   readonly address: URL;

@@ -80,7 +80,7 @@ function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): 
   response.end(JSON.stringify(error.status));
 }
 
-/** API priority and fairness answers plain text with `Retry-After`. */
+/** Answers like API priority and fairness: plain text with `Retry-After`. */
 function throttle(response: ServerResponse, retryAfterSeconds: number): void {
   response.writeHead(429, {
     'content-type': 'text/plain; charset=utf-8',
@@ -110,7 +110,7 @@ function refuse(
   response.end(body);
 }
 
-/** Stores other replicas than the write requests, like an admission webhook. The response contains them. */
+/** Stores other replicas than the request, like an admission webhook. The response contains them. */
 function overrideReplicas(
   { parts, respond }: Serving,
   exchange: Exchange,

@@ -9,7 +9,7 @@ import { type ResourceRequest, parseRequest } from './requests/request.js';
 import type { WatchPeer } from './reads/watch.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
-/** A watch client that stops reading is disconnected above this, because its events would fill the memory. */
+/** A watch client that does not read is disconnected above this limit, because its events would fill the memory. */
 const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 const MOST_WARNINGS = 20;
 const LONGEST_WARNING = 256;
@@ -51,7 +51,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   else meetFault({ parts, respond, carryOut: answerRequest, note }, exchange, fault);
 }
 
-/** Returns null for a body that is too large, after discarding the rest. */
+/** Discards the rest of a body that is too large, and returns null. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -103,7 +103,7 @@ function answer(parts: ApiParts, exchange: Exchange): void {
   response.end(exchange.method === 'HEAD' ? undefined : reply.body);
 }
 
-/** A header may contain only printable ASCII, but field names that a client sends may contain anything. */
+/** A header may contain only printable ASCII, but the field names of a client may contain any characters. */
 function warningHeader(text: string): string {
   const printable = text.replaceAll(/[^ -~]/g, '?').slice(0, LONGEST_WARNING);
   return `299 - ${JSON.stringify(printable)}`;

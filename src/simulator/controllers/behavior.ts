@@ -16,7 +16,7 @@ export interface Behavior {
   readonly memoryBytesPerRequestRate: number;
   /** The queue that the workload consumes; null if it serves requests. */
   readonly queue: string | null;
-  /** Requests (or messages) per second, by the seconds since the load was set. */
+  /** Requests (or messages) per second as a function of the seconds since the load was set. */
   readonly load: Curve;
 }
 

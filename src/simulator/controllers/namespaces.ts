@@ -16,7 +16,7 @@ export class NamespaceController {
   readonly #context: ClusterState;
   readonly #schedule: Schedule;
   readonly #unsubscribe: () => void;
-  /** Start of the deletion of each namespace, by the monotonic clock. */
+  /** Namespace -> start of its deletion, on the monotonic clock. */
   readonly #startMs = new Map<string, number>();
 
   constructor(context: ClusterState) {

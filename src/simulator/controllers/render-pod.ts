@@ -20,7 +20,7 @@ export interface PodSource {
 
 const ADMITTED = new WeakMap<JsonObject, JsonObject>();
 
-/** Cached per template: all its pods share the spec. */
+/** Cached per template, because all its pods share the spec. */
 function admittedSpec(spec: JsonObject): JsonObject {
   const known = ADMITTED.get(spec) ?? admittedPodSpec(spec);
   ADMITTED.set(spec, known);

@@ -5,7 +5,7 @@ import type { Pods } from '../model/workload.js';
 import type { Behavior } from './behavior.js';
 import type { WorkloadKind } from './kinds.js';
 
-/** State of a workload besides its object. Only `controllers/` changes it. */
+/** The state of a workload in addition to its object. Only `controllers/` changes it. */
 export interface Runtime {
   readonly kind: WorkloadKind;
   readonly namespace: string;
@@ -14,10 +14,10 @@ export interface Runtime {
   object: KubeObject | null;
   pods: Pods;
   readonly replicaSets: Set<string>;
-  /** The phase in the stored object of each pod. */
+  /** Pod name -> phase in the stored object. */
   readonly written: Map<string, PodPhase>;
   behavior: Behavior;
-  /** When the load was set, in seconds since the start. */
+  /** When the load was set, in seconds since the start of the simulation. */
   loadOffsetSeconds: number;
   load: LoadState;
   /** Cached until the template or the behavior changes. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Times are rounded up to multiples of this, so that tasks due at nearly the same time run together. */
+/** Times are rounded up to multiples of this. Tasks that are due at nearly the same time then run together. */
 const GRAIN_MS = 20;
 
 /** Calls back once per key, at the earliest time that was set for it. */

@@ -69,7 +69,7 @@ export class WorkloadControllers {
     runtime.load = advanceLoad(runtime.source, runtime.load, this.elapsedSeconds, readyPods);
   }
 
-  /** Changes the behavior of pods. A new `load` curve starts at its second 0 now. */
+  /** Changes the behavior of pods. A new `load` curve starts now. */
   setBehavior(runtime: Runtime, change: Partial<Behavior>): void {
     this.accrue(runtime);
     runtime.behavior = { ...runtime.behavior, ...change };

@@ -80,7 +80,7 @@ export class Writer {
     this.#context.store.remove(PODS, runtime.namespace, name);
   }
 
-  /** Writes one ReplicaSet per template: those with pods, the current one and some old ones. Returns them by hash. */
+  /** Writes one ReplicaSet per template: the current one, those with pods, and some old ones. Returns them by hash. */
   #writeReplicaSets(runtime: Runtime, now: Instant): ReadonlyMap<string, KubeObject> {
     const { store, random } = this.#context;
     const { object, namespace, name } = runtime;

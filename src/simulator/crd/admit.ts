@@ -12,7 +12,7 @@ const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
  * Returns the stored form of a custom resource: without unknown fields and with the defaults of the schema. Throws 422
- * if the object violates the schema or, after that, its CEL rules. Unknown fields are reported by `reportUnknown`.
+ * if the object violates the schema or, after that, its CEL rules. `reportUnknown` reports unknown fields.
  */
 export function admitCustom(
   resource: Resource,

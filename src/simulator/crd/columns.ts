@@ -27,7 +27,7 @@ export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   return found;
 }
 
-/** In a list, because flatMap would flatten a value that is a list. */
+/** Returns a list, because flatMap would flatten a value that is a list. */
 function present(value: Json | undefined): readonly Json[] {
   return value === undefined ? [] : [value];
 }

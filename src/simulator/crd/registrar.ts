@@ -3,8 +3,8 @@ import { namespaceOf } from '../objects/kube-object.js';
 import { DEFINITIONS, resourcesOf } from './definition.js';
 
 /**
- * Serves the resources of CustomResourceDefinitions while these exist. If a definition is deleted, deletes its objects
- * and calls `endWatches` with its plural. Returns a function that stops it.
+ * Serves the resources of CustomResourceDefinitions while the definitions exist. If a definition is deleted, deletes
+ * its objects and calls `endWatches` with its plural. Returns a function that stops this.
  */
 export function serveDefinitions(
   { store, catalog }: Pick<ClusterState, 'store' | 'catalog'>,

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
 
-/** A violation. `path` of the schema node starts with a dot; empty for the root. */
+/** A violation. `path` is that of the schema node and starts with a dot; empty for the root. */
 export interface StructuralProblem {
   readonly path: string;
   readonly message: string;

@@ -37,7 +37,7 @@ export function cadvisorPage(runtimes: Iterable<Runtime>): string {
 interface ContainerShare {
   readonly name: string;
   readonly image: string;
-  /** Share of the pod's usage: a tenth for each further container, the rest for the first. */
+  /** Share of the pod's usage: a tenth for each further container, the rest for the first one. */
   readonly share: number;
 }
 

@@ -18,8 +18,8 @@ interface TargetGroup {
 
 /**
  * Creates the server that Prometheus scrapes: `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
- * `/pods/NAMESPACE/NAME`. `/sd` lists all targets for http_sd; `/sd/cadvisor` and so on list one kind. Targets have the
- * label `job`, and those of pods also `namespace` and `pod`.
+ * `/pods/NAMESPACE/NAME`. `/sd` lists all targets for http_sd, `/sd/cadvisor` and so on the targets of one kind. All
+ * targets have the label `job`; targets of pods also have `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {

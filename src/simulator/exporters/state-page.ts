@@ -19,7 +19,9 @@ const METRICS = {
 
 type Metric = keyof typeof METRICS;
 
-/** Returns the metrics of kube-state-metrics that a back-test reads: replicas, requests, limits, the start of pods. */
+/**
+ * Returns the metrics of kube-state-metrics that a back-test reads: replicas, requests, limits, and the start of pods.
+ */
 export function statePage(runtimes: Iterable<Runtime>): string {
   const lines: Lines = new Map();
   for (const runtime of runtimes) {

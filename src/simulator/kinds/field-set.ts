@@ -2,8 +2,8 @@ import { type Json, type JsonObject, isList, isObject, sameJson } from '../json/
 import { type ListType, type Type, any } from './type.js';
 
 /**
- * Paths of fields. A path is its steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by line
- * feeds. The set may contain a map, an object or an item of a list as well as their fields.
+ * Paths of fields. A path consists of steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by
+ * line feeds. The set may contain both a map, object or list item and its fields.
  */
 export type FieldSet = ReadonlySet<string>;
 
@@ -13,7 +13,7 @@ export interface FieldChanges {
   readonly removed: FieldSet;
 }
 
-/** Fields without owners: they identify an object, or only the server writes them. */
+/** Fields without owners. They identify an object, or only the server writes them. */
 const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink'],
@@ -67,7 +67,7 @@ function memberType(type: Type, name: string): Type {
   return type.is === 'map' ? type.of : any;
 }
 
-/** A key that is absent in the item has its default. */
+/** A key that is absent in the item has its default value. */
 function stepOf({ keys = [], of }: ListType, item: Json): string {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const members = isObject(item) ? item : {};
@@ -103,7 +103,7 @@ function compare(
     if (!children.has(step)) collect(child.type, child.value, join(path, step), changes.removed, 'all');
 }
 
-/** With `configured`, a map or object is added only if it is empty; an item of a list always is. */
+/** Collects fields. With `configured`, a map or object is added only if it is empty; a list item is always added. */
 function collect(
   type: Type,
   value: Json,
@@ -156,7 +156,7 @@ export function fieldsFromTree(tree: JsonObject): FieldSet {
   return fields;
 }
 
-/** Formats a field as in a conflict message: `.spec.template.spec.containers[name="app"].image`. */
+/** Returns a field in the notation of conflict messages: `.spec.template.spec.containers[name="app"].image`. */
 export function fieldText(path: string): string {
   return path
     .split('\n')

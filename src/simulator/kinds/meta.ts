@@ -60,7 +60,7 @@ export const objectReference = atomic(
   }),
 );
 
-/** `autoscaling/v1`, for all kinds. */
+/** The Scale of `autoscaling/v1`, which all kinds use. */
 export const scale = object('Scale', {
   kind: string,
   apiVersion: string,

@@ -38,7 +38,7 @@ function makeSchema(type: Type): JsonObject {
   }
 }
 
-/** A strategic merge patch merges lists by these keys. */
+/** Adds the keys by which a strategic merge patch merges lists. */
 function objectSchema({ fields, isAtomic }: ObjectType): JsonObject {
   const properties = Object.entries(fields).map(([name, { type, fallback }]) => {
     const [key] = type.is === 'list' ? (type.keys ?? []) : [];

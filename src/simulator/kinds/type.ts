@@ -9,13 +9,13 @@ export interface ScalarType {
     'string' | 'int32' | 'int64' | 'bool' | 'time' | 'microTime' | 'intOrString' | 'quantity' | 'any';
 }
 
-/** Any keys, values of one type. Each key has an owner. */
+/** Any keys with values of one type. Each key has an owner. */
 export interface MapType {
   readonly is: 'map';
   readonly of: Type;
 }
 
-/** With `keys`, items are identified, merged and owned by key; without keys, the list is one value. */
+/** With `keys`, items are identified, merged and owned by key. Without keys, the list is one value. */
 export interface ListType {
   readonly is: 'list';
   readonly of: Type;
@@ -51,7 +51,7 @@ export const time: ScalarType = { is: 'time' };
 /** RFC 3339 with six decimals. */
 export const microTime: ScalarType = { is: 'microTime' };
 export const intOrString: ScalarType = { is: 'intOrString' };
-/** For example `500m`, `1Gi`; a number becomes a string. */
+/** A quantity such as `500m` or `1Gi`. A number becomes a string. */
 export const quantity: ScalarType = { is: 'quantity' };
 export const any: ScalarType = { is: 'any' };
 

@@ -4,11 +4,13 @@ export interface Capacity {
   readonly cpuSecondsPerRequest: number;
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;
-  /** Sum of the limits of all containers; Infinity: none. */
+  /** Sum of the limits of all containers; Infinity: no limit. */
   readonly cpuLimitCores: number;
 }
 
-/** Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these. */
+/**
+ * Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these totals.
+ */
 export interface PodTotals {
   readonly cpuSeconds: number;
   readonly requests: number;

@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** Characters of generated names in Kubernetes: no vowels and no similar characters. */
+/** Characters of generated names in Kubernetes, which have no vowels and no similar characters. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 function randomSuffix(random: Random, length = 5): string {
@@ -9,7 +9,7 @@ function randomSuffix(random: Random, length = 5): string {
   return suffix;
 }
 
-/** Longest prefix from `generateName`: a generated name has at most 63 characters. */
+/** Longest prefix from `generateName`, because a generated name has at most 63 characters. */
 const MAX_GENERATED_STEM = 58;
 
 /**

@@ -7,9 +7,9 @@ export interface Trace {
 }
 
 /**
- * Parses CSV lines `t_seconds,value`; value is the number of requests in the step that starts at that time. Skips a
- * header line, empty lines and lines that start with `#`. Throws `Error` with the line if it is not a pair of numbers,
- * if the times are not equidistant, or if there are fewer than two.
+ * Parses CSV lines `t_seconds,value`, where value is the number of requests in the step that starts at that time. Skips
+ * a header line, empty lines and lines that start with `#`. Throws `Error` with the line number if a line is not a pair
+ * of numbers, if the times are not equidistant, or if there are fewer than two.
  */
 export function parseTrace(text: string): Trace {
   const rows: { readonly atSeconds: number; readonly value: number }[] = [];

@@ -5,13 +5,13 @@ import type { Random } from './random.js';
 
 /** Durations of the phases of a pod. Infinity: the next phase is never reached. */
 export interface PodTiming {
-  /** From creation to the start of the containers. */
+  /** Seconds from the creation to the start of the containers. */
   readonly startSeconds: number;
-  /** From the start of the containers until it is ready. */
+  /** Seconds from the start of the containers until the pod is ready. */
   readonly readySeconds: number;
-  /** From deletion until it is removed. */
+  /** Seconds from the deletion until the pod is removed. */
   readonly terminationSeconds: number;
-  /** Each duration is extended by a random share up to this one. */
+  /** Each duration is extended by a random share of at most this ratio. */
   readonly jitterRatio: number;
 }
 
@@ -23,7 +23,7 @@ export interface WorkloadSpec {
   /** Hash of the pod template; part of the pod name if `isRevisionNamed`. */
   readonly revision: string;
   readonly isRevisionNamed: boolean;
-  /** In pods, with percentages already resolved. */
+  /** Number of pods; percentages are already resolved. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly isPaused: boolean;
@@ -34,7 +34,7 @@ export type Pods = readonly PodState[];
 
 export interface Step {
   readonly pods: Pods;
-  /** Infinity: none until the workload changes. */
+  /** Infinity: no change until the workload changes. */
   readonly nextAt: number;
 }
 
@@ -54,7 +54,7 @@ export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, ran
   return { pods, nextAt: nextChangeAt(pods, now) };
 }
 
-/** Infinity: none. */
+/** Returns Infinity if there is no further change. */
 export function nextChangeAt(pods: Pods, now: Instant): number {
   return Math.min(Number.POSITIVE_INFINITY, ...pods.map((pod) => nextPhaseAt(pod, now)));
 }
@@ -68,7 +68,7 @@ export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number
   }));
 }
 
-/** Makes a pod terminating from `now`. A terminating pod is returned unchanged. */
+/** Marks a pod as terminating from `now`. Returns a terminating pod unchanged. */
 export function endPod(pod: PodState, now: Instant, timing: PodTiming, random: Random): PodState {
   if (pod.deletedAt !== null) return pod;
   return { ...pod, deletedAt: now, goneAt: now + delayMs(timing.terminationSeconds, timing, random) };
@@ -100,7 +100,9 @@ function makePod(
   };
 }
 
-/** The Deployment controller: at most replicas + surge pods, and at least replicas - unavailable ready pods. */
+/**
+ * Steps like the Deployment controller: at most replicas + surge pods, and at least replicas - unavailable ready pods.
+ */
 function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const living = present.filter((pod) => pod.deletedAt === null);
   const isCurrent = (pod: PodState): boolean => pod.revision === spec.revision;
@@ -137,7 +139,10 @@ function endedByRollout(
   return [...tooMany, ...unready, ...firstToEnd(old.filter(isReady), now, dispensable)];
 }
 
-/** The ReplicaSet controller's order, simplified: unready before ready, lower deletion cost first, then newer first. */
+/**
+ * Returns the pods to delete in the simplified order of the ReplicaSet controller: unready before ready, lower deletion
+ * cost first, then newer first.
+ */
 function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
   if (count <= 0) return [];
   const rank = (pod: PodState): number => ['pending', 'starting', 'ready'].indexOf(phaseOf(pod, now));
@@ -153,7 +158,8 @@ function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
 }
 
 /**
- * The StatefulSet controller: one pod at a time; creates from ordinal 0 up, deletes and updates from the highest down.
+ * Steps like the StatefulSet controller: one pod at a time; creates from ordinal 0 up, deletes and updates from the
+ * highest ordinal down.
  */
 function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const byOrdinal = new Map(present.map((pod) => [pod.ordinal, pod]));

@@ -1,6 +1,6 @@
 import { type StatusError, badRequest } from './status-error.js';
 
-/** Supported fields of field selectors besides `metadata.name` and `metadata.namespace`, by apiVersion and kind. */
+/** apiVersion and kind -> supported fields of field selectors besides `metadata.name` and `metadata.namespace`. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'v1/Pod': [
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
@@ -19,7 +19,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'apps/v1/ReplicaSet': ['status.replicas'],
 };
 
-/** Names in `events.k8s.io` of the fields of core events. */
+/** Field of core events -> name in `events.k8s.io`. */
 const EVENT_FIELDS: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
   regarding: 'involvedObject',

@@ -12,7 +12,7 @@ export interface Writer {
   readonly isStrict?: boolean;
   /** Collects `Warning` headers of the response (`fieldValidation=Warn`). */
   readonly warnings?: string[];
-  /** Whether nothing is stored (`dryRun=All`), as for `kubectl diff`. */
+  /** Whether nothing is stored (`dryRun=All`), as with `kubectl diff`. */
   readonly isDryRun?: boolean;
   readonly isForced?: boolean;
 }
@@ -49,14 +49,14 @@ export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
     }));
 }
 
-/** Cached: unchanged entries are passed from write to write. */
+/** Cached, because unchanged entries are passed from write to write. */
 function readFields(tree: JsonObject): FieldSet {
   const fields = READ.get(tree) ?? fieldsFromTree(tree);
   READ.set(tree, fields);
   return fields;
 }
 
-/** Sets the owners, without those that own no field. */
+/** Sets the owners. Drops owners without fields. */
 export function withOwnerships(object: KubeObject, ownerships: readonly Ownership[]): KubeObject {
   const order = ({ operation, time, manager }: Ownership): string => [operation, time, manager].join();
   const entries = ownerships
@@ -79,7 +79,7 @@ function entryOf({ manager, operation, apiVersion, subresource, time, fields }: 
 }
 
 /**
- * Returns the object after an update (POST, PUT, PATCH): the writer becomes the only owner of what it changed, and
+ * Returns the object after an update (POST, PUT, PATCH): the writer becomes the only owner of the changed fields, and
  * removed fields have no owner. `before` is the stored object; null: compare with `empty`, an empty object of the type.
  */
 export function ownChanges(

@@ -22,7 +22,7 @@ export function matchOf(query: URLSearchParams, resource: Resource): Match {
   return (object) => labels(stringsAt(object, 'metadata', 'labels')) && fields(object);
 }
 
-/** Parses a label selector: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 if it is invalid. */
+/** Parses a label selector such as `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Throws 400 if it is invalid. */
 function parseLabelSelector(text: string): (labels: Labels) => boolean {
   const terms = splitOutsideParentheses(text).map(parseLabelTerm);
   return (labels) => terms.every((term) => term(labels));
@@ -69,7 +69,7 @@ function parseFieldTerm(text: string, resource: Resource): Match {
   return (object) => (textAt(object, steps) === value) === (operator !== '!=');
 }
 
-/** Numbers and booleans are compared as strings; an absent boolean is `false`. */
+/** Returns numbers and booleans as strings for comparison; an absent boolean is `false`. */
 function textAt(object: KubeObject, steps: readonly string[]): string {
   const found = valueAt(object, ...steps);
   if (found === undefined && ['hostNetwork', 'unschedulable'].includes(steps.at(-1) ?? '')) return 'false';

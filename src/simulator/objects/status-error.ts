@@ -85,7 +85,7 @@ export function uidConflict(object: ObjectName, wanted: string, actual: string):
   );
 }
 
-/** An invalid field; `text` follows its path in the message. */
+/** An invalid field. `text` follows its path in the message. */
 export interface FieldCause {
   readonly reason:
     | 'FieldValueInvalid'
@@ -172,7 +172,7 @@ export function tooOld(revision: number, current: number): StatusError {
   return new StatusError(410, 'Expired', `too old resource version: ${revision} (${current})`);
 }
 
-/** 504: a list or get asks for a revision that has not been reached. */
+/** 504: a list or get requests a revision that has not been reached. */
 export function tooLarge(revision: number, current: number): StatusError {
   const message = `Timeout: Too large resource version: ${revision}, current: ${current}`;
   return new StatusError(504, 'Timeout', message, {

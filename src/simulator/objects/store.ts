@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object.js';
 
-/** Retention of changes: the compaction interval of the etcd of a real server. */
+/** Retention of changes, which is the compaction interval of etcd in a real cluster. */
 const HISTORY_MS = 300_000;
 const HISTORY_CHANGES = 20_000;
 
@@ -47,7 +47,7 @@ export class Store {
     return this.#collection(resource).objects.get(keyOf(namespace, name)) ?? null;
   }
 
-  /** Unordered. */
+  /** Returns all objects, unordered. */
   all(resource: string): Iterable<KubeObject> {
     return this.#collection(resource).objects.values();
   }

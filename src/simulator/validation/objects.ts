@@ -104,7 +104,7 @@ export function autoscalerCauses(object: KubeObject, before: KubeObject | null):
   ];
 }
 
-/** The target needs an API group, except a ReplicationController; one that was stored without a group may stay. */
+/** The target needs an API group, except for a ReplicationController. A stored target without a group may stay. */
 function targetGroupCauses(target: JsonObject, before: KubeObject | null): readonly FieldCause[] {
   const apiVersion = stringAt(target, 'apiVersion') ?? '';
   const stored = before === null ? null : (stringAt(before, 'spec', 'scaleTargetRef', 'apiVersion') ?? '');

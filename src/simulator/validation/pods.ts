@@ -87,7 +87,7 @@ function resourceCauses(container: Json, path: string): readonly FieldCause[] {
   );
 }
 
-/** Whether `matchLabels` of a selector match. `matchExpressions` are not evaluated. */
+/** Returns whether `matchLabels` of a selector match. `matchExpressions` are not evaluated. */
 export function selects(selector: Json | undefined, labels: JsonObject): boolean {
   if (!isObject(selector)) return false;
   return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);

@@ -7,7 +7,7 @@ const SECONDS = new Intl.DateTimeFormat('en-US', {
 });
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
-/** Returns the labels of Unix times on an axis, in the zone of the viewer: a date at midnight, otherwise the time. */
+/** Returns labels for Unix times on an axis, in the time zone of the viewer: a date at midnight, otherwise the time. */
 export function axisTimes(seconds: readonly number[], stepSeconds: number): string[] {
   return seconds.map((second) => {
     const at = new Date(second * 1000);

@@ -82,7 +82,7 @@ function seriesOf(look: SeriesLook, token: (name: string) => string): uPlot.Seri
     width: look.width,
     dash: [...look.dash],
     spanGaps: false,
-    // A lone value between gaps has no line.
+    // A single value between gaps has no line.
     points: { show: look.width > 0 ? isSparse : false, size: 5 },
     ...(look.isStepped && stepped !== undefined ? { paths: stepped } : {}),
   };
@@ -101,7 +101,10 @@ function axisWidth(values: readonly string[] | null): number {
   return Math.max(36, 14 + longest * 7);
 }
 
-/** A canvas needs the color of the current theme, which only a property of a color resolves. */
+/**
+ * Returns a function that resolves a design token to the color of the current theme. A canvas needs the resolved color,
+ * which only a color property provides.
+ */
 function tokensOf(element: HTMLElement): (name: string) => string {
   return (name) => {
     element.style.color = `var(${name})`;

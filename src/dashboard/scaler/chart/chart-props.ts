@@ -4,13 +4,13 @@ import type { Change } from '../model/changes.js';
 export interface SeriesLook {
   readonly label: string;
   readonly color: string;
-  /** In CSS pixels; 0: only the edge of a band. */
+  /** CSS pixels; 0: the series is only the edge of a band. */
   readonly width: number;
   readonly dash: readonly number[];
   readonly isStepped: boolean;
 }
 
-/** The area between two series, by their index in `looks`. */
+/** The area between two series, identified by their index in `looks`. */
 export interface BandLook {
   readonly high: number;
   readonly low: number;
@@ -23,11 +23,11 @@ export interface TimeWindow {
   readonly to: number;
 }
 
-/** What the charts of a page have in common. */
+/** State that the charts of a page share. */
 export interface ChartLinks {
   readonly window: TimeWindow;
   readonly changes: readonly Change[];
-  /** The selected moment; null: the last decision. */
+  /** The selected time; null: the last decision. */
   readonly selected: number | null;
   readonly onZoom: (window: TimeWindow) => void;
   readonly onPick: (second: number) => void;
@@ -36,13 +36,13 @@ export interface ChartLinks {
 
 export interface TimeChartProps extends ChartLinks {
   readonly height: number;
-  /** The first column is the time; then one for each of `looks`. */
+  /** The first column is the time. The others correspond to `looks`. */
   readonly columns: readonly (readonly (number | null)[])[];
   readonly looks: readonly SeriesLook[];
   readonly bands: readonly BandLook[];
-  /** Top of the axis; null: by the values. */
+  /** Top of the axis; null: determined by the values. */
   readonly top: number | null;
   readonly format: (value: number) => string;
-  /** Whether the values are bytes, of which 1024 are 1Ki. */
+  /** Whether the values are bytes, which use binary units such as 1Ki. */
   readonly isBinary: boolean;
 }

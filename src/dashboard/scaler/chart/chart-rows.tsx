@@ -13,7 +13,7 @@ export interface ChartRowsProps {
 
 const MOST_ROWS = 200;
 
-/** The points of the charts, newest first. */
+/** Shows the points of the charts, newest first. */
 export function ChartRows({ data, window, nowMs }: ChartRowsProps): VNode {
   const inside = data.at.flatMap((second, index) =>
     second >= window.from && second <= window.to ? [index] : [],

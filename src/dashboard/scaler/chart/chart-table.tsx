@@ -4,7 +4,7 @@ import { PartMissing } from '../../ui/states.jsx';
 import { usePart } from '../../ui/use-part.js';
 import type { ChartRowsProps } from './chart-rows.jsx';
 
-/** The points of the charts as a table. It is loaded and built when it is opened. */
+/** Shows the points of the charts as a table, which is loaded when it is opened. */
 export function ChartTable(props: ChartRowsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadRows, isOpen);

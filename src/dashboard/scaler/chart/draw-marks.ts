@@ -4,7 +4,7 @@ import type { TimeChartProps } from './chart-props.js';
 
 const SIZE = 5;
 
-/** Draws the selected moment and a triangle for each change: up or down, hollow if it was not carried out. */
+/** Draws the selected time and a triangle for each change: up or down, hollow if it was not carried out. */
 export function drawMarks(
   chart: uPlot,
   { changes, selected, window }: TimeChartProps,

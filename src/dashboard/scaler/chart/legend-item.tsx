@@ -6,7 +6,7 @@ interface LegendItemProps {
   readonly value: string;
 }
 
-/** The look of a line, its name and a value. */
+/** Shows the style of a line, its name and a value. */
 export function LegendItem({ look, name, value }: LegendItemProps): VNode {
   return (
     <span class="legend-item">

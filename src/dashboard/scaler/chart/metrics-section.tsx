@@ -27,7 +27,7 @@ const LOOKS: readonly SeriesLook[] = [
 ];
 const BANDS: readonly BandLook[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
-/** Each metric against its target. */
+/** Shows each metric and its target. */
 export function MetricsSection({ data, links, hover, tolerances }: MetricsSectionProps): VNode | null {
   if (data.metrics.length === 0) return null;
   const { down, up } = tolerances;

@@ -22,7 +22,7 @@ interface ReplicasSectionProps {
   readonly hover: ReadableCell<number | null>;
   readonly range: Range;
   readonly isZoomed: boolean;
-  /** Why a part of the range is empty; null: nothing to say. */
+  /** Why a part of the range is empty; null: no note. */
   readonly note: string | null;
   readonly nowMs: number;
   readonly onRange: (range: Range) => void;
@@ -38,7 +38,7 @@ const LOOKS: readonly SeriesLook[] = [
 ];
 const BANDS: readonly BandLook[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
-/** The replicas over time, and the controls of all charts. */
+/** Shows the replicas over time and the controls of all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
   const { data, links, range, isZoomed, note, nowMs, onRange, onSelect } = props;
   const columns = useMemo(
@@ -112,7 +112,7 @@ interface ReadoutProps {
   readonly nowMs: number;
 }
 
-/** The legend, with the values under the pointer, of the selected moment, or the last ones. */
+/** Shows the legend with the values under the pointer, at the selected time, or at the end. */
 function Readout({ data, hover, selected, nowMs }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
   const index = second === null ? data.at.length - 1 : pointAt(data, second);
@@ -157,7 +157,7 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
   );
 }
 
-/** The chart as a slider over moments: a screen reader says time and replicas. */
+/** Makes the chart a slider over times. A screen reader reads time and replicas. */
 function Slider({
   data,
   links,
@@ -193,7 +193,7 @@ function Slider({
   );
 }
 
-/** Returns the moment that a key selects; undefined: none. */
+/** Returns the time that a key selects; undefined: none. */
 function targetOf(
   key: string,
   changes: readonly Change[],

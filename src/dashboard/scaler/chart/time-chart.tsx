@@ -6,7 +6,7 @@ import type { TimeChartProps } from './chart-props.js';
 import { useTheme } from './use-theme.js';
 import { zoomOnPinch } from './zoom-on-pinch.js';
 
-/** A chart over time, drawn by uPlot. Its meaning for a screen reader is the concern of the parent. */
+/** Draws a chart over time with uPlot. The parent describes it to screen readers. */
 export function TimeChart(props: TimeChartProps): VNode {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -51,14 +51,14 @@ export function TimeChart(props: TimeChartProps): VNode {
   return <div class="time-chart" ref={container} />;
 }
 
-/** uPlot does not change the columns. */
+/** uPlot does not modify the columns. */
 function dataOf({ columns }: TimeChartProps): uPlot.AlignedData {
   return columns as unknown as uPlot.AlignedData;
 }
 
 const DRAG_PIXELS = 4;
 
-/** Returns a function that stops listening. A drag, which zooms, is not a click. */
+/** Returns a function that removes the listener. A drag zooms and is not a click. */
 function pickOnClick(chart: uPlot, onPick: (second: number) => void): () => void {
   let startX: number | null = null;
   const down = (event: MouseEvent): void => {

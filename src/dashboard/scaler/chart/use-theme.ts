@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Returns a text that changes with the theme, because a canvas does not follow the style sheet. */
+/** Returns a string that changes with the theme, because a canvas does not follow the style sheet. */
 export function useTheme(): string {
   const [theme, setTheme] = useState(readTheme);
   useEffect(() => {

@@ -7,7 +7,7 @@ interface Gesture {
   readonly start: Fingers;
 }
 
-/** Zooms while two fingers move apart. One finger scrolls the page. Returns a function that stops listening. */
+/** Zooms when two fingers move apart. One finger scrolls the page. Returns a function that removes the listeners. */
 export function zoomOnPinch(
   element: HTMLElement,
   read: () => TimeWindow,

@@ -9,7 +9,7 @@ interface ArithmeticListProps {
   readonly snapshot: SnapshotAnswer;
 }
 
-/** Each metric as `promscaler explain` has it: what was answered, and how the proposal follows from that. */
+/** Shows each metric as `promscaler explain` does: the answer, and how the proposal follows from it. */
 export function ArithmeticList({ snapshot: json }: ArithmeticListProps): VNode {
   const metrics = useMemo(() => {
     const snapshot = readSnapshot(json);

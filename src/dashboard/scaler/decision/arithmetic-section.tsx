@@ -11,11 +11,11 @@ interface ArithmeticProps {
   readonly scaler: { readonly namespace: string; readonly name: string };
   /** RFC 3339; null: the last decision. */
   readonly at: string | null;
-  /** When the last decision was made: another one has another snapshot. */
+  /** Time of the last decision. It changes with the snapshot. */
   readonly decidedAt: string;
 }
 
-/** How each proposal was computed. The code that decides, and the snapshot, are loaded when it is opened. */
+/** Shows how each proposal was computed. The decision code and the snapshot are loaded when it is opened. */
 export function ArithmeticSection(props: ArithmeticProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   return (

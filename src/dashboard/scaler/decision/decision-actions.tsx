@@ -14,7 +14,7 @@ interface DecisionActionsProps {
   readonly at: string | null;
 }
 
-/** What a user takes along: the command that explains this decision, and its input. */
+/** Offers the command that explains this decision, and its input. */
 export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNode {
   const code = useRef<HTMLElement>(null);
   const [message, setMessage] = useState<string | null>(null);
@@ -63,7 +63,7 @@ export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNod
   );
 }
 
-/** Browsers offer the clipboard only to pages of HTTPS or localhost. */
+/** Browsers provide the clipboard only to pages with HTTPS or on localhost. */
 async function copyText(text: string): Promise<boolean> {
   const { clipboard } = navigator as { readonly clipboard?: Clipboard };
   if (clipboard === undefined) return false;

@@ -31,7 +31,7 @@ interface DecisionSectionProps {
   readonly nowMs: number;
 }
 
-/** The decision of the selected moment, or the last one. */
+/** Shows the decision at the selected time, or the last one. */
 export function DecisionSection(props: DecisionSectionProps): VNode {
   const { moment, nowMs, detail } = props;
   const { second } = moment;
@@ -114,7 +114,7 @@ function PastDecisionView({
   );
 }
 
-/** That of the last decision is at the top of the page. */
+/** The verdict of the last decision is at the top of the page. */
 function VerdictText({ verdict, nowMs }: { readonly verdict: Verdict; readonly nowMs: number }): VNode {
   const { title, sentence, aside } = verdict;
   return (

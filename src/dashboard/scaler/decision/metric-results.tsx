@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icon.jsx';
 import { Table } from '../../ui/table.jsx';
 import type { Metric, MetricResult, PastDecision } from '../model/answers.js';
 
-/** What is known of the metrics of a decision besides its results: unit and target. */
+/** Unit and target of the metrics of a decision. */
 export type MetricTargets = readonly (Pick<Metric, 'metric' | 'unit'> & { readonly target: number | null })[];
 
 interface MetricResultsProps {
@@ -12,7 +12,7 @@ interface MetricResultsProps {
   readonly targets: MetricTargets;
 }
 
-/** Value, target and proposal of each metric. */
+/** Shows value, target and proposal of each metric. */
 export function MetricResults({ decision, targets }: MetricResultsProps): VNode {
   const { metrics } = decision;
   if (metrics.length === 0) return <p class="hint">No metric was used for this decision.</p>;
@@ -77,12 +77,12 @@ function valueText({ name, error, current }: MetricResult): string {
   return formatMetric(value ?? null, { name, unit: 'total' });
 }
 
-/** The identity of a metric of a container is CONTAINER/NAME. */
+/** The identity of a ContainerResource metric is CONTAINER/NAME. */
 function isNameOf(identity: string, name: string): boolean {
   return identity === name || identity.endsWith(`/${name}`);
 }
 
-/** A document may have changed since: a metric of another name has another target. */
+/** The document may have changed since the decision. A metric with another name has another target. */
 function targetText({ name }: MetricResult, target: MetricTargets[number] | undefined): string {
   if (target === undefined || !isNameOf(target.metric, name)) return UNKNOWN;
   return formatMetric(target.target, { name, unit: target.unit });

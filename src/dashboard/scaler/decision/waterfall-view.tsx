@@ -9,7 +9,7 @@ interface WaterfallViewProps {
   readonly nowMs: number;
 }
 
-/** From the largest proposal through each limit to the result; the line is the current count. */
+/** Shows the steps from the largest proposal through each limit to the result. The line is the current count. */
 export function WaterfallView({ waterfall, nowMs }: WaterfallViewProps): VNode {
   const { rows, current, top } = waterfall;
   return (

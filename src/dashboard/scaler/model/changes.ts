@@ -1,7 +1,7 @@
 import type { DecisionEntry } from './answers.js';
 import type { ChartData } from './chart-data.js';
 
-/** A change of the replicas, or one that was wanted and not carried out. */
+/** A change of the replicas, or a change that was not carried out. */
 export interface Change {
   /** Unix time in seconds. */
   readonly second: number;
@@ -9,7 +9,7 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isCarriedOut: boolean;
-  /** `4 → 6`, and why if it was not carried out. */
+  /** `4 → 6`, followed by the reason if it was not carried out. */
   readonly label: string;
 }
 
@@ -23,7 +23,7 @@ export function listChanges(entries: readonly DecisionEntry[]): readonly Change[
     .sort((a, b) => a.second - b.second);
 }
 
-/** A row of several cycles wanted the change each time; its first cycle is the moment of the marker. */
+/** An entry of several cycles repeats the same change. The marker is at its first cycle. */
 function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null {
   const isCarriedOut = outcome.kind === 'patched' || outcome.kind === 'replaced';
   const from = outcome.from ?? decision?.currentReplicas ?? null;
@@ -47,8 +47,8 @@ const NOT_CARRIED_OUT = {
 } as const satisfies Record<DecisionEntry['outcome']['kind'], string>;
 
 /**
- * Returns the changes that only the chart knows: differences of the current replicas between two points before `until`,
- * in seconds. Their time is that of the later point.
+ * Returns changes that are not in the decisions: differences of the current replicas between two points before `until`,
+ * in seconds. A change has the time of the later point.
  */
 export function changesInData(
   { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,
@@ -62,7 +62,7 @@ export function changesInData(
   });
 }
 
-/** Returns the change before or after a time, in seconds; null: there is none. */
+/** Returns the previous or next change around a time in seconds; null: none. */
 export function nextChange(
   changes: readonly Change[],
   second: number | null,

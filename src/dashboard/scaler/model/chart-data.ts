@@ -12,7 +12,7 @@ type CountColumn = (typeof COUNT_COLUMNS)[number];
 
 type Values = readonly (number | null)[];
 
-/** Columns of one length. Null is a gap, never 0. */
+/** Columns of equal length. Null is a gap, never 0. */
 export interface ChartData extends Readonly<Record<CountColumn, Values>> {
   /** Unix time in seconds, ascending. */
   readonly at: readonly number[];
@@ -37,7 +37,7 @@ export const NO_CHART_DATA: ChartData = {
   metrics: [],
 };
 
-/** Drops points without a valid time and points that are not later than the one before. */
+/** Drops points without a valid time, and points that are not later than the previous one. */
 export function readHistory(history: History): ChartData {
   const seconds = history.at.map((time) => Date.parse(time) / 1000);
   const kept: number[] = [];
@@ -66,9 +66,9 @@ export function readHistory(history: History): ChartData {
 }
 
 /**
- * Puts the points of `earlier` that precede `later` before it. If the first one of `later` comes more than
- * `maxGapSeconds` after them, a point without values keeps the lines from bridging the time between. Metrics are those
- * of `later`, if it has points; one that `earlier` does not know has a gap there.
+ * Prepends the points of `earlier` that precede `later`. If the first point of `later` follows after more than
+ * `maxGapSeconds`, a point without values interrupts the lines. Uses the metrics of `later` if it has points. A metric
+ * that `earlier` lacks has a gap there.
  */
 export function joinHistories(earlier: ChartData, later: ChartData, maxGapSeconds: number): ChartData {
   const [start] = later.at;
@@ -103,7 +103,7 @@ function isSameMetric(a: MetricColumns, b: MetricColumns): boolean {
   return a.type === b.type && a.metric === b.metric && a.unit === b.unit;
 }
 
-/** Returns the points from `since` on, and the last one before it, from which the lines start. */
+/** Returns the points since `since`, and the last point before it, where the lines start. */
 export function pointsSince(data: ChartData, since: number): ChartData {
   const first = data.at.findIndex((second) => second >= since);
   const start = Math.max(0, (first === -1 ? data.at.length : first) - 1);
@@ -121,7 +121,7 @@ export function pointsSince(data: ChartData, since: number): ChartData {
   };
 }
 
-/** Returns the index of the last point at or before `second`; null: there is none. */
+/** Returns the index of the last point at or before `second`; null: none. */
 export function pointAt({ at }: ChartData, second: number): number | null {
   let [low, high] = [0, at.length];
   while (low < high) {
@@ -133,7 +133,7 @@ export function pointAt({ at }: ChartData, second: number): number | null {
 }
 
 /**
- * Returns the top of the axis of replicas. A ceiling or a recommendation far above the counts is cut off, because the
+ * Returns the top of the axis of replicas. Ceilings and recommendations far above the counts are cut off, because the
  * counts would be a flat line at the bottom.
  */
 export function replicasTop(data: ChartData): number {

@@ -1,4 +1,4 @@
-/** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last one. */
+/** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last decision. */
 export function explainCommand(
   name: { readonly namespace: string; readonly name: string },
   at: string | null,
@@ -7,12 +7,12 @@ export function explainCommand(
   return `promscaler explain ${scaler}${at === null ? '' : ` --at ${quote(at)}`}`;
 }
 
-/** For a POSIX shell: in single quotes unless every character is plain. */
+/** Quotes for a POSIX shell: single quotes unless every character is plain. */
 function quote(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Returns a file name with letters, digits, dots and hyphens only. */
+/** Returns a file name with only letters, digits, dots and hyphens. */
 export function snapshotFileName(
   name: { readonly namespace: string; readonly name: string },
   at: string,

@@ -1,7 +1,9 @@
 import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
 import type { PresetValues } from '../../../scaler/schema/presets.js';
 
-/** A field of `spec`. `isWritten`: in the document (or `defaults` of the service config); otherwise a default. */
+/**
+ * A field of `spec`. `isWritten`: the document or `defaults` of the service config set it; otherwise it is a default.
+ */
 export interface EffectiveField {
   readonly path: string;
   readonly value: string;
@@ -10,7 +12,7 @@ export interface EffectiveField {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns the written scalar fields in their order, then the defaults in effect, by the preset. */
+/** Returns the written scalar fields in their order, then the defaults of the preset that are in effect. */
 export function listEffectiveFields(document: Json): readonly EffectiveField[] {
   const spec = isObject(document['spec']) ? document['spec'] : {};
   const written = flatten(spec, '');
@@ -20,7 +22,7 @@ export function listEffectiveFields(document: Json): readonly EffectiveField[] {
   return [...written, ...defaults];
 }
 
-/** A default within an object applies only if that object is written. */
+/** A default within an object applies only if the object is written. */
 function isOpen(path: string, tops: ReadonlySet<string>): boolean {
   const [top = '', second] = path.split('.');
   return second === undefined || top === 'scaleTargetRef' || tops.has(top);
@@ -75,7 +77,7 @@ function hasScaleUpLimit(spec: Json, values: PresetValues): boolean {
   return spec['behavior'] === undefined || isSet || values.scaleUpLimitFactor !== null;
 }
 
-/** The document is parsed JSON from the API; its depth is that which the service accepted. */
+/** The document is parsed JSON of the API. The service has checked its depth. */
 function flatten(value: unknown, path: string): readonly EffectiveField[] {
   if (Array.isArray(value))
     return value.flatMap((item: unknown, index) => flatten(item, `${path}[${index}]`));

@@ -7,12 +7,12 @@ interface Span {
 /** Positions of two fingers, as shares of the width from the left edge. */
 export type Fingers = readonly [number, number];
 
-/** Fingers nearer than this would zoom by any factor. */
+/** Minimum distance, because closer fingers would zoom by any factor. */
 const MIN_DISTANCE = 0.05;
 
 /**
- * Returns the window in which the times that were below the fingers are below them again, within `window`. Null if the
- * fingers are too near to each other, or move together.
+ * Returns the window in which the times below the fingers are below them again, limited to `window`. Null if the
+ * fingers are too close to each other, or do not move apart.
  */
 export function pinchWindow(window: Span, start: Fingers, now: Fingers): Span | null {
   const [fromLeft, fromRight] = start.toSorted((a, b) => a - b);

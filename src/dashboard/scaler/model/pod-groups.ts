@@ -5,7 +5,7 @@ export const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
 export interface PodGroup {
   readonly name: (typeof POD_GROUPS)[number];
   readonly count: number;
-  /** By reason, the largest first; one without reason for ready pods. */
+  /** Pods per reason, largest part first. Ready pods have one part without reason. */
   readonly parts: readonly { readonly reason: string | null; readonly pods: readonly string[] }[];
 }
 

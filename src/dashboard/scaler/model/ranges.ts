@@ -1,4 +1,4 @@
-/** A range of the charts. `stepSeconds`: of the points that Prometheus is asked for; null: memory alone. */
+/** A range of the charts. `stepSeconds`: step of the query to Prometheus; null: only points in memory. */
 export interface Range {
   readonly name: string;
   readonly seconds: number;
@@ -17,8 +17,8 @@ export const RANGES: readonly Range[] = [
 const LEAST_SECONDS = 120;
 
 /**
- * Returns the start of the charts in Unix seconds. Unless the viewer has chosen the range, they start with the oldest
- * point: the history of a process that has just started would be a line at the edge.
+ * Returns the start of the charts in Unix seconds. Unless the viewer has selected the range, they start at the oldest
+ * point, because a short history would be a thin line at the edge.
  */
 export function startOf(
   { seconds }: Range,
@@ -33,7 +33,7 @@ export function startOf(
   return Math.max(start, Math.min(oldest, now - LEAST_SECONDS));
 }
 
-/** Returns the smaller of the first two ranges that contains the oldest point; seconds. */
+/** Returns the smaller of the first two ranges that contains the oldest point. Times are in seconds. */
 export function firstRange(oldest: number | null, now: number): Range {
   const [short = FIRST, long = FIRST] = RANGES;
   return oldest !== null && now - oldest > short.seconds ? long : short;

@@ -2,7 +2,7 @@ import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-s
 import type { Snapshot } from '../../../decision/snapshot/snapshot.js';
 import type { SnapshotAnswer } from '../../data/answers.js';
 
-/** Returns why, if it cannot be read. */
+/** Returns a string that says why the snapshot is invalid. */
 export function readSnapshot(json: SnapshotAnswer): Snapshot | string {
   try {
     return parseSnapshot(json);

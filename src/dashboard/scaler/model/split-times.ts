@@ -1,4 +1,4 @@
-/** A piece of a sentence: plain text, or a time as RFC 3339 in UTC. */
+/** A part of a sentence: plain text, or a time in RFC 3339 in UTC. */
 export interface TextPiece {
   readonly text: string;
   readonly isTime: boolean;
@@ -6,7 +6,7 @@ export interface TextPiece {
 
 const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z/g;
 
-/** Finds the times in a sentence of the service, so that the page can show them in the zone of the viewer. */
+/** Splits a sentence of the service at its times, so the page can show them in the time zone of the viewer. */
 export function splitTimes(sentence: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;

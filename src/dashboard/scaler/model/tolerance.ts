@@ -1,6 +1,6 @@
 import { milliToNumber, parseQuantity } from '../../../units/quantity.js';
 
-/** Fractions of the target. */
+/** Tolerances as fractions of the target. */
 export interface Tolerances {
   readonly down: number;
   readonly up: number;
@@ -8,7 +8,7 @@ export interface Tolerances {
 
 export const DEFAULT_TOLERANCE = 0.1;
 
-/** Reads the tolerances of a document: those of `behavior`, of the spec, or the default. */
+/** Reads the tolerances of a document: of `behavior`, of the spec, or the default. */
 export function readTolerances(document: Readonly<Record<string, unknown>>): Tolerances {
   const spec = memberOf(document, 'spec');
   const all = readTolerance(spec?.['tolerance']) ?? DEFAULT_TOLERANCE;
@@ -18,7 +18,7 @@ export function readTolerances(document: Readonly<Record<string, unknown>>): Tol
   return { down: of('scaleDown'), up: of('scaleUp') };
 }
 
-/** The band around a target within which the count does not change. */
+/** Returns the band around a target in which the count does not change. */
 export function toleranceBand(
   target: number,
   { down, up }: Tolerances,
@@ -26,7 +26,7 @@ export function toleranceBand(
   return { low: Math.max(0, target * (1 - down)), high: target * (1 + up) };
 }
 
-/** Null: unset, or not a tolerance. Quantities with a suffix are exact to the milli-unit. */
+/** Returns null if the value is unset or not a tolerance. Quantities with a suffix are exact to the milli-unit. */
 function readTolerance(value: unknown): number | null {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string') return null;

@@ -3,15 +3,15 @@ import type { DecisionEntry } from './answers.js';
 type Condition = DecisionEntry['conditions'][number];
 
 export interface Transition {
-  /** The first decision with the new status. */
+  /** Time of the first decision with the new status. */
   readonly at: string;
   readonly from: Condition | null;
   readonly to: Condition;
 }
 
 /**
- * Returns by type of condition when its status or reason changed, newest first, from decisions in the order of the API
- * (newest first). The oldest one has no predecessor: null.
+ * Condition type -> changes of its status or reason, newest first. The decisions are in the order of the API (newest
+ * first). The oldest one has no predecessor: null.
  */
 export function listTransitions(
   entries: readonly DecisionEntry[],

@@ -1,21 +1,21 @@
 import { LIMIT_NAMES } from '../../ui/limit-names.js';
 import type { Outcome, PastDecision } from './answers.js';
 
-/** `tone`: never the only sign; the title says it as well. */
+/** `tone` is never the only sign. The title has the same meaning. */
 export interface Verdict {
   readonly tone: 'calm' | 'moving' | 'held' | 'failing';
-  /** A few words: what happens to the count, and what decides it. */
+  /** A few words: the result for the count, and what determines it. */
   readonly title: string;
   /** The sentence of `promscaler explain`. */
   readonly sentence: string;
-  /** Why the decision was not carried out; null: it was, or there was nothing to do. */
+  /** Why the decision was not carried out; null: it was, or nothing had to change. */
   readonly aside: string | null;
 }
 
 interface Judged {
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
-  /** Replaces the reason of the decision, for example during a pause; null: unknown or the same. */
+  /** Replaces the reason of the decision, for example during a pause; null: no replacement. */
   readonly reason: string | null;
   readonly conditions: readonly {
     readonly type: string;

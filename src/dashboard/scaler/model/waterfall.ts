@@ -2,8 +2,8 @@ import { LIMIT_NAMES } from '../../ui/limit-names.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**
- * A row of the waterfall. `total` rows are bars from 0 to `to`; `step` rows bars from `from` to `to`. `until`: RFC 3339;
- * null: unknown or none.
+ * A row of the waterfall. `total`: a bar from 0 to `to`. `step`: a bar from `from` to `to`. `until`: RFC 3339; null:
+ * unknown or none.
  */
 export interface WaterfallRow {
   readonly kind: 'total' | 'step';
@@ -23,7 +23,7 @@ export interface Waterfall {
 
 /**
  * Returns the steps from the largest proposal through each limit to the result, then what prevented it. Without a
- * recommendation it starts at the current count, from which schedules and bounds start.
+ * recommendation, the first step is the current count, to which schedules and bounds apply.
  */
 export function buildWaterfall(decision: PastDecision, outcome: Outcome | null): Waterfall {
   const { currentReplicas: current, desiredReplicas: desired } = decision;
@@ -79,7 +79,7 @@ function limitRow({ limit, from, to, reason, until }: LimitStep): WaterfallRow {
   return { kind: 'step', label: LIMIT_NAMES[limit], from, to, reason, until };
 }
 
-/** What happened instead of the result: a pause with its own count, a dry run, a refused or lost PATCH. */
+/** Returns what replaced the result: a pause with its own count, a dry run, a rejected or lost PATCH. */
 function outcomeRows(
   { kind, from, to, message }: Outcome,
   { desiredReplicas: desired, currentReplicas: current }: PastDecision,
@@ -98,7 +98,7 @@ function step(
   return { kind: 'step', label, from, to, reason, until: null };
 }
 
-/** `Dry run` for `dry-run`. */
+/** Returns `Dry run` for `dry-run`. */
 function titleOf(kind: Outcome['kind']): string {
   return kind.charAt(0).toUpperCase() + kind.slice(1).replace('-', ' ');
 }

@@ -12,7 +12,7 @@ interface ScalerName {
 
 const PERIOD_MS = 15_000;
 
-/** Reads the history that the service keeps in memory, then only what is new. A scaler without any has no points. */
+/** Reads the history in memory of the service, then only new points. A scaler without history has no points. */
 export function useRecentHistory(
   api: Api,
   { namespace, name }: ScalerName,
@@ -55,10 +55,10 @@ export function useRecentHistory(
   return state;
 }
 
-/** The points of a round are there a moment after its event. */
+/** The points of a round are available shortly after its event. */
 const SOON_MS = 300;
 
-/** The last hours or days from Prometheus; null: not asked, being read, or there is none (`error` says why). */
+/** Reads the last hours or days from Prometheus; null: not requested, being read, or missing (`error` says why). */
 export function useLongHistory(
   api: Api,
   { namespace, name }: ScalerName,

@@ -2,7 +2,7 @@ import { useCallback } from 'preact/hooks';
 import { parseTime } from '../../format/times.js';
 import { replaceParameters, useHash } from '../../ui/use-hash.js';
 
-/** The selected moment: the parameter `at` of the address, RFC 3339; null: the last decision. */
+/** The selected time: the parameter `at` of the address in RFC 3339; null: the last decision. */
 export interface Moment {
   readonly at: string | null;
   /** Unix time in seconds. */

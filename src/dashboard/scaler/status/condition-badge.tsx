@@ -4,7 +4,7 @@ import type { Tone } from '../../ui/tone.js';
 import type { IconName } from '../../ui/icon-paths.js';
 import type { Condition } from '../model/answers.js';
 
-/** The status in which a condition is nothing to worry about. */
+/** The status in which a condition needs no attention. */
 const GOOD: Readonly<Record<Condition['type'], Condition['status']>> = {
   AbleToScale: 'True',
   ScalingActive: 'True',

@@ -4,7 +4,7 @@ import type { ScalerDetail } from '../../data/answers.js';
 import { Section } from '../../ui/section.jsx';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
-/** The document: the fields that are set, and the defaults of the others. */
+/** Shows the fields that are set in the document, and the defaults of the others. */
 export function DocumentSection({ document }: { readonly document: ScalerDetail['document'] }): VNode {
   const [isRaw, setIsRaw] = useState(false);
   return (

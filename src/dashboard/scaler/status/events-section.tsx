@@ -19,7 +19,7 @@ interface EventsSectionProps {
 
 const EVERY_MS = 60_000;
 
-/** The Kubernetes Events that promscaler wrote about this scaler. */
+/** Shows the Kubernetes Events that promscaler wrote about this scaler. */
 export function EventsSection({ api, detail, nowMs }: EventsSectionProps): VNode {
   const { namespace, name } = detail;
   const { value, error, refresh } = useAnswer(api, scalerEventsRequest(namespace, name), {

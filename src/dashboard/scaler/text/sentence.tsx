@@ -7,7 +7,7 @@ interface SentenceProps {
   readonly nowMs: number;
 }
 
-/** A sentence of the service, with its times in the zone of the viewer and UTC on hover. */
+/** Shows a sentence of the service with its times in the time zone of the viewer, and in UTC on hover. */
 export function Sentence({ text, nowMs }: SentenceProps): VNode {
   return (
     <span dir="auto">

@@ -8,7 +8,7 @@ import type { SnapshotAnswer } from '../../data/answers.js';
 import type { PastDecision } from '../model/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
 
-/** What is wrong with a document, in the words of `promscaler validate`. */
+/** A problem of a document with the message of `promscaler validate`. */
 export interface DocumentProblem {
   readonly severity: 'error' | 'warning';
   readonly code: string;
@@ -21,13 +21,14 @@ export interface WhatIf {
   /** Null: the document has an error. */
   readonly decision: PastDecision | null;
   readonly problems: readonly DocumentProblem[];
-  /** What this decision does not know. */
+  /** Facts that this decision does not consider. */
   readonly notes: readonly string[];
 }
 
 /**
- * Decides on a snapshot of the API with another document. Reports the problems that the document of the snapshot does
- * not have: the service has accepted that one, perhaps with rules of its data sources, which the page does not know.
+ * Decides with another document on a snapshot of the API. Reports only problems that the document of the snapshot does
+ * not have: the service has accepted that document, possibly by rules of its data sources, which the page does not
+ * know.
  */
 export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): WhatIf {
   const known = new Set(parseScaler(snapshotJson.scaler).problems.map(keyOf));
@@ -57,12 +58,12 @@ function unreadable(message: string): DocumentProblem {
   return { severity: 'error', code: 'snapshot', message, path: '' };
 }
 
-/** The JSON of a decision has the shape that the API has. */
+/** The JSON of a decision has the same shape as in the API. */
 function toPast(decision: ReturnType<typeof decide>): PastDecision {
   return decisionToJson(decision) as unknown as PastDecision;
 }
 
-/** A sample belongs to the query that it answers: another query has none. */
+/** A sample belongs to its query. A changed query has no sample. */
 function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapshot): readonly Sample[] {
   const known = scaler.spec.metrics;
   const isUnchanged =

@@ -8,7 +8,7 @@ import type { Field, FieldGroup } from './fields.js';
 import { Problems } from './problems.jsx';
 
 interface DocumentFormProps {
-  /** The document from which the form was opened. */
+  /** The document that opened the form. */
   readonly base: unknown;
   readonly document: unknown;
   readonly problems: readonly DocumentProblem[];

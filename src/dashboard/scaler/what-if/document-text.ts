@@ -5,23 +5,23 @@ import { readDocuments } from '../../../scaler/read/read-scalers.js';
 import { eachYamlDocument } from '../../../scaler/yaml/read-yaml.js';
 
 declare global {
-  // The reader of YAML sets it, and the types of browsers do not know it. Browsers without it ignore it.
+  // The YAML parser sets this property, which the browser types lack. Browsers without it ignore it.
   interface ErrorConstructor {
     stackTraceLimit: number;
   }
 }
 
-/** How the text is called in its problems. */
+/** The file name in problems of the text. */
 const FILE = 'document';
 
 interface ReadText {
-  /** Null: the text cannot be read, or is not one document. */
+  /** Null: the text cannot be parsed, or is not one document. */
   readonly value: unknown;
-  /** As `promscaler validate` prints them, with line and caret; without those of `known`, a document in effect. */
+  /** The output of `promscaler validate` with line and caret, without the problems of `known`, a document in effect. */
   readonly problems: readonly string[];
 }
 
-/** Reads YAML, of which JSON is a part. */
+/** Parses YAML, which includes JSON. */
 export function readDocumentText(text: string, known: unknown): ReadText {
   const read = readDocuments(text, FILE);
   const [only] = [...eachYamlDocument(text, FILE)];

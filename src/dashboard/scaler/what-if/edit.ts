@@ -4,8 +4,7 @@ import { isPlainObject, valueAt } from '../../../scaler/plain-json.js';
 export type Path = readonly (string | number)[];
 
 /**
- * Copies a document with another value at `path`. Undefined removes the field, and the objects and lists that become
- * empty by that.
+ * Copies a document with another value at `path`. Undefined removes the field, and objects and lists that become empty.
  */
 export function withValue(document: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
@@ -31,7 +30,7 @@ function isGone(next: unknown, value: unknown): boolean {
   return Array.isArray(next) ? next.length === 0 : isPlainObject(next) && Object.keys(next).length === 0;
 }
 
-/** Returns what the document has for the text of an input: nothing, a number as YAML reads it, or a string. */
+/** Returns the value for the text of an input: undefined, a number in YAML syntax, or a string. */
 export function readInput(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

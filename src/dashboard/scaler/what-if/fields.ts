@@ -10,7 +10,7 @@ import type { PresetValues } from '../../../scaler/schema/presets.js';
 import { textAt } from './edit.js';
 import type { Path } from './edit.js';
 
-/** An input of the form. `placeholder`: the default in effect, if there is one. `choices`: null: any text. */
+/** An input of the form. `placeholder`: the default in effect, if any. `choices`: null: any text. */
 export interface Field {
   readonly path: Path;
   readonly label: string;
@@ -25,7 +25,7 @@ export interface FieldGroup {
 
 /**
  * Returns the groups of inputs for a document: bounds, targets, behavior and the limits of CHPA. The targets are those
- * of `base`, so that the input of a target stays while it is empty.
+ * of `base`, so the input of a target remains while it is empty.
  */
 export function listFields(document: unknown, base: unknown): readonly FieldGroup[] {
   const spec = valueAt(document, ['spec']);
@@ -73,7 +73,7 @@ function nameOf(body: unknown): string | null {
   return names.find((name) => typeof name === 'string') ?? null;
 }
 
-/** The value fields of a target that are written, in either form. */
+/** Returns the value fields of a target that are written, in either form. */
 function targetPaths(body: unknown): readonly (readonly string[])[] {
   const members = TARGET_TYPES.map((type) => MEMBER_OF_TARGET[type]);
   const inTarget = members.map((member) => ['target', member]);
@@ -135,7 +135,7 @@ function presetOf(spec: unknown): PresetValues {
   return name === 'chpa' || name === 'hpa-1.11' ? PRESETS[name] : PRESETS.hpa;
 }
 
-/** Problems at the path of a field, or below it. */
+/** Returns whether a problem is at the path of a field, or below it. */
 export function isAtField(problemPath: string, fieldPath: string): boolean {
   return (
     problemPath === fieldPath ||

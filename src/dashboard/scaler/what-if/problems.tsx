@@ -4,11 +4,11 @@ import type { DocumentProblem } from './decide-with.js';
 
 interface ProblemsProps {
   readonly problems: readonly DocumentProblem[];
-  /** So that an input refers to its problems. */
+  /** Connects an input with its problems. */
   readonly id?: string;
 }
 
-/** Problems in the words of `promscaler validate`. */
+/** Shows problems with the messages of `promscaler validate`. */
 export function Problems({ problems, id }: ProblemsProps): VNode | null {
   if (problems.length === 0) return null;
   return (

@@ -9,12 +9,12 @@ export interface TextEditorProps {
   readonly onChange: (document: unknown) => void;
 }
 
-/** The document as text. What can be read replaces the document at once; otherwise its problems are shown. */
+/** Edits the document as text. Valid text replaces the document immediately; otherwise its problems are shown. */
 export function TextEditor({ document, snapshot, onChange }: TextEditorProps): VNode {
   const id = useId();
   const [edited, setEdited] = useState<{ readonly text: string; readonly document: unknown } | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
-  // The form has changed the document: its text is written again.
+  // The form has changed the document, so its text is written again.
   const text = edited !== null && edited.document === document ? edited.text : writeDocumentText(document);
   const edit = (next: string): void => {
     const read = readDocumentText(next, snapshot.scaler);

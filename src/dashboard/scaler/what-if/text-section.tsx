@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { usePart } from '../../ui/use-part.js';
 import type { TextEditorProps } from './text-editor.jsx';
 
-/** Loads the reader of YAML when it is opened. */
+/** Loads the YAML parser when it is opened. */
 export function TextSection(props: TextEditorProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadEditor, isOpen);

@@ -18,7 +18,7 @@ export interface WhatIfPanelProps {
   readonly nowMs: number;
 }
 
-/** A form for the document, next to the decision of the service and the decision with the changed document. */
+/** Shows a form for the document, and the decision of the service next to the decision with the changed document. */
 export function WhatIfPanel({ snapshot, nowMs }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);

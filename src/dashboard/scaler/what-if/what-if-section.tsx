@@ -26,7 +26,7 @@ type PanelState =
       readonly snapshot: WhatIfPanelProps['snapshot'];
     };
 
-/** Loads the code that decides, and the snapshot, when the user asks for them. */
+/** Loads the decision code and the snapshot on request. */
 export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): VNode {
   const [state, setState] = useState<PanelState>({ kind: 'closed' });
   const open = async (): Promise<void> => {

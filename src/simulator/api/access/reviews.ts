@@ -7,7 +7,7 @@ export interface ReviewParts {
   /** The client that sends the review. */
   readonly subject: Subject;
   readonly rbac: Rbac;
-  /** Users by token. */
+  /** Token -> user. */
   readonly issued: ReadonlyMap<string, string>;
 }
 

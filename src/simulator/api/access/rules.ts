@@ -4,7 +4,7 @@ import { StatusError } from '../../objects/status-error.js';
 /** An RBAC rule; `*` matches everything in each list. */
 export interface Rule {
   readonly apiGroups: readonly string[];
-  /** For example `deployments`, `deployments/scale`; a star and `/scale`: the scale of every resource. */
+  /** For example `deployments` and `deployments/scale`. A star and `/scale` match the scale of every resource. */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
   /** Namespaces of the rule; absent: all, including lists over all namespaces. */
@@ -17,7 +17,7 @@ export interface Subject {
   readonly rules: readonly Rule[];
 }
 
-/** Subjects by bearer token. Empty: everything is allowed, with or without a token. */
+/** Bearer token -> subject. Empty: everything is allowed, with or without a token. */
 export type Rbac = Readonly<Record<string, Subject>>;
 
 export interface Access {

@@ -5,9 +5,9 @@ import { IMITATED_VERSION } from './discovery.js';
 import { type Catalog, type Resource, apiVersionOf } from '../../objects/resources.js';
 
 /**
- * Returns the parts of the OpenAPI v3 document at a path that kubectl reads: `fieldValidation` of each kind, so that
- * `apply` and `create` leave validation to the server, and the schemas for `explain`, without descriptions for built-in
- * kinds. Returns null for any other path.
+ * Returns the parts of the OpenAPI v3 document at a path that kubectl reads: `fieldValidation` of each kind, so `apply`
+ * and `create` leave validation to the server, and the schemas for `explain`, without descriptions for built-in kinds.
+ * Returns null for any other path.
  */
 export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
   const groupVersions = new Map<string, Resource[]>();

@@ -15,7 +15,7 @@ import type { KubeObject } from '../../objects/kube-object.js';
  */
 const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
-/** Returns the stored autoscaler as autoscaling/v1: cpu utilization in its field, other metrics in the annotation. */
+/** Returns the stored autoscaler as autoscaling/v1: CPU utilization in its field, other metrics in the annotation. */
 export function autoscalerToV1(object: KubeObject): KubeObject {
   const { scaleTargetRef, minReplicas, maxReplicas } = objectAt(object, 'spec');
   const spec = { scaleTargetRef, minReplicas, maxReplicas };
@@ -39,7 +39,7 @@ export function autoscalerToV1(object: KubeObject): KubeObject {
   };
 }
 
-/** Returns the stored form of an autoscaler in autoscaling/v1: metrics of the annotation first, then cpu. */
+/** Returns the stored form of an autoscaler in autoscaling/v1: first the metrics of the annotation, then CPU. */
 export function autoscalerFromV1(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage: percent, ...spec } = objectAt(object, 'spec');
   const target = { type: 'Utilization', averageUtilization: percent };

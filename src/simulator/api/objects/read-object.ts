@@ -21,7 +21,7 @@ export function storedType(resource: Resource): Type {
   return knownType(resource.storedAs, kind) ?? any;
 }
 
-/** Built once per type: every write and every bookmark needs one. */
+/** Cached per type, because every write and every bookmark needs an empty object. */
 const EMPTY = new WeakMap<ObjectType, JsonObject>();
 
 /** Returns an object without values; default: in the stored form. */
@@ -49,7 +49,7 @@ export function readObject(resource: Resource, sent: JsonObject, reading: Readin
   return { ...sent, metadata };
 }
 
-/** Decodes a Scale. Throws as `readObject` does. */
+/** Decodes a Scale. Throws the same errors as `readObject`. */
 export function readScale(sent: JsonObject, reading: Reading): JsonObject {
   const resource = { kind: 'Scale', version: 'v1' };
   return readTyped(scale, sent, { ...reading, resource });

@@ -18,13 +18,13 @@ export function scaleOf(object: KubeObject): KubeObject {
   });
 }
 
-/** The selector of a custom resource is in the status, where its controller writes it. */
+/** The selector of a custom resource is in its status. Its controller writes it. */
 function selectorOf(object: KubeObject): string | undefined {
   const text = stringAt(object, 'status', 'selector') ?? selectorText(objectAt(object, 'spec', 'selector'));
   return text === '' ? undefined : text;
 }
 
-/** Returns the object with the replicas of a Scale; 0 if absent. */
+/** Returns the object with the replicas of a Scale; an absent count is 0. */
 export function withScale(object: KubeObject, scale: JsonObject): KubeObject {
   const replicas = numberAt(scale, 'spec', 'replicas') ?? 0;
   return { ...object, spec: { ...objectAt(object, 'spec'), replicas } };

@@ -34,7 +34,7 @@ export function wireText(resource: Resource, object: KubeObject): string {
   return texts.whole;
 }
 
-/** Like `wireText`, for an item of a list: items of built-in kinds have no kind and apiVersion. */
+/** Same as `wireText`, for an item of a list: items of built-in kinds have no kind and apiVersion. */
 export function itemText(resource: Resource, object: KubeObject): string {
   if (knownType(apiVersionOf(resource), resource.kind) === null) return wireText(resource, object);
   const texts = textsOf(resource, object);

@@ -22,7 +22,7 @@ export interface Page {
   readonly remainingItemCount: number | null;
 }
 
-/** A continue token: the revision of the list and the last key returned. Revision -1: the current one. */
+/** A continue token contains the revision of the list and the last returned key. Revision -1: the current one. */
 interface Token {
   readonly revision: number;
   readonly after: string;
@@ -41,8 +41,8 @@ export function getObject({ store }: ApiContext, request: ResourceRequest): Kube
 
 /**
  * Returns a list at one revision, in pages of `limit`. The revision is the current one if `resourceVersion` is unset,
- * `0` or already reached, and exactly that one with `Exact`. Throws 410 for a continue token older than the history,
- * 504 for a revision that has not been reached.
+ * `0` or already reached. With `Exact`, it is exactly `resourceVersion`. Throws 410 for a continue token older than the
+ * history, 504 for a revision that has not been reached.
  */
 export function listObjects(context: ApiContext, request: ResourceRequest): Page {
   const { query, resource, namespace } = request;
@@ -150,7 +150,10 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns 410 with a token for the current revision: the client can complete the list, but it will be inconsistent. */
+/**
+ * Returns 410 with a token for the current revision. The client can complete the list with it, but the list is
+ * inconsistent.
+ */
 function expired(token: Token): StatusError {
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

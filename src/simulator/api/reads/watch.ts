@@ -84,7 +84,7 @@ export class Watches {
     return chosen.length;
   }
 
-  /** Answers a watch, until its timeout, its client or a fault ends it. */
+  /** Answers a watch until its timeout, its client or a fault ends it. */
   start(request: ResourceRequest, subject: Subject, peer: WatchPeer, render: Render): void {
     const { query } = request;
     const from = readRevision(query.get('resourceVersion'));

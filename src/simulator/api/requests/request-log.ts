@@ -23,7 +23,7 @@ export interface LoggedRequest {
 
 const LONGEST_BODY = 65_536;
 
-/** The last requests, oldest first, and the total count. */
+/** Contains the last requests, oldest first, and the total count. */
 export class RequestLog {
   readonly #capacity: number;
   #entries: LoggedRequest[] = [];

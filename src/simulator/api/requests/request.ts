@@ -1,12 +1,12 @@
 import type { Catalog, Resource } from '../../objects/resources.js';
 
-/** The verb, as in RBAC rules. */
+/** The verb in RBAC rules. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 export interface ResourceRequest {
   readonly verb: Verb;
   readonly resource: Resource;
-  /** `scale`, `status` or another; empty: none. */
+  /** `scale`, `status` or another subresource; empty: none. */
   readonly subresource: string;
   /** Null for all namespaces or a cluster-scoped object. */
   readonly namespace: string | null;
@@ -44,7 +44,7 @@ function decodePath(pathname: string): string[] | null {
   }
 }
 
-/** `namespaces/NAME`, with `status` or `finalize`, addresses the namespace itself. */
+/** The path `namespaces/NAME`, possibly with `status` or `finalize`, addresses the namespace itself. */
 function splitNamespace(
   group: string,
   parts: readonly string[],

@@ -31,7 +31,7 @@ export interface Place {
 }
 
 export interface Creation {
-  /** Keeps the status of the manifest. For objects that exist from the start. */
+  /** Whether the status of the manifest is kept, for initial objects. */
   readonly keepsStatus?: boolean;
   /** Owners of the fields, if server-side apply has computed them. */
   readonly ownerships?: readonly Ownership[];

@@ -11,8 +11,8 @@ export interface Removed {
 
 /**
  * Deletes an object if the preconditions of the DeleteOptions hold. Some objects get only a deletionTimestamp: a pod
- * with an owner, unless its grace period is 0 (its controller removes it); a namespace, until it is empty; an object
- * with finalizers, until these are removed.
+ * with an owner, unless its grace period is 0 (its controller removes it); a namespace that is not empty; an object
+ * with finalizers.
  */
 export function deleteObject(
   context: ApiContext,

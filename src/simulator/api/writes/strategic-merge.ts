@@ -6,8 +6,8 @@ const DELETE_FROM = '$deleteFromPrimitiveList/';
 const RETAIN = '$retainKeys';
 
 /**
- * Applies a strategic merge patch: a JSON merge patch, but lists with merge keys (containers, env, conditions) are
- * merged by the first of these.
+ * Applies a strategic merge patch. It differs from a JSON merge patch for lists with merge keys (containers, env,
+ * conditions), which are merged by the first key.
  */
 export function strategicMergePatch(type: Type, target: Json | undefined, patch: Json): Json {
   if (isList(patch)) return mergeLists(type, isList(target) ? target : [], patch);

@@ -90,7 +90,7 @@ function patcherOf(
   ]);
 }
 
-/** Server-side apply; see `applyConfiguration`. */
+/** Applies a configuration (server-side apply); see `applyConfiguration`. */
 function apply(context: ApiContext, target: Addressed, sent: JsonObject, writer: Writer): Written {
   const { resource, subresource, namespace, name } = target;
   const apiVersion = apiVersionOf(resource);
@@ -181,7 +181,7 @@ function changed(
   return prepare(resource, merge(current, read, target), current, reading);
 }
 
-/** Takes only the fields that this path may change, and never the identity. */
+/** Takes only the fields that this path may change. Never changes the identity. */
 function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
   const shown = toWire(resource, current);
   if (subresource === 'status') return { ...shown, status: read['status'] };
