@@ -27,7 +27,8 @@ process.on('exit', () => {
 });
 
 /**
- * Only a command with cleanups (child processes) handles SIGHUP. Otherwise the setting of the shell or nohup applies.
+ * Handles SIGHUP only for a command with cleanups (child processes). Otherwise the setting of the shell or nohup
+ * applies.
  */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);
@@ -73,7 +74,7 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(inspect(thrown));
 }
 
-/** A callback has ended in the middle. A service releases its Lease, so that another replica takes over in seconds. */
+/** An exception interrupted a callback. A service releases its Lease, so another replica takes over in seconds. */
 function fail(thrown: unknown): void {
   reportFault({ kind: 'fatal', error: asError(thrown) });
   if (!isService || failed.signal.aborted) process.exit(1);
@@ -83,7 +84,7 @@ function fail(thrown: unknown): void {
 }
 
 process.on('uncaughtException', fail);
-// No code awaits the promise, so no caller depends on work that is left half-done.
+// No code awaits the promise, so no caller depends on the unfinished work.
 process.on('unhandledRejection', (reason) => {
   if (isService) reportFault({ kind: 'rejection', error: asError(reason) });
   else fail(reason);
@@ -128,6 +129,6 @@ const exitCode = await cli(commandLine(), {
   guard,
 });
 process.exitCode = failed.signal.aborted ? 1 : exitCode;
-// Otherwise the timers above would keep the process running.
+// The timers above would otherwise keep the process running.
 if (outputClosed.signal.aborted) process.exit(0);
 if (failed.signal.aborted) process.exit(1);

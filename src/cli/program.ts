@@ -20,7 +20,7 @@ export async function cli(argv: readonly string[], given: CommandIo): Promise<Ex
   try {
     const program = buildProgram(io, result);
     const [first, ...words] = argv;
-    // Not a command: the words after it are no options of it.
+    // `__complete` is not a command, so the words after it are not its options.
     if (first === '__complete') {
       const { runComplete } = await import('./completion/run-complete.js');
       return await runComplete(words, program, io);

@@ -14,8 +14,8 @@ export const SYSTEM_CLOCK: Clock = {
 };
 
 /**
- * Sockets are served in between. A chain of `setTimeout(callback, 0)` keeps Node.js in its timers while each callback
- * takes longer than 1 ms: no answer would be read and no probe served until the chain ends.
+ * Serves sockets between the callbacks. A chain of `setTimeout(callback, 0)` keeps Node.js in its timers while each
+ * callback takes longer than 1 ms. No answer would be read and no probe served until the chain ends.
  */
 function inNextTurn(callback: () => void): () => void {
   const immediate = setImmediate(callback);

@@ -7,9 +7,9 @@ export interface AccessQuestion {
   readonly verb: string;
   /** Empty: the core API group. */
   readonly group: string;
-  /** Plural: `deployments`. */
+  /** Plural name, such as `deployments`. */
   readonly resource: string;
-  /** For example `scale`; empty: the object itself. */
+  /** A subresource such as `scale`; empty: the object itself. */
   readonly subresource: string;
   readonly namespace: string | null;
   /** Name of one object; default: all objects. */
@@ -19,7 +19,7 @@ export interface AccessQuestion {
 const DEADLINE_MS = 5000;
 
 /**
- * Whether the account of the transport has a permission. Every account may create this review. Throws
+ * Returns whether the account of the transport has a permission. Every account may create this review. Throws
  * `KubernetesError`.
  */
 export async function mayI(
@@ -71,8 +71,8 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
 }
 
 /**
- * For example `patch deployments/scale in namespace shop`, `list pods in all namespaces`, `get configmaps x in
- * namespace ops`.
+ * Returns a text such as `patch deployments/scale in namespace shop`, `list pods in all namespaces` or `get configmaps
+ * x in namespace ops`.
  */
 export function nameAccess(question: AccessQuestion): string {
   const { verb, group, resource, subresource, namespace, name } = question;

@@ -17,7 +17,7 @@ type TargetStore = ObjectStore<WatchedTarget>;
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
-  /** Whether pods and targets have been listed. HPAs may be forbidden. */
+  /** Returns whether pods and targets have been listed. HPAs may be forbidden. */
   readonly isSynced: () => boolean;
   readonly isListing: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
@@ -38,16 +38,16 @@ interface WatchesOptions {
   readonly namespaces: readonly string[];
 }
 
-/** With more namespaces, one watch covers the whole cluster. */
+/** If there are more namespaces, one watch covers the whole cluster. */
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
 /**
- * A retry does not fix these failures, so the cached objects must not be used. `unauthorized` is not included, because
- * tokens rotate.
+ * Permanent failures: the cached objects must not be used, because a retry does not help. `unauthorized` is not
+ * included, because tokens rotate.
  */
 const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
-/** The watches start with the first `follow`. */
+/** The first `follow` starts the watches. */
 export function createWatches(options: WatchesOptions): Watches {
   const pods = createInformers({
     ...options,
@@ -87,7 +87,7 @@ export function createWatches(options: WatchesOptions): Watches {
       (informer) => informer !== null,
     );
 
-  /** Once a cycle, so it builds no list. */
+  /** Runs once per cycle, so it builds no list. */
   const ageSeconds = (namespace: string): number => {
     let age = pods.of(namespace)?.reflector.ageSeconds() ?? null;
     for (const informers of targets.values()) {

@@ -37,12 +37,12 @@ export interface ClusterOptions {
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** Pod name, for `reportingInstance` of Events. */
+  /** Pod name for `reportingInstance` of Events. */
   readonly instance?: string;
 }
 
 const FIRST_LIST_MS = 10_000;
-/** Without a watch, HPAs are listed every 30 to 60 s. */
+/** HPAs that cannot be watched are listed every 30 to 60 s. */
 const OUTDATED_SECONDS = 150;
 
 /** Sends no request before `run` or a read. */
@@ -82,7 +82,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     return informer.store;
   };
 
-  /** The usual case, in which there is nothing to wait for. Null: it is not. */
+  /** Handles the usual case without waiting. Null: another case. */
   const knownTarget = (namespace: string, ref: TargetRef): ScaleTarget | null => {
     const watched = isReadable(namespaces, namespace) ? watchedTarget(watches, namespace, ref) : null;
     if (watched === null || writes.isAheadOf(namespace, ref, watched.resourceVersion)) return null;
@@ -172,7 +172,7 @@ async function readWatched(
   return watched;
 }
 
-/** The usual case, without the promises of `firstList`. */
+/** Handles the usual case without the promises of `firstList`. */
 function isUsable({ reflector }: Informer<unknown>): boolean {
   return reflector.isSynced() && reflector.failure() === null;
 }

@@ -6,9 +6,9 @@ import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 
 export interface ScalableKind {
-  /** For example `/apis/argoproj.io/v1alpha1`. */
+  /** API path, for example `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
-  /** For example `rollouts`. */
+  /** Plural name, for example `rollouts`. */
   readonly plural: string;
 }
 
@@ -24,7 +24,7 @@ export interface Discovery {
 
 const DEADLINE_MS = 10_000;
 const REFRESH_MS = 30_000;
-/** More than clusters have. Documents may name kinds that do not exist. */
+/** Larger than the number of kinds in a cluster. Documents may name kinds that do not exist. */
 const MAX_KINDS = 1000;
 
 interface Entry {
@@ -37,7 +37,7 @@ export function createDiscovery(transport: Transport, clock: Clock): Discovery {
   const entries = new Map<string, Entry>();
 
   const look = (key: string, ref: TargetRef): Promise<ScalableKind> => {
-    // Not canceled by the signal of the caller, because other callers may wait for the same result.
+    // The signal of the caller does not cancel it, because other callers may wait for the same result.
     const result = findKind(transport, ref);
     const entry = { atMs: clock.monotonicMs(), result };
     entries.delete(key);

@@ -22,7 +22,7 @@ const CONTROLLER = 'promscaler';
 const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-/** For `events.k8s.io/v1`. */
+/** Returns the body of a new Event for `events.k8s.io/v1`. */
 export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -39,12 +39,12 @@ export function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Merge-patch for a repeated Event of `events.k8s.io/v1`. */
+/** Returns a merge-patch for a repeated Event of `events.k8s.io/v1`. */
 export function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
 
-/** For the core API, on clusters where `events.k8s.io` is unavailable. */
+/** Returns the body of a new Event for the core API, for clusters without `events.k8s.io`. */
 export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'v1',
@@ -64,7 +64,7 @@ export function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Merge-patch for a repeated Event of the core API. */
+/** Returns a merge-patch for a repeated Event of the core API. */
 export function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }

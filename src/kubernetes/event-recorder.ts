@@ -15,7 +15,7 @@ interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** Pod name, for `reportingInstance`. */
+  /** Pod name for `reportingInstance`. */
   readonly instance: string;
 }
 
@@ -34,9 +34,9 @@ interface Budget {
 }
 
 /**
- * Returns a recorder. An Event repeated on the same target within six minutes is counted instead of created again.
- * Events above the rate limit of a target or the queue of 1,000 are dropped. After events.k8s.io was forbidden or
- * missing, the core API is used for ten minutes. Source: reliability.md, W26. The rate limit is that of client-go
+ * Returns a recorder. An Event that is repeated on the same target within six minutes is counted instead of created
+ * again. Drops Events above the rate limit of a target or the queue of 1,000. If events.k8s.io is forbidden or missing,
+ * uses the core API for ten minutes. Source: reliability.md, W26. The rate limit is that of client-go
  * (tools/record/events_cache.go).
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
@@ -86,8 +86,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A 404 may also come from a namespace that is being deleted. Only a success of this request shows
-        // that events.k8s.io is missing.
+        // A 404 may also come from a namespace that is being deleted. Only a success of this request shows that
+        // events.k8s.io is missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return true;

@@ -8,7 +8,7 @@ import type { WatchedObject } from './watch/object-store.js';
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
 
-/** What `readWatchedHpa` reads. */
+/** The fields that `readWatchedHpa` reads. */
 export const HPA_FIELDS: JsonFields = {
   metadata: { name: true, namespace: true, resourceVersion: true, ownerReferences: true },
   spec: { scaleTargetRef: true },
@@ -50,8 +50,8 @@ export async function listHpas(
 }
 
 /**
- * Whether a namespace whose first list failed in this way counts as one without HPAs: they are forbidden, or not served.
- * After any other failure they are unknown, and nothing is patched. Source: reliability.md, section 1.
+ * Returns whether a namespace counts as one without HPAs after this failure of its first list: they are forbidden or
+ * not served. After any other failure they are unknown, and nothing is patched. Source: reliability.md, section 1.
  */
 export function meansNoHpas({ kind }: KubernetesError): boolean {
   return kind === 'forbidden' || kind === 'not_found';

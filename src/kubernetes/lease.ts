@@ -21,7 +21,7 @@ export interface SeenLease {
   readonly spec: LeaseSpec;
   /** The whole spec as JSON. A change shows that the holder is alive. */
   readonly rawSpec: string;
-  /** Kept so that an update preserves labels, annotations and unknown fields. */
+  /** Keeps labels, annotations and unknown fields in an update. */
   readonly object: JsonObject;
 }
 

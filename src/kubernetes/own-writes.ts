@@ -6,13 +6,13 @@ import { groupOf } from './targets.js';
 /** PATCHes of this process that the watch may not have reported yet. */
 interface OwnWrites {
   readonly remember: (namespace: string, ref: TargetRef, resourceVersion: string) => void;
-  /** Whether the watched object is older than the last PATCH, so that its replicas are outdated. */
+  /** Returns whether the watched object is older than the last PATCH. Its replicas are then outdated. */
   readonly isAheadOf: (namespace: string, ref: TargetRef, watchedVersion: string) => boolean;
 }
 
 /** After this time, a watched version that cannot be compared counts as current. */
 const INCOMPARABLE_MS = 60_000;
-/** A watch that is this late has long been restarted (K12). */
+/** A watch that is later than this was restarted long ago (K12). */
 const FORGET_MS = 3_600_000;
 
 interface Write {
@@ -24,7 +24,8 @@ interface Write {
 
 /** Source: reliability.md, K13. */
 export function createOwnWrites(clock: Clock): OwnWrites {
-  // By namespace and name: each cycle asks, and nearly all names have no write. A joined key would be built for each.
+  // Namespace -> name -> writes. Nearly all names have none, and each cycle looks one up: a joined key would be built
+  // each time.
   const namespaces = new Map<string, Map<string, readonly Write[]>>();
   let cleanedMs = clock.monotonicMs();
   const isOf = (ref: TargetRef, { group, kind }: Write): boolean =>
@@ -39,7 +40,7 @@ export function createOwnWrites(clock: Clock): OwnWrites {
     if (named.size === 0) namespaces.delete(namespace);
     else namespaces.set(namespace, named);
   };
-  /** Removes writes to targets of removed scalers, which nothing asks for. */
+  /** Removes writes to targets of removed scalers, which are not looked up anymore. */
   const clean = (nowMs: number): void => {
     if (nowMs - cleanedMs < FORGET_MS) return;
     cleanedMs = nowMs;

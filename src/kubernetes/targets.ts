@@ -10,7 +10,7 @@ export interface WatchedTarget extends WatchedObject {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector | null;
-  /** Only annotations of `promscaler.dev`: last-applied-configuration would contain the whole object again. */
+  /** Contains only annotations of `promscaler.dev`, because last-applied-configuration contains the whole object. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly replicasManagers: readonly string[];
   readonly generation: number | null;
@@ -20,7 +20,7 @@ export interface WatchedTarget extends WatchedObject {
   view: ScaleTarget | null;
 }
 
-/** Other kinds are read by their `/scale`. */
+/** Kind -> plural. Other kinds are read by their `/scale`. */
 const WATCHED_KINDS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
   StatefulSet: 'statefulsets',
@@ -44,12 +44,12 @@ export function groupOf(ref: TargetRef): string {
   return slash === -1 ? '' : ref.apiVersion.slice(0, slash);
 }
 
-/** For messages: `deployment shop/web`. */
+/** Returns a name for messages: `deployment shop/web`. */
 export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
 }
 
-/** What `readWatchedTarget` reads. */
+/** The fields that `readWatchedTarget` reads. */
 export const TARGET_FIELDS: JsonFields = {
   metadata: {
     name: true,
@@ -150,7 +150,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/** As `toScaleTarget`, but returns the same object until the target changes; null where that throws. */
+/** Same as `toScaleTarget`, but returns the same object until the target changes, and null instead of throwing. */
 export function knownScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget | null {
   if (watched.view?.ref === ref) return watched.view;
   if (watched.owner !== null || watched.selector === null || watched.selector.length === 0) return null;

@@ -4,17 +4,17 @@ import type { Transport } from './requests/transport.js';
 /** The `user` of a TokenReview. */
 export interface ReviewedUser {
   readonly username: string;
-  /** `uid`, `groups` and `extra` as the API server returned them: what a SubjectAccessReview needs. */
+  /** `uid`, `groups` and `extra` as the API server returned them. A SubjectAccessReview needs them. */
   readonly fields: JsonObject;
 }
 
-/** Asks the API server about users of the HTTP API. Throws `KubernetesError`. */
+/** Reviews users of the HTTP API on the API server. Throws `KubernetesError`. */
 export interface UserReviews {
   /** Returns the user of a bearer token; null: the token is invalid. */
   readonly userOf: (token: string) => Promise<ReviewedUser | null>;
-  /** Whether the user may get scalers of a namespace; null: of all namespaces. */
+  /** Returns whether the user may get scalers of a namespace; null: of all namespaces. */
   readonly mayRead: (user: ReviewedUser, namespace: string | null) => Promise<boolean>;
-  /** Returns a `ReviewedUser` that was written to JSON; null: it is none. */
+  /** Returns a `ReviewedUser` that was written to JSON; null: the JSON is not a user. */
   readonly readUser: (json: unknown) => ReviewedUser | null;
 }
 

@@ -12,7 +12,7 @@ export interface WorkloadAccess {
   readonly signal: AbortSignal;
 }
 
-/** For example `/apis/apps/v1/namespaces/shop/deployments/web`. */
+/** Returns a path such as `/apis/apps/v1/namespaces/shop/deployments/web`. */
 export function workloadPath({
   kind,
   namespace,

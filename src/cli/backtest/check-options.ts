@@ -4,7 +4,7 @@ import type { BacktestOptions } from './backtest-options.js';
 
 type Option = keyof BacktestOptions;
 
-/** By option: those that have no effect next to it. */
+/** Option -> options that have no effect next to it. */
 const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
   [
     'replay',
@@ -42,7 +42,7 @@ const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
   ['recommend', ['failIf'], 'has its own condition'],
 ];
 
-/** Throws `CommandError` for options that contradict each other: one of them would be ignored. */
+/** Throws `CommandError` for contradicting options, because one of them would be ignored. */
 export function checkOptions(options: BacktestOptions): void {
   for (const [option, others, why] of EXCLUDED) {
     if (options[option] === undefined) continue;

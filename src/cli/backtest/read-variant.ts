@@ -14,8 +14,8 @@ import { CommandError, type CommandIo } from '../process/io.js';
 import { listSome } from '../output/list-some.js';
 
 /**
- * Reads the scaler of a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. A
- * file with several is followed by `#NAMESPACE/NAME` or `#NAME`.
+ * Reads the scaler in a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. If
+ * the file contains several, its name must end with `#NAMESPACE/NAME` or `#NAME`.
  */
 export async function readVariant(
   option: string,
@@ -29,7 +29,7 @@ export async function readVariant(
   const imported = importText(input.text, file);
   for (const line of imported.remarks) io.stderr.write(`${line}\n`);
   const documents = readDocuments(imported.text ?? input.text, file, options);
-  // The lines of a converted document are not those of the file.
+  // Lines of a converted document differ from lines of the file.
   const isConverted = imported.text !== null;
   for (const problem of documents.flatMap((document) => document.problems)) {
     const shown = isConverted
@@ -63,7 +63,7 @@ interface ImportedText {
   /** Documents as YAML; null: the text has no autoscaler of another kind. */
   readonly text: string | null;
   readonly remarks: readonly string[];
-  /** By scaler: which metrics or schedules it lacks. */
+  /** Scaler -> metrics or schedules that it lacks. */
   readonly incomplete: ReadonlyMap<string, string>;
 }
 
@@ -92,7 +92,7 @@ function importText(text: string, file: string): ImportedText {
   });
   const documents = objects.flatMap(({ text: whole, draft }) => {
     if (whole === null || draft === null) return [];
-    // With placeholders, the document is invalid, and `incomplete` says more about it.
+    // A document with placeholders is invalid, and `incomplete` contains more details.
     return isIncomplete(draft) ? [writeStructured('yaml', documentOf(withoutPlaceholder(draft)))] : [whole];
   });
   return { text: documents.join('---\n'), remarks, incomplete };

@@ -44,14 +44,14 @@ import { createTraces, type Traces } from './workers/traces.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
 
 /**
- * Runs `backtest`: what documents would have done on a load. Returns 1 if a condition of `--fail-if` holds for the first
+ * Runs `backtest`: simulates documents on a load. Returns 1 if a condition of `--fail-if` is true for the first
  * document.
  */
 export async function runBacktest(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   try {
     return await run(options, io);
   } catch (error) {
-    // Every part fails in its own way if it is interrupted.
+    // An interrupt can fail any part with another error.
     if (io.signal.aborted && error instanceof CommandError) throw new CommandError('interrupted');
     throw error;
   }
@@ -96,7 +96,7 @@ function describeRuns(finished: number, total: number): string {
   return `simulating: ${finished} of ${total} documents`;
 }
 
-/** What is tried next depends on the results so far. */
+/** The total is unknown, because the next settings depend on the results so far. */
 function describeSearch(finished: number): string {
   return `searching settings: ${finished} runs`;
 }
@@ -108,7 +108,7 @@ interface PreparedRun {
   readonly html: OutputFile | null;
   readonly runJobs: RunJobs;
   readonly traces: Traces | null;
-  /** Frees their memory. */
+  /** Frees the memory of the worker threads. */
   readonly endWorkers: () => void;
 }
 
@@ -128,7 +128,7 @@ async function printComparison(
     baselines: [...input.otherResults, ...baselines(scoring, first)],
     assumptions: input.assumptionLines,
   };
-  // First, because a closed standard output ends the command.
+  // The page is written first, because a closed standard output ends the command.
   if (html !== null) await writeHtml(html, buildPage(report, tracesOf(variants, traces)));
   writeReport(report, format, io);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));

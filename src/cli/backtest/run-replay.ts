@@ -9,7 +9,7 @@ import type { CommandIo, ExitCode } from '../process/io.js';
 import { VERSION } from '../version/version.js';
 import type { Format } from './write-report.js';
 
-/** Of a file with millions of lines, the first ones are listed; all are counted. */
+/** Only the first lines are listed, because a file may have millions. All lines are counted. */
 const MAX_LISTED = 100;
 
 interface LineLocation {
@@ -48,8 +48,8 @@ interface Totals {
 }
 
 /**
- * Runs `backtest --replay`: decides on each recorded snapshot again. Returns 1 if a decision differs, or if a line
- * cannot be read, or if a file is empty. Throws `CommandError` if a file cannot be read, or if all are empty.
+ * Runs `backtest --replay`: repeats the decision for each recorded snapshot. Returns 1 if a decision differs, a line
+ * cannot be read, or a file is empty. Throws `CommandError` if a file cannot be read, or if all are empty.
  */
 export async function runReplay(files: readonly string[], format: Format, io: CommandIo): Promise<ExitCode> {
   const totals: Totals = {
@@ -160,7 +160,7 @@ function textOf(totals: Totals, format: Format): string {
   return `${[...lines, '', ...body, ...cut].join('\n')}\n`;
 }
 
-/** Null: there is one. */
+/** Returns null if there is a difference. */
 function noDifference({ decisions, different }: Totals): string | null {
   if (decisions === 0) return 'nothing was compared';
   return different === 0 ? 'no difference' : null;

@@ -6,17 +6,17 @@ import type {
   Suggestion,
 } from './describe-commands.js';
 
-/** What may stand in place of the last word. */
+/** The possible completions of the last word. */
 export interface Completed {
   /** Null: the command itself is completed, or unknown. */
   readonly command: string | null;
   readonly argument: Argument;
   readonly suggestions: readonly Suggestion[];
-  /** The beginning of the value; of `--output=js` that is `js`. */
+  /** The start of the value, for example `js` for `--output=js`. */
   readonly begun: string;
-  /** To be written before each suggestion: `--output=`, or nothing. */
+  /** Text before each suggestion: `--output=` or empty. */
   readonly prefix: string;
-  /** The options before, by their long flag, for requests to the service. */
+  /** The preceding options by long flag, for requests to the service. */
   readonly options: Readonly<Record<string, string>>;
 }
 
@@ -71,7 +71,7 @@ interface ReadWords {
   readonly options: Readonly<Record<string, string>>;
   /** The number of arguments. */
   readonly count: number;
-  /** The place of the value that the last option waits for. */
+  /** The value that the last option expects. */
   readonly open: Argument | null;
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What completes an argument or the value of an option, besides `values`. */
+/** The source of completions for an argument or an option value, besides `values`. */
 export type Source = 'files' | 'scalers' | 'namespaces' | 'autoscalers' | 'contexts' | 'nothing';
 
 export interface Completion {
@@ -15,7 +15,7 @@ export interface Suggestion {
 
 export interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
-  /** By position; the last one repeats if it is variadic. */
+  /** By position. The last argument repeats if it is variadic. */
   readonly args: readonly Argument[];
   readonly isVariadic: boolean;
 }
@@ -28,7 +28,7 @@ export interface CompletedOption {
 }
 
 export interface Argument {
-  /** The allowed values; empty: those of the source. */
+  /** The allowed values; empty: the values of the source. */
   readonly values: readonly string[];
   readonly source: Source;
 }
@@ -65,7 +65,7 @@ function optionsOf(command: Command): readonly CompletedOption[] {
   }));
 }
 
-/** By the name of the argument in the help. */
+/** Argument name in the help -> source. */
 const SOURCES: Readonly<Record<string, Source>> = {
   file: 'files',
   path: 'files',

@@ -14,7 +14,7 @@ const LONGEST_MS = 2000;
 
 type Read = (completed: Completed, options: ReachOptions, io: CommandIo) => Promise<readonly string[]>;
 
-/** In the order of preference: the first one that finds something counts. */
+/** Readers in the order of preference. The first one with a result is used. */
 const READERS: Readonly<Record<Source, readonly Read[]>> = {
   files: [],
   nothing: [],
@@ -47,7 +47,7 @@ export async function readSuggestions(completed: Completed, io: CommandIo): Prom
   return [...new Set(values)].sort().map((value) => ({ value, description: '' }));
 }
 
-/** The --url of `doctor` is that of the API server. */
+/** The --url of `doctor` is the address of the API server. */
 function reachOptions({ command, options }: Completed): ReachOptions {
   const {
     '--url': url,
@@ -101,7 +101,7 @@ async function readRows(
   }
 }
 
-/** The Scaler objects of the namespace. With --url, the service may be that of another cluster. */
+/** Returns the Scaler objects of the namespace. With --url, the service may belong to another cluster. */
 async function scalerObjects(
   completed: Completed,
   options: ReachOptions,
@@ -129,7 +129,7 @@ async function autoscalers(
   return names.flat();
 }
 
-/** Empty if the objects may not be listed, or the cluster has no such kind. */
+/** Returns an empty list if the objects may not be listed, or the kind does not exist. */
 async function namesOf(
   kind: ResourceKind,
   namespace: string,

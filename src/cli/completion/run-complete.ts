@@ -4,13 +4,13 @@ import { complete } from './complete.js';
 import { describeCommands } from './describe-commands.js';
 import { readSuggestions } from './read-suggestions.js';
 
-/** The directives of cobra, which kubectl reads: file names may be completed, or not. */
+/** Directives of cobra, which kubectl reads: file names may be completed, or not. */
 const WITH_FILES = ':0';
 const WITHOUT_FILES = ':4';
 
 /**
- * Completes a command line for the scripts of the shells and for kubectl, in the format of `__complete` of cobra: a
- * suggestion per line, with a tab before its description, and a directive. Prints no error.
+ * Completes a command line for shell scripts and for kubectl, in the format of `__complete` of cobra: one suggestion
+ * per line, with a tab before its description, and a directive. Prints no error.
  */
 export async function runComplete(
   words: readonly string[],

@@ -6,14 +6,14 @@ import type { ReachedService } from '../reach/find-service.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 
 export interface Forwarder {
-  /** With a trailing slash: `http://127.0.0.1:41234/`. */
+  /** Has a trailing slash: `http://127.0.0.1:41234/`. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Only pages of promscaler. A path with dots or escapes could leave the service proxy, and read the cluster with the
- * permissions of the user.
+ * Allows only pages of promscaler. A path with dots or escapes could leave the service proxy, and read the cluster with
+ * the permissions of the user.
  */
 const PAGES = /^\/(?:assets\/[\w-]+(?:\.[\w-]+)*|api\/v1(?:\/[\w-]+(?:\.[\w-]+)*)+)?$/;
 const FORWARDED = ['accept', 'accept-encoding', 'last-event-id'] as const;
@@ -25,7 +25,7 @@ const RETURNED = [
 
 /**
  * Listens on 127.0.0.1 and forwards the pages of the service through the service proxy of the API server, with the
- * credentials of the user. Other web pages cannot use it: it accepts no other host name.
+ * credentials of the user. Other web pages cannot use it, because it accepts no other host name.
  */
 export async function startForwarder(service: ReachedService, port: number): Promise<Forwarder> {
   let hosts: ReadonlySet<string | undefined> = new Set();
@@ -79,7 +79,7 @@ async function forward(
   const [authorization, tls] = credentials;
   const sent: OutgoingHttpHeaders = { ...headers };
   for (const name of FORWARDED) if (request.headers[name] !== undefined) sent[name] = request.headers[name];
-  // The token that the page asks for is for promscaler, not for the API server.
+  // The token from the page is for promscaler, not for the API server.
   const given = request.headers.authorization;
   if (given !== undefined) sent[TOKEN_HEADER] = given;
   if (authorization !== null) sent['authorization'] = authorization;

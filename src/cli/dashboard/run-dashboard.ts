@@ -8,7 +8,7 @@ import { openBrowser } from './open-browser.js';
 import { startForwarder } from './forwarder.js';
 
 interface DashboardOptions extends ReachOptions {
-  /** Local port to forward from; default: any free port. */
+  /** Local port; default: any free port. */
   readonly port?: string;
   /** Whether to open the browser; default: true. */
   readonly open?: boolean;

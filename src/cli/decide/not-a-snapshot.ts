@@ -25,7 +25,7 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
   return null;
 }
 
-/** Returns the message for input that is not JSON: the kind of the YAML document, or else the error of the parser. */
+/** Returns the message for input that is not JSON: the kind of the YAML document, otherwise the error of the parser. */
 export function notJson(name: string, text: string, error: string): string {
   // Documents are small: a large input that is not JSON is a truncated snapshot.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);

@@ -29,7 +29,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   return decideLines(file, filled, io);
 }
 
-/** Enough for NDJSON of several weeks; Node.js limits a string to 512 MiB. */
+/** Sufficient for NDJSON of several weeks. Node.js limits a string to 512 MiB. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
@@ -72,7 +72,7 @@ function decideOne(json: unknown, file: string, io: CommandIo): ExitCode {
   }
 }
 
-/** Throws `CommandError` if it is interrupted: weeks of decisions take minutes. */
+/** Throws `CommandError` if it is interrupted, because weeks of decisions take minutes. */
 async function decideLines(
   file: string,
   lines: readonly { line: string; number: number }[],

@@ -52,7 +52,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     const simulator = await startSimulator({ clock, workloads: workloads.map(atRest) });
     try {
       const config = demoPrometheusConfig(simulator.sdUrl);
-      // A hidden directory, so that `validate` skips it.
+      // `validate` skips a hidden directory.
       const own = join(folder, '.prometheus');
       const startAt = (port?: number): Promise<RunningPrometheus> =>
         startPrometheus({ binary, config, env, clock, folder: own, ...(port === undefined ? {} : { port }) });

@@ -1,6 +1,6 @@
 import { DEMO_NAMESPACE } from './workloads.js';
 
-/** Scrape interval. The shortest window of a query contains several scrapes. */
+/** The scrape interval. The shortest window of a query contains several scrapes. */
 export const SCRAPE_SECONDS = 1;
 
 /** Window of `rate`. `--speed` does not shorten it, because that would falsify the metrics. */
@@ -8,7 +8,7 @@ export const RATE_SECONDS = 10;
 
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
-  /** Relative to the config. */
+  /** Relative to the directory of the config. */
   readonly kubeconfig: string;
   readonly port: number;
 }): string {
@@ -31,7 +31,7 @@ log: { level: error, format: text }  # the demo prints its own messages
 `;
 }
 
-/** The file with the address of promscaler, next to prometheus.yml: it is written once its port is chosen. */
+/** The file with the address of promscaler, next to prometheus.yml. It is written when the port is known. */
 export const SERVICE_TARGETS_FILE = 'promscaler.json';
 
 /** Returns the Prometheus config of the demo: targets from http_sd of the cluster, and promscaler itself. */
@@ -52,13 +52,13 @@ scrape_configs:
 `;
 }
 
-/** Returns the contents of the file above. The label `namespace` is that of the service, as with a ServiceMonitor. */
+/** Returns the content of this file. The label `namespace` is that of the service, as with a ServiceMonitor. */
 export function demoServiceTargets(port: number): string {
   return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);
 }
 
 export interface DemoDocuments {
-  /** YAML by file name. */
+  /** File name -> YAML. */
   readonly files: ReadonlyMap<string, string>;
   /** YAML of documents that are Scaler objects. */
   readonly objects: readonly string[];

@@ -17,14 +17,14 @@ import { openOutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 
-/** What a demo leaves behind for `backtest`. */
+/** Files that a demo saves for `backtest`. */
 export interface KeptHistory {
   readonly historyFile: string;
-  /** File by name of the scaler. */
+  /** Scaler name -> file. */
   readonly documents: ReadonlyMap<string, string>;
 }
 
-/** Returns the directory for what a demo recorded; null if the user has no cache directory. */
+/** Returns the directory for the recorded history; null if the user has no cache directory. */
 export function keptDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
   const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = env;
   if (isAbsolute(cache)) return join(cache, 'promscaler', 'demo');
@@ -32,12 +32,12 @@ export function keptDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
 }
 
 const MOST_MS = 10_000;
-/** A shorter history shows nothing. */
+/** A shorter history has no useful content. */
 const FEWEST_STEPS = 20;
 
 /**
- * Reads what Prometheus recorded since `start`, and writes it with the documents to a directory. Returns null if there
- * is too little of it. Throws `Error` if it cannot be read or written.
+ * Reads the history in Prometheus since `start`, and writes it with the documents to a directory. Returns null if it is
+ * too short. Throws `Error` if it cannot be read or written.
  */
 export async function keepHistory(
   recorded: {
@@ -80,12 +80,12 @@ function sourcesOf(url: string): ServiceConfig['prometheus'] {
   return resolveServiceConfig({ prometheus: { default: source } }, null).prometheus;
 }
 
-/** Without progress. The signal of the command is aborted when a demo ends by Ctrl-C. */
+/** Returns `io` without progress. The signal of the command is already aborted when Ctrl-C ends a demo. */
 function quiet(io: CommandIo, signal: AbortSignal): CommandIo {
   return { ...io, signal, stderr: { ...io.stderr, isTerminal: false } };
 }
 
-/** Reads the history of a scaler. False if a metric has none, for example because its document was edited. */
+/** Returns whether a scaler has history. It has none if, for example, its document was edited. */
 async function hasHistory(scaler: Scaler, range: Range, { byName }: HistorySources): Promise<boolean> {
   const settings = { range, request: null, capacity: null, usageAtCapacityPercent: 100, sources: byName };
   try {
@@ -97,7 +97,7 @@ async function hasHistory(scaler: Scaler, range: Range, { byName }: HistorySourc
   }
 }
 
-/** Returns the documents as they are now: objects of the cluster, and files. */
+/** Returns the current documents: objects of the cluster, and files. */
 export async function currentDocuments(
   simulator: Simulator,
   namespace: string,
@@ -115,13 +115,13 @@ function scalersIn(text: string): readonly Scaler[] {
   return readDocuments(text, 'demo', {}).flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
 }
 
-/** Returns the document of a Scaler object, without what the cluster adds. */
+/** Returns the document of a Scaler object without fields that the cluster adds. */
 function documentOf({ apiVersion, kind, metadata, spec }: KubeObject): string {
   const { name, namespace } = metadata;
   return stringify({ apiVersion, kind, metadata: { name, namespace }, spec });
 }
 
-/** Returns the back-test of a demo, as commands to try. */
+/** Returns the commands for a back-test of the demo. */
 export function offer({ historyFile, documents }: KeptHistory, command: string): string {
   const checkout = documents.get('checkout');
   if (checkout === undefined) return '';

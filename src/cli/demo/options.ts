@@ -15,11 +15,11 @@ export interface DemoSettings {
   readonly speed: number;
   readonly port: number | null;
   readonly traceFile: string | null;
-  /** For the history; null: the cache directory of the user. */
+  /** Directory for the history; null: the cache directory of the user. */
   readonly keepDirectory: string | null;
 }
 
-/** Without a terminal, Ctrl-C is not available. */
+/** Ends a demo without a terminal, where Ctrl-C is not available. */
 const DEFAULT_DURATION_SECONDS = 120;
 
 /** Throws `CommandError` (usage error) if an option is out of range. */

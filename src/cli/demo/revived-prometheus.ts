@@ -1,15 +1,15 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import type { RunningPrometheus } from './programs/prometheus-server.js';
 
-/** A Prometheus that is started again when it exits, at the same address and with the same data. */
+/** A Prometheus that is restarted after an exit, at the same address and with the same data. */
 export interface RevivedPrometheus extends Pick<RunningPrometheus, 'url' | 'folder' | 'stop' | 'signal'> {
-  /** Of the first process. */
+  /** PID of the first process. */
   readonly pid: number;
-  /** Starts to watch the process. `report` gets a sentence about each exit and each start. */
+  /** Starts watching the process. `report` receives a sentence about each exit and each start. */
   readonly follow: (report: (text: string) => void) => void;
 }
 
-/** Time without Prometheus after it has exited: enough to see that the scalers hold their replicas. */
+/** Time without Prometheus after an exit: long enough to see that the scalers hold their replicas. */
 export const OUTAGE_SECONDS = 20;
 
 export function revivedPrometheus(
@@ -56,7 +56,7 @@ export function revivedPrometheus(
       stopping.abort();
       await current.stop(options);
       await work;
-      // It may have been started meanwhile.
+      // The process may have been restarted meanwhile.
       await current.stop(options);
     },
   };

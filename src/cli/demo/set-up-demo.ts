@@ -14,7 +14,7 @@ import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
 
 export interface DemoSetup {
   readonly folder: string;
-  /** Reaches the cluster and, through its service proxy, the service. */
+  /** Connects to the cluster and, through its service proxy, to the service. */
   readonly kubeconfig: string;
   readonly configFile: string;
   readonly serviceUrl: string;

@@ -30,7 +30,7 @@ export function demoStateMaps(namespace: string): readonly {
 
 export interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
-  /** Requests or messages per second before the load starts, to which the initial replicas suit. */
+  /** Requests or messages per second before the load starts. The initial replicas suit this load. */
   readonly atRest: number;
 }
 
@@ -49,8 +49,8 @@ export function demoService(port: number): JsonObject {
 }
 
 /**
- * Returns three workloads: a web shop limited by CPU, a search by requests, and a worker by its queue. `trace` replaces
- * the daily wave of the shop.
+ * Returns three workloads: a web shop limited by CPU, a search limited by requests, and a worker limited by its queue.
+ * `trace` replaces the daily wave of the shop.
  */
 export function demoWorkloads(speed: number, trace: Curve | null): readonly DemoWorkload[] {
   const timing = { startSeconds: 2, readySeconds: 2, terminationSeconds: 2, jitterRatio: 0.5 };
@@ -78,20 +78,20 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       replicas: 1,
       behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails' },
       load: faster(MAIL_BURSTS, speed),
-      // More than one pod serves: with an empty queue, the worker would open with a held scale-down.
+      // More than one pod can serve: with an empty queue, the worker would start with a held scale-down.
       atRest: 5,
     },
   ];
 }
 
-/** Its objects are created now: their ages are true. */
+/** The objects are created now, so their ages are true. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
   return { ...workload, podAgeSeconds: 0, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
 const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });
 
-/** A day of 30 minutes that starts in the morning. */
+/** One day in 30 minutes, starting in the morning. */
 const MORNING: Curve = (seconds) => wave(seconds + 300);
 
 const CROWD = flashCrowd({

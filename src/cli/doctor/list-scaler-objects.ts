@@ -50,7 +50,7 @@ export async function listScalerObjects(
   return store;
 }
 
-/** Reads the Scaler objects next to which the documents would be applied. A cluster without the CRD has none. */
+/** Reads the existing Scaler objects, to which the documents would be added. A cluster without the CRD has none. */
 export async function readOtherScalers(
   scalers: readonly Scaler[],
   context: ListContext,

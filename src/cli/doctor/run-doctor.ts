@@ -76,11 +76,14 @@ async function readConfig(
   io: CommandIo,
 ): Promise<{ readonly config: ServiceConfig | null; readonly problems: readonly Problem[] }> {
   if (file !== undefined) return readServiceInput(file, io);
-  // As in `run` without --config: an empty promscaler.yaml in the working directory.
+  // Same as `run` without --config: an empty promscaler.yaml in the working directory.
   return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
 }
 
-/** Returns the problems of one scaler, with those of documents without a readable name: one may be that of the scaler. */
+/**
+ * Returns the problems of one scaler, including those of documents without a readable name, because one of them may be
+ * the scaler.
+ */
 function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
   if (key === undefined) return problems;
   return problems.filter(({ scaler }) => scaler === undefined || scaler === key);

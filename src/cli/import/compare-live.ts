@@ -31,8 +31,8 @@ export interface LiveOptions extends ClusterOptions {
 const CONCURRENT = 8;
 
 /**
- * Compares the decision for each document with the present count of its HPA. Returns one line per document, in their
- * order. Sends read requests only.
+ * Compares the decision for each document with the current count of its HPA. Returns one line per document, in their
+ * order. Sends only read requests.
  */
 export async function compareLive(
   objects: readonly ImportedManifest[],
@@ -80,7 +80,7 @@ async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceC
   return withCluster(withPrometheusUrl(config, prometheus), options);
 }
 
-/** Returns why a document cannot be compared instead of the document. */
+/** Returns the document, or why it cannot be compared. */
 function readDocument({ text, draft }: ImportedManifest, config: ServiceConfig): Scaler | string {
   if (draft === null || isIncomplete(draft)) return 'the document is incomplete, see FILL IN';
   const { scalers, problems } = readScalers(text ?? '', 'document', readOptionsOf(config));

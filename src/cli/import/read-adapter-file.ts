@@ -6,7 +6,7 @@ import { oneLine } from '../../importers/write/comments.js';
 import { readInput } from '../input/read-files.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 
-/** Reads the config of prometheus-adapter and prints what of it cannot be used. */
+/** Reads the config of prometheus-adapter and prints which parts cannot be used. */
 export async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`--adapter-config: reading ${file}: ${input.message}`);

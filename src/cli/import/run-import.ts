@@ -19,13 +19,13 @@ import { sharedTargetLines } from './shared-targets.js';
 interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
-  /** The namespace of objects that have none. */
+  /** Namespace of objects that have none. */
   readonly namespace?: string;
   readonly adapterConfig?: string;
   /** Rejects objects with a part that cannot be converted. */
   readonly strict?: boolean;
   readonly dryRun?: boolean;
-  /** Compares each document with the present count of its HPA. */
+  /** Compares each document with the current count of its HPA. */
   readonly live?: boolean;
 }
 

@@ -8,7 +8,7 @@ import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 
 export interface InputFile {
-  /** As typed by the user; `-`: standard input. */
+  /** The name that the user typed; `-`: standard input. */
   readonly name: string;
   readonly absolutePath: string;
   readonly text: string;
@@ -21,8 +21,8 @@ export interface InputFiles {
 }
 
 /**
- * Reads files, and the `*.yaml` and `*.yml` files in directories, in this order, each once. `mostBytes` limits a file
- * that is passed by name; a file in a directory has the limit of scaler documents.
+ * Reads files, and the `*.yaml` and `*.yml` files in directories, in this order and without duplicates. `mostBytes`
+ * limits a file that is named explicitly. A file in a directory has the limit of scaler documents.
  */
 export async function readInputFiles(
   paths: readonly string[],

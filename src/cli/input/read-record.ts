@@ -6,7 +6,7 @@ import type { RecordLine } from '../../recording/record-line.js';
 import { listSome } from '../output/list-some.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 
-/** Above the largest snapshot: 15,000 pods with two containers and two metrics. */
+/** Larger than the largest snapshot: 15,000 pods with two containers and two metrics. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 interface NumberedLine {

@@ -5,8 +5,8 @@ import { CommandError } from '../process/io.js';
 const MOST_BYTES = 256 * 1024 * 1024;
 
 /**
- * Throws `CommandError` above `mostBytes`, and when `signal` is aborted: reading from a terminal would keep the process
- * running.
+ * Throws `CommandError` above `mostBytes`, and when `signal` is aborted, because reading from a terminal would keep the
+ * process running.
  */
 export async function readStdin(
   stream: Readable,

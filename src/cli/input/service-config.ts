@@ -21,7 +21,7 @@ export async function readServiceInput(file: string, io: CommandIo): Promise<Ser
 
 /**
  * Reads the service config of `--config` and prints its problems on standard error; null without the option. Throws
- * `CommandError` if it cannot be used: without its data sources and defaults the result would be another.
+ * `CommandError` if it is invalid, because the result depends on its data sources and defaults.
  */
 export async function requireServiceConfig(
   file: string | undefined,
@@ -34,7 +34,7 @@ export async function requireServiceConfig(
   return config;
 }
 
-/** Without a service config, documents are validated without its defaults and data sources. */
+/** Returns the options to read documents. Without a service config, there are no defaults and data sources to check. */
 export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
   return config === null ? {} : { defaults: config.defaults, service: serviceFacts(config) };
 }

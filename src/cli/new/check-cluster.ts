@@ -14,7 +14,7 @@ interface ClusterCheck {
   /** Null if the cluster does not have the kind or does not answer. */
   readonly ref: TargetRef | null;
   readonly warnings: readonly string[];
-  /** Why `ref` is null; the end of a message. */
+  /** Why `ref` is null. The text ends a message. */
   readonly failure: string;
 }
 
@@ -26,7 +26,7 @@ interface ClusterCheckInput {
   readonly io: CommandIo;
 }
 
-/** Time limit of all requests together. */
+/** Time limit for all requests together. */
 const DEADLINE_MS = 5000;
 
 /** A cluster that does not answer within 5 s causes a warning, not an error. */

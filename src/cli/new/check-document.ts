@@ -4,7 +4,7 @@ import { CommandError } from '../process/io.js';
 
 export const WORKLOAD_NAME = 'the name of the workload';
 
-/** Options by field. Longer paths come first, because they contain the shorter ones. */
+/** Field -> option. Longer paths precede the shorter ones that they contain. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.metrics\[\d+\]\.\w+\.target\.averageValue/g, '--average-value'],
   [/spec\.metrics\[\d+\]\.\w+\.target\.value/g, '--value'],

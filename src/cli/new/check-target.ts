@@ -23,7 +23,7 @@ const DEADLINE_MS = 5000;
 
 /**
  * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization
- * target, another autoscaler has the same target, or some of this cannot be read.
+ * target, another autoscaler has the same target, or a part of this cannot be read.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [
@@ -72,7 +72,7 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
   }
 }
 
-/** Returns the end of a message that lists other names; empty if they cannot be listed. */
+/** Returns a list of other names for the end of a message; empty if they cannot be listed. */
 async function otherNames(input: TargetCheckInput): Promise<string> {
   const { transport, root, plural, namespace, ref, signal } = input;
   const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
@@ -114,7 +114,7 @@ function requestWarnings(
   });
 }
 
-/** A limit suffices: the API server uses it as the default of the request. */
+/** A limit is sufficient, because the API server uses it as the default of the request. */
 function hasRequest(owner: JsonObject, resource: string): boolean {
   const resources = objectIn(owner, 'resources');
   return ['requests', 'limits'].some((part) => objectIn(resources, part)?.[resource] !== undefined);

@@ -8,7 +8,7 @@ import type { ParsedTarget } from './target-kind.js';
 
 export interface FoundKind {
   readonly ref: TargetRef;
-  /** For example `/apis/argoproj.io/v1alpha1`. */
+  /** API path, for example `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
   readonly plural: string;
   readonly hasScale: boolean;
@@ -73,7 +73,7 @@ async function getOrNull(request: {
   }
 }
 
-/** The preferred version first. */
+/** Returns the versions, the preferred one first. */
 function versionsOf(group: JsonObject | null): readonly string[] {
   const preferred = textIn(objectIn(group, 'preferredVersion'), 'version');
   const versions = objectsIn(group, 'versions').map((version) => textIn(version, 'version'));

@@ -26,7 +26,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
     return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
   };
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
-  // Reports invalid options before the first request.
+  // Invalid options are reported before the first request.
   const draft = parsed.ref ?? placeholderTarget(parsed.name);
   const warnings = checkDocument(build(draft), nameOption);
 
@@ -42,7 +42,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   return 0;
 }
 
-/** Replaces an unknown kind while other options are checked. */
+/** Stands in for an unknown kind while other options are checked. */
 function placeholderTarget(name: string): TargetRef {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }

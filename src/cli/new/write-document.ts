@@ -110,7 +110,7 @@ function defaultLines(preset: string | null): readonly string[] {
   ];
 }
 
-/** For presets without stabilization, where one wrong result would scale down. */
+/** Confirmation for presets without stabilization, where one wrong result would scale down. */
 const CONFIRMATION =
   '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 

@@ -13,12 +13,12 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   );
 }
 
-/** For a terminal that does not report its width. */
+/** The width of a terminal that does not report its width. */
 const USUAL_CHARACTERS = 80;
 
 /**
- * Returns the maximum number of characters of a line: the environment variable COLUMNS, else the width of the terminal.
- * Null: no limit, because a pipe or a file has no width.
+ * Returns the maximum number of characters of a line: the environment variable COLUMNS, otherwise the width of the
+ * terminal. Null: no limit, because a pipe or a file has no width.
  */
 export function lineLimit({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): number | null {
   const wanted = env['COLUMNS'] ?? '';

@@ -2,16 +2,16 @@ import { escapeText } from '../../units/clean-text.js';
 import type { OutputStream } from '../process/io.js';
 
 /**
- * The terminal sequences that commands write: colors (not `conceal`), the start of a progress line or of a screen, and
- * the ends of the lines of a screen and of the screen.
+ * Terminal sequences that commands write: colors (not `conceal`), the start of a progress line or of a screen, and the
+ * ends of screen lines and of the screen.
  */
 const OWN_SEQUENCE =
   // eslint-disable-next-line no-control-regex -- terminal sequences consist of control characters
   /(^\r\u001b\[K|^\u001b\[H|\u001b\[(?:[0-4]|2[2-4]|3\d|9[0-7])m|\u001b\[K(?=\n)|\u001b\[J$)/;
 
 /**
- * Returns the stream with control and invisible characters of documents, servers and manifests as `\uXXXX`. JSON keeps
- * its meaning. Commands write them unchanged; this is the only place that knows all output.
+ * Returns a stream that writes control and invisible characters of documents, servers and manifests as `\uXXXX`, which
+ * keeps the meaning of JSON. Commands write these characters unchanged, because only this stream sees all output.
  */
 export function cleanStream(stream: OutputStream): OutputStream {
   return {

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 
-/** Maximum of unread bytes. */
+/** Maximum number of unread bytes. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
  * Returns a function that writes to a stream and ignores failures: a write is lost if the reader has closed the stream,
- * the disk is full, or more than 1 MiB is unread. Later writes are attempted again. For the log of the service, which
- * must continue to scale without it (reliability.md, F52).
+ * the disk is full, or more than 1 MiB is unread. Later writes are attempted again. It is used for the log of the
+ * service, which must continue to scale without it (reliability.md, F52).
  */
 export function lossyOutput(stream: Writable): (text: string) => void {
   // Without a listener, this event would end the process.

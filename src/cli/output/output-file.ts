@@ -9,15 +9,15 @@ import { CommandError } from '../process/io.js';
 /** A file that a command writes when its work is done. */
 export interface OutputFile {
   /**
-   * Writes the whole file. A regular file is replaced at once: a reader never sees half of it, and a failure leaves the
-   * previous one. Throws `CommandError`.
+   * Writes the whole file. A regular file is replaced atomically: a reader never sees a partial file, and a failure
+   * leaves the previous file. Throws `CommandError`.
    */
   readonly write: (text: string) => Promise<void>;
 }
 
 /**
- * Checks that a file can be written, so that a long run does not fail at its end. Does not change it. Throws
- * `CommandError`, with `option` as the place.
+ * Checks that a file can be written, so a long run does not fail at its end. Does not change the file. Throws
+ * `CommandError` with `option` as the position.
  */
 export async function openOutputFile(option: string, path: string, cwd: string): Promise<OutputFile> {
   const failed = (error: unknown): CommandError =>
@@ -40,14 +40,14 @@ export async function openOutputFile(option: string, path: string, cwd: string):
 
 interface Target {
   readonly path: string;
-  /** Permissions of the file that is replaced; null: there is none yet. */
+  /** Permissions of the file that is replaced; null: there is no file yet. */
   readonly mode: number | null;
   /** False: a device, a pipe, or a file in a directory that cannot be written. */
   readonly isReplaced: boolean;
 }
 
 async function findTarget(named: string, directory: string): Promise<Target> {
-  // A link stays one: the file that it leads to is replaced.
+  // A link is kept. The file that it refers to is replaced.
   const path = await realpath(named).catch(() => named);
   const found = await stat(path).catch(nullIfMissing);
   if (found === null) {

@@ -1,6 +1,6 @@
 import type { CommandIo } from '../process/io.js';
 
-/** How much of a long work is done. */
+/** Shows how much of a long task is done. */
 export interface Progress {
   readonly add: (parts: number) => void;
   readonly done: () => void;

@@ -42,7 +42,7 @@ export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
 /** Shows in `managedFields` that the user, not the service, wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Sends no request. */
+/** Returns the accessors. Sends no request. */
 export async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,

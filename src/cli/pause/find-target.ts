@@ -19,7 +19,7 @@ export interface PauseTarget {
   readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
 }
 
-/** Takes the target from `--target`, or else from the service. Throws `CommandError`. */
+/** Reads the target from `--target`, otherwise from the service. Throws `CommandError`. */
 export async function findTarget(
   name: ScalerName,
   options: ResumeOptions,

@@ -58,7 +58,7 @@ function pauseText(paused: {
   return `${what} is paused ${end}: ${effect} from the next decision on. Decisions are still reported. Resume with \`${resume}\``;
 }
 
-/** Repeats the connection options, so that the user can paste the command. */
+/** Returns the command with the connection options, so the user can paste it. */
 function resumeCommand(
   { namespace, name }: ScalerName,
   { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,

@@ -39,9 +39,9 @@ export type FaultListener = (fault: Fault) => void;
 
 export interface OutputStream {
   readonly isTerminal: boolean;
-  /** In lines; undefined or 0: unknown. */
+  /** Number of lines; undefined or 0: unknown. */
   readonly rows?: () => number | undefined;
-  /** In characters; undefined or 0: unknown. */
+  /** Number of characters; undefined or 0: unknown. */
   readonly columns?: () => number | undefined;
   readonly write: (text: string) => void;
 }

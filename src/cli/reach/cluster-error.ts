@@ -1,7 +1,7 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { CommandError } from '../process/io.js';
 
-/** What a request of a command needed. */
+/** The permission that a request of a command needs. */
 export interface NeededPermission {
   readonly verb: string;
   readonly plural: string;
@@ -10,7 +10,7 @@ export interface NeededPermission {
 
 /**
  * Returns a failure of the API server as `CommandError`: with the permission that the user lacks, or with `missing` as
- * the message for 404. Other errors are returned unchanged.
+ * the message for 404. Returns other errors unchanged.
  */
 export function clusterError(
   error: unknown,

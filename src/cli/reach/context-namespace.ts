@@ -5,8 +5,8 @@ import type { CommandIo } from '../process/io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
 /**
- * Returns the namespace of the kubeconfig context or, without a kubeconfig, of the pod, else `default`: the order in
- * which the cluster is found. Sends no request and runs no credential plugin.
+ * Returns the namespace of the kubeconfig context; without a kubeconfig, the namespace of the pod; otherwise `default`.
+ * The cluster is found in the same order. Sends no request and runs no credential plugin.
  */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,

@@ -39,7 +39,7 @@ export interface ReachedService {
 
 export const ANSWER_DEADLINE_MS = 15_000;
 
-/** Connects to `url`, or else finds the Service through the API server. Throws `CommandError`. */
+/** Connects to `url`, or finds the Service through the API server. Throws `CommandError`. */
 export async function reachService(options: ReachOptions, io: CommandIo): Promise<ReachedService> {
   const { clock } = io;
   const connection = await connect(options, io);
@@ -91,7 +91,7 @@ export function findCluster(
   });
 }
 
-/** Like `findCluster`, for a command that cannot do without: throws `CommandError`. */
+/** Same as `findCluster`, but throws `CommandError` without a connection. */
 export async function connectToCluster(
   options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
   io: CommandIo,

@@ -21,8 +21,8 @@ const WORKLOAD_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Parses `NAMESPACE/NAME` or `NAME`. The namespace defaults to `--namespace`, then to that of the kubeconfig context,
- * then to `default`. Throws `CommandError` with exit code 2 for an invalid name.
+ * Parses `NAMESPACE/NAME` or `NAME`. The default namespace is `--namespace`, then that of the kubeconfig context, then
+ * `default`. Throws `CommandError` with exit code 2 for an invalid name.
  */
 export async function readScalerName(
   text: string,

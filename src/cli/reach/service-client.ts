@@ -13,7 +13,7 @@ import type { Instant } from '../../units/time.js';
 
 export interface ServiceClient {
   readonly where: string;
-  /** Reads all pages. Null: all namespaces. Behind a proxy it tries to reach the leader. */
+  /** Reads all pages. Null: all namespaces. Behind a proxy, retries until it reaches the leader. */
   readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
   /** Returns `dataSources` of `/api/v1/service`, not validated; null: the service does not report them. */
   readonly readDataSources: () => Promise<readonly JsonObject[] | null>;
@@ -29,7 +29,7 @@ export interface ScalerList {
   readonly rows: readonly ScalerRow[];
   /** Whether the leader responded; null: an old version, which does not report it. */
   readonly leader: boolean | null;
-  /** With sharding: number of replicas that did not answer. Their scalers are missing. */
+  /** Number of replicas that did not answer, with sharding. Their scalers are missing. */
   readonly unreachable: number;
   /** Version of the service; null: an old version, which does not report it. */
   readonly version: string | null;
@@ -64,7 +64,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       if (list.leader !== false || tries >= mostTries) return list;
     }
   };
-  // Another replica may have the scaler.
+  // Another replica may decide the scaler.
   const getOfAny: Get = async (page, query) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -91,7 +91,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
         const page = await get('/api/v1/service');
         return Array.isArray(page['dataSources']) ? objectsIn(page, 'dataSources') : null;
       } catch (error) {
-        // The list says why the service does not answer.
+        // The list contains the reason why the service does not answer.
         if (error instanceof KubernetesError) return null;
         throw error;
       }
@@ -105,7 +105,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
 
 /** With two or three replicas, one of these requests very likely reaches the leader. */
 const MOST_REPLICA_TRIES = 5;
-/** Each page has 500 scalers: more than a service supports. */
+/** Each page has 500 scalers, so the limit exceeds what a service supports. */
 const MAX_PAGES = 1000;
 
 async function listAll(service: ReachedService, get: Get, namespace: string | null): Promise<ScalerList> {

@@ -19,7 +19,7 @@ export interface ReadScaler {
   readonly isOneCycle: boolean;
 }
 
-/** The decision in effect at an earlier instant, as far as the service retains it. */
+/** The decision in effect at an earlier instant, if the service still has it. */
 export interface PastScaler {
   readonly keptFrom: string;
   /** Item of `GET .../decisions`; null: the service retains only decisions after the instant. */
@@ -65,7 +65,7 @@ export async function readPast(get: Get, name: ScalerName, instant: Instant): Pr
     const [entry = null] = objectsIn(list, 'items');
     if (entry === null) return { ...NOTHING, keptFrom };
     const found = objectIn(entry, 'decision') === null ? NO_SNAPSHOT : await readSnapshotAt(get, page, at);
-    // Only if the entry is the newest one, a cycle may have finished between the requests.
+    // A cycle may have finished between the requests only if the entry is the newest one.
     const isOneCycle = found.snapshot === null || textIn(found.snapshot, 'now') === textIn(entry, 'lastAt');
     if (!isOneCycle && tries < MOST_TRIES) continue;
     const since = textIn(entry, 'firstAt') ?? at;

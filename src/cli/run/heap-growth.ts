@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Lets the heap grow further before V8 collects garbage in all of it. To a process that is idle most of the time, V8
- * allows about 10 % more than what survived the last collection. With 10,000 scalers, a round allocates more than
- * that, and half of its CPU time went into these collections. `--max-old-space-size` still bounds the heap.
+ * Lets the heap grow further before V8 collects garbage in all of it. For a mostly idle process, V8 allows about 10 %
+ * more than the size after the last collection. With 10,000 scalers, a round allocates more than that, and these
+ * collections took half of its CPU time. `--max-old-space-size` still limits the heap.
  */
 export function allowHeapGrowth(scalers: number): void {
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent(scalers)}`);
@@ -11,31 +11,35 @@ export function allowHeapGrowth(scalers: number): void {
 }
 
 /**
- * Counts the memory of buffers against the limit of the heap, if this version of V8 can. It otherwise collects garbage
- * whenever they exceed what survived by 64 MiB, which the answers to the queries of 10,000 scalers do in each round.
+ * Counts the memory of buffers against the limit of the heap, if this version of V8 supports it. Otherwise, V8 collects
+ * garbage whenever buffers exceed their size after the last collection by 64 MiB, which the answers for 10,000 scalers
+ * do in each round.
  */
 export function countBuffersWithHeap(v8Version: string): void {
   if (Number.parseInt(v8Version, 10) >= FIRST_VERSION_THAT_COUNTS)
     setFlagsFromString('--external-memory-accounted-in-global-limit');
 }
 
-/** That of Node.js 24. Earlier ones print an error. */
+/** The version in Node.js 24. Earlier versions print an error. */
 const FIRST_VERSION_THAT_COUNTS = 13;
 
 const LEAST_SEMI_SPACE = /^--min-semi-space-size=/;
 
 /**
- * Lets the semi-spaces for new objects keep their first size until there are many scalers, if the flags of Node.js set
- * it: the image sets 8 MiB. 16 MiB, to which V8 lets them grow in the first seconds, take 20 MB more of RSS and save a
- * few scalers little CPU time. Without that flag they shrink to 1 MiB at times and must grow again.
+ * Lets the semi-spaces for new objects keep their first size until there are many scalers, if a flag of Node.js sets it
+ * (the image sets 8 MiB). By default, V8 lets them grow to 16 MiB in the first seconds, which takes 20 MB more RSS and
+ * saves little CPU time with a few scalers. Without the flag they sometimes shrink to 1 MiB and must grow again.
  */
 export function keepSemiSpaces(nodeFlags: readonly string[]): void {
-  // V8 replaces 1 by 2 if it is given as a flag.
+  // V8 replaces 1 by 2 if it is set as a flag.
   if (nodeFlags.some((flag) => LEAST_SEMI_SPACE.test(flag)))
     setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** In percent of what survived, 40 to 100: a few scalers save little CPU time, but each percent costs them memory. */
+/**
+ * Returns the growth in percent of the size after the last collection, 40 to 100. A few scalers save little CPU time,
+ * but each percent costs memory.
+ */
 export function heapGrowthPercent(scalers: number): number {
   return Math.round(Math.min(100, Math.max(40, scalers / SCALERS_PER_PERCENT)));
 }

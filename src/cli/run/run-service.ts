@@ -85,7 +85,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     const next = await files.load();
     if (io.signal.aborted) return;
     applyDocuments(next, { service, log, before: present });
-    // After an incomplete load, a document may appear that is not new.
+    // A document that appears after an incomplete load may not be new.
     if (present.isComplete) logAddedAndRemoved(present.scalers, next.scalers, log);
     options.onDocuments?.(next);
     present = next;
@@ -111,8 +111,8 @@ const REJECTIONS_MS = 60_000;
 const MOST_REJECTIONS = 10;
 
 /**
- * Logs faults, so that standard error contains only log lines. Logs at most 10 unhandled rejections a minute: one for
- * each cycle of 10,000 scalers would fill the log.
+ * Logs faults, so standard error contains only log lines. Logs at most 10 unhandled rejections per minute, because one
+ * for each cycle of 10,000 scalers would fill the log.
  */
 function logFault(log: Log, clock: Clock, countInternalError: () => void): FaultListener {
   let sinceMs = Number.NEGATIVE_INFINITY;
@@ -268,7 +268,7 @@ function logAddedAndRemoved(before: readonly Scaler[], after: readonly Scaler[],
   }
 }
 
-/** One line for each target, because each scaler's own line names one other only. */
+/** Logs one line per target, because the line of each scaler names only one other scaler. */
 function logSharedTargets(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
   const known = new Set(sharingOf(before).map((sharing) => JSON.stringify(sharing)));
   for (const sharing of sharingOf(after)) {

@@ -8,7 +8,7 @@ import { VERSION } from '../version/version.js';
 interface SchemaOptions {
   readonly service?: boolean;
   readonly api?: boolean;
-  /** As YAML. */
+  /** Prints YAML. */
   readonly crd?: boolean;
 }
 

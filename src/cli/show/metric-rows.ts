@@ -64,7 +64,7 @@ function checkRows(written: Written, path: Path): readonly Row[] {
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** For a value that is implied by the presence of the field `by`. */
+/** Returns the origin of a value that the presence of the field `by` implies. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };

@@ -3,7 +3,7 @@ import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
 export interface Row {
   readonly path: Path;
-  /** In the units of the document, quantities unconverted. Null: no value. */
+  /** The value in the units of the document, with unconverted quantities. Null: no value. */
   readonly value: unknown;
   /** `document`, `service defaults`, `preset NAME` or `built in`. */
   readonly from: string;
@@ -25,7 +25,7 @@ export function writtenIn({ raw, merged }: Written, path: Path): string | null {
   return valueAt(raw, path) === undefined ? 'service defaults' : 'document';
 }
 
-/** The value is that of the document, or else the resolved one. */
+/** Returns a row with the value of the document, otherwise with the resolved value. */
 export function rowOf(
   written: Written,
   path: Path,
@@ -36,7 +36,7 @@ export function rowOf(
   return { path, value: valueAt(written.merged, path), from: origin, by: null, isUnset: false };
 }
 
-/** For a field that inherits its value from the field `by` unless it is set. */
+/** Returns a row for a field that inherits its value from the field `by` unless it is set. */
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null
     ? { path, ...row, isUnset: false }

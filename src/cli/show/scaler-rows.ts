@@ -21,7 +21,7 @@ const LAST_FIELDS = [
   'paused',
 ] as const satisfies readonly (keyof ScalerSpec)[];
 
-/** In the order of docs/reference/scaler.md. */
+/** Returns the rows in the order of docs/reference/scaler.md. */
 export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
   const written: Written = { raw, merged: document };
@@ -89,7 +89,7 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * If neither document nor preset sets it, this is the limit of the HPA, which `behavior` replaces. A value in the
+ * The limit of the HPA applies if neither document nor preset sets the field; `behavior` replaces it. A value in the
  * document applies in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {

@@ -1,6 +1,6 @@
 import type { Failure } from '../../document-tests/document-test.js';
 
-/** A diff: `-` is what the test expects, `+` the decision. */
+/** Returns a diff: `-` is the expectation of the test, `+` the decision. */
 export function failureLines({ expectation, mismatches, reason }: Failure): readonly string[] {
   const line = expectation.place === null ? '' : ` (line ${expectation.place.line})`;
   return [
@@ -13,7 +13,7 @@ export function failureLines({ expectation, mismatches, reason }: Failure): read
   ];
 }
 
-/** Names the round, if the time of an expectation is between two. */
+/** Names the round if the time of an expectation is between two rounds. */
 function timeOf({ at, atSeconds, roundSeconds }: Failure['expectation']): string {
   return atSeconds === roundSeconds ? at : `${at}, in the round at ${roundSeconds}s`;
 }

@@ -76,7 +76,9 @@ function hasFailed({ failures, error }: TestResult): boolean {
   return failures.length > 0 || error !== null;
 }
 
-/** Scaler documents and their tests may be in one directory, so only a manifest that is named is a problem. */
+/**
+ * Scaler documents and their tests may be in one directory, so a manifest is a problem only if it is named explicitly.
+ */
 async function readTests(
   { name, text }: InputFile,
   isNamed: boolean,

@@ -11,7 +11,7 @@ export const TEST_FORMATS = ['text', 'json', 'github', 'junit'] as const;
 
 export interface Results {
   readonly results: readonly TestResult[];
-  /** Of test files and scaler documents. */
+  /** Problems of test files and scaler documents. */
   readonly problems: readonly Problem[];
 }
 
@@ -104,7 +104,7 @@ function annotations({ results, problems }: Results): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Source: workflow commands of GitHub Actions, and the escapes of its toolkit (packages/core/src/command.ts). */
+/** Source: workflow commands of GitHub Actions, and the escapes of its toolkit (packages/core/command.ts). */
 function annotation(
   severity: 'error' | 'warning',
   at: {

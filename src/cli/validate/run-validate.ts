@@ -37,7 +37,7 @@ interface ValidateOptions extends ClusterOptions {
   /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
   readonly live?: boolean;
-  /** With `live`: replaces the URLs of the data source `default`. */
+  /** Replaces the URLs of the data source `default`, with `live`. */
   readonly prometheus?: string;
   readonly output: string;
 }
@@ -193,7 +193,7 @@ function validate(
   return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
 }
 
-/** Like `kubectl apply -n`: adds the namespace where there is none, and rejects another one. */
+/** Same as `kubectl apply -n`: adds the namespace if there is none, and rejects another namespace. */
 function inNamespace(document: LocatedDocument, namespace: string | undefined): LocatedDocument {
   const { value, problems, locate } = document;
   if (namespace === undefined || !isPlainObject(value)) return document;
@@ -243,7 +243,7 @@ function isTestFile({ document: { value } }: Placed): boolean {
   return isPlainObject(value) && Array.isArray(value['tests']) && value['apiVersion'] === undefined;
 }
 
-/** With several service configs, none of them applies to the documents. */
+/** Returns the only service config. If there are several, none of them applies to the documents. */
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
   return configs.length === 1 ? first : null;

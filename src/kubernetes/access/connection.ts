@@ -18,7 +18,7 @@ import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 export interface Connection {
-  /** Without a trailing slash: `https://10.0.0.1:443`. */
+  /** Has no trailing slash: `https://10.0.0.1:443`. */
   readonly url: string;
   /** Origin of the connection settings, for the log. */
   readonly source: string;
@@ -27,7 +27,7 @@ export interface Connection {
   readonly isInCluster?: boolean;
   /** Proxy for all requests, with its credentials. */
   readonly proxyUrl?: string;
-  /** Sent with each request: the user to impersonate. */
+  /** Headers of each request that impersonate a user. */
   readonly headers?: RequestHeaders;
   /** Returns the Authorization header, or null. `fresh` reads a token file again. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
@@ -60,7 +60,7 @@ const CERTIFICATE_AGE_MS = 300_000;
 
 /**
  * Finds the API server: by `kubeconfig` or `context` if set, otherwise by the service account of the pod, otherwise by
- * $KUBECONFIG, otherwise by ~/.kube/config; with `prefersKubeconfig`, the service account is the last of these. `url`
+ * $KUBECONFIG, otherwise by ~/.kube/config. With `prefersKubeconfig`, the service account is the last of these. `url`
  * replaces the address. `url` alone means a server without authentication, unless the process is a pod and the URL is
  * https. Credentials are never sent over plain http, as in kubectl. Throws `ConnectionError`.
  */
@@ -89,14 +89,17 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   throw new ConnectionError(`no connection to the Kubernetes API is configured: ${tried}${outside}`);
 }
 
-/** Returns the paths of $KUBECONFIG, else ~/.kube/config. The files may not exist. */
+/** Returns the paths in $KUBECONFIG, otherwise ~/.kube/config. The files may not exist. */
 export function usualKubeconfigs({ env, home }: Pick<ConnectionOptions, 'env' | 'home'>): readonly string[] {
   const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   if (listed.length > 0) return listed;
   return home === null ? [] : [join(home, '.kube', 'config')];
 }
 
-/** Returns the namespace of the service account of this pod; null: this is no pod, or the file cannot be read. */
+/**
+ * Returns the namespace of the service account of this pod; null: this process is not a pod, or the file cannot be
+ * read.
+ */
 export function podNamespace({
   env,
   serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY,
@@ -257,7 +260,7 @@ function secretFile(path: string, maxAgeMs: number, { clock, log }: ConnectionOp
   return createSecretFile({ path, maxAgeMs, clock, onFailure });
 }
 
-/** Reads every file once, so that a missing file is reported at startup. */
+/** Reads every file once, so a missing file is reported at startup. */
 async function checked(connection: Connection): Promise<Connection> {
   try {
     await connection.authorization();

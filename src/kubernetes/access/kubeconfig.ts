@@ -24,7 +24,7 @@ export interface KubeconfigAccess {
   readonly serverName: string | null;
   /** `http:` or `https:`; may contain user and password. */
   readonly proxyUrl: string | null;
-  /** Headers by which the server takes the user for another one. */
+  /** Headers that impersonate another user. */
   readonly impersonation: RequestHeaders;
   readonly certificate: Pem | null;
   readonly key: Pem | null;

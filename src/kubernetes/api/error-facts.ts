@@ -2,7 +2,7 @@ import { asObject, textIn } from './json.js';
 
 /** The parts of a runtime error that are safe to report. The error itself may contain a complete request. */
 interface ErrorFacts {
-  /** For example `ENOENT`, `ECONNREFUSED`; empty if the error has none. */
+  /** A code such as `ENOENT` or `ECONNREFUSED`; empty if the error has none. */
   readonly code: string;
   readonly message: string;
 }

@@ -34,14 +34,14 @@ export function countIn(parent: JsonObject | null, key: string): number | null {
 /** Returns the string members of an object, such as labels and annotations. */
 export function textsIn(parent: JsonObject | null, key: string): Readonly<Record<string, string>> {
   const object = objectIn(parent, key);
-  // Without a prototype, because a label may be named `constructor`.
+  // It has no prototype, because a label may be named `constructor`.
   const texts = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(object ?? {}))
     if (typeof value === 'string') texts[name] = value;
   return texts;
 }
 
-/** Own members only: parsed JSON must not expose members of its prototype. */
+/** Returns only own members: parsed JSON must not expose members of its prototype. */
 function memberOf(parent: JsonObject | null, key: string): unknown {
   return parent !== null && Object.hasOwn(parent, key) ? parent[key] : undefined;
 }

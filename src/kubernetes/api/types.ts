@@ -2,7 +2,7 @@ import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
 import type { Awaitable } from '../../units/awaitable.js';
 
-/** A scale target, read from its watched object (apps/v1 kinds) or its `/scale`. */
+/** A scale target that was read from its watched object (apps/v1 kinds) or its `/scale`. */
 export interface ScaleTarget {
   readonly ref: TargetRef;
   readonly namespace: string;
@@ -23,7 +23,7 @@ export interface ScaleTarget {
   readonly rollout?: Rollout;
 }
 
-/** The object that an Event is about: a target, or a Scaler object. */
+/** The object of an Event: a target or a Scaler object. */
 export type EventObject = Pick<ScaleTarget, 'ref' | 'namespace' | 'uid' | 'resourceVersion'>;
 
 export type Rollout = 'paused' | 'stuck';
@@ -68,24 +68,24 @@ export interface FollowedTarget {
   readonly ref: TargetRef;
 }
 
-/** The cluster, as the control loop uses it. Methods that send requests throw `KubernetesError`. */
+/** The API of the cluster for the control loop. Methods that send requests throw `KubernetesError`. */
 export interface Cluster {
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
   readonly isSynced: () => boolean;
-  /** Whether pages of the first lists are arriving. */
+  /** Returns whether pages of the first lists are arriving. */
   readonly isListing: () => boolean;
   /**
    * Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. Returns the same object until
    * the target changes. Fails only by rejecting.
    */
   readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Awaitable<ScaleTarget>;
-  /** Returns pods from the watch. */
+  /** Returns watched pods. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
-   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or without an
-   * event for 180 s. Null: usable.
+   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or no event for
+   * 180 s. Null: usable.
    */
   readonly problemOf: (namespace: string) => KubernetesError | null;
   /** Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most 180. */
@@ -100,7 +100,7 @@ export interface Cluster {
   ) => Promise<Scale>;
   /**
    * Sends a PATCH that the API server checks and does not store. Resolves if it would be accepted, or if the target has
-   * changed meanwhile. Unset: this cannot be checked.
+   * changed meanwhile. Unset: the check is not supported.
    */
   readonly tryScale?: (
     namespace: string,
@@ -108,16 +108,17 @@ export interface Cluster {
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Calls `onWritten` after the API server has accepted the Event; never for one that is dropped or fails. */
+  /** Records an Event. Calls `onWritten` after the API server has accepted it, and never if it is dropped or fails. */
   readonly recordEvent: (object: EventObject, event: TargetEvent, onWritten?: () => void) => void;
   /**
-   * Returns the HPAs of a followed namespace, as last seen; none if they are forbidden or not served, which is no
-   * failure. Throws `KubernetesError` after any other failure of the first list: an HPA on the target is then possible.
+   * Returns the last known HPAs of a followed namespace; none if they are forbidden or not served, which is not a
+   * failure. Throws `KubernetesError` after any other failure of the first list, because the target may then have an
+   * HPA.
    */
   readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
   /**
-   * Whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. Those seen
-   * last still count: two autoscalers on one target are worse than none. Unset: they are current.
+   * Returns whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. The
+   * last known HPAs still count, because two autoscalers on one target are worse than none. Unset: they are current.
    */
   readonly areOtherScalersOutdated?: (namespace: string) => boolean;
 }
@@ -138,7 +139,7 @@ export type KubernetesErrorKind =
   | 'bad_answer'
   | 'canceled';
 
-/** After these failures, a write may have succeeded. */
+/** A write may have succeeded despite these failures. */
 export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'timeout',
   'connection',

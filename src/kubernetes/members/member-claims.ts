@@ -14,7 +14,7 @@ const ALL: readonly number[] = Array.from({ length: STATE_BUCKETS }, (_, bucket)
 /** Sixteen numbers have 37 characters. A stranger may write an annotation of 256 KiB. */
 const MAX_CLAIMS_LENGTH = 100;
 
-/** For example `0,3,15`, in ascending order. */
+/** Returns a text such as `0,3,15`, in ascending order. */
 export function writeBuckets(buckets: readonly number[]): string {
   return [...buckets].sort((a, b) => a - b).join(',');
 }
@@ -33,15 +33,15 @@ export function readBuckets(text: string | null): readonly number[] {
 const MAX_ADDRESS_LENGTH = 100;
 
 /**
- * Parses the URL of a member's HTTP server. Null if it is unset or not `http://IP:PORT`: a host name could resolve to
- * any address.
+ * Parses the URL of a member's HTTP server. Null if it is unset or not `http://IP:PORT`, because a host name could
+ * resolve to any address.
  */
 export function readAddress(text: string | null): string | null {
   if (text === null || text.length > MAX_ADDRESS_LENGTH) return null;
   return /^http:\/\/(?:[0-9.]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text) && URL.canParse(text) ? text : null;
 }
 
-/** Loopback, link-local with the metadata services of clouds, unspecified and multicast. */
+/** Loopback, link-local (including the metadata services of clouds), unspecified and multicast addresses. */
 const REFUSED = new BlockList();
 for (const [net, bits] of [
   ['127.0.0.0', 8],
@@ -59,8 +59,9 @@ for (const [net, bits] of [
   REFUSED.addSubnet(net, bits, 'ipv6');
 
 /**
- * Returns whether the address of another replica may be asked: it has the port of this replica and an IP that a pod can
- * have. Outside of a cluster, where this replica listens on this machine only, the other one has to be there, too.
+ * Returns whether requests may be sent to the address of another replica: it has the port of this replica and a
+ * possible IP of a pod. If this replica listens only on the loopback address, outside of a cluster, the other one must
+ * do so, too.
  */
 export function isPeerAddress(address: string, own: string | null): boolean {
   const { hostname, port } = new URL(address);

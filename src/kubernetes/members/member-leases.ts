@@ -15,11 +15,11 @@ export interface SeenMember extends MemberLease {
   readonly name: string;
   /** Spec and annotations as JSON. A change shows that the member is alive. */
   readonly text: string;
-  /** Kept so that an update preserves other labels and annotations. */
+  /** Keeps other labels and annotations in an update. */
   readonly object: JsonObject;
 }
 
-/** Client for the Leases of all members, one per member. Sends each request once. Throws `KubernetesError`. */
+/** Client for the Leases of all members, one per member. Sends each request only once. Throws `KubernetesError`. */
 export interface MemberLeases {
   /** `NAMESPACE/NAME` of the Lease of leader election, the prefix of the names of the members' Leases. */
   readonly name: string;
@@ -38,7 +38,7 @@ export interface MemberLeasesOptions {
   readonly namespace: string;
   /** Name of the Lease of leader election. */
   readonly name: string;
-  /** Deadline of each write. A list has half of it, so that a slow list leaves time for the next renewal. */
+  /** Deadline of each write. A list has half of it, so a slow list leaves time for the next renewal. */
   readonly deadlineMs: number;
 }
 
@@ -59,7 +59,7 @@ export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
     name: `${namespace}/${options.name}`,
     list: async (signal) => {
       const doing = `listing the Leases of members in namespace ${namespace}`;
-      // Without resourceVersion and limit, the list is consistent and complete.
+      // A list without resourceVersion and limit is consistent and complete.
       const query = { labelSelector: `${MEMBER_LABEL}=${options.name}` };
       const request = { method: 'GET', path: collection, verb: 'list', query, doing } as const;
       const answer = await send({ ...request, deadlineMs: deadlineMs / 2 }, signal);

@@ -17,19 +17,19 @@ interface ReleasePodsOptions {
   readonly deadlineMs: number;
 }
 
-/** Shorter than any lease duration: a process whose pod was deleted notices it before others take over. */
+/** Shorter than any lease duration: a process whose pod was deleted notices that before others take over. */
 const REREAD_MS = 8000;
 const FORBIDDEN_MS = 60_000;
 const LIMIT = 500;
 
-/** IPs by name. Null: the list does not have the pod of this process, or could not be read. */
+/** Pod name -> IP. Null: the pod of this process is not in the list, or the list failed. */
 type Pods = ReadonlyMap<string, string | null> | null;
 
 /**
- * Wraps the client of member Leases: `list` returns only Leases whose holder is named after a pod of the release, and an
- * address only if it has the IP of that pod. Without permission to list pods, and with a selector that does not select
- * the pod of this process, it returns all of them. If that pod was deleted, the own Lease is no longer listed: the
- * process then owns nothing. Source: reliability.md, W37.
+ * Wraps the client of member Leases. `list` returns only Leases whose holder is named after a pod of the release, and
+ * an address only if it has the IP of that pod. It returns all Leases if the account may not list pods, or if the
+ * selector does not select the pod of this process. If that pod was deleted, its own Lease is no longer listed, and the
+ * process owns nothing. Source: reliability.md, W37.
  */
 export function withReleasePods(client: MemberLeases, options: ReleasePodsOptions): MemberLeases {
   const { transport, namespace, selector, ownPod, clock, log, deadlineMs } = options;
@@ -97,7 +97,7 @@ export function withReleasePods(client: MemberLeases, options: ReleasePodsOption
   };
 }
 
-/** Returns POD of the identity `POD_UUID`. */
+/** Returns POD for the identity `POD_UUID`. */
 function podOf(identity: string): string {
   return identity.slice(0, Math.max(0, identity.lastIndexOf('_')));
 }

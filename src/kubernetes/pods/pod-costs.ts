@@ -14,13 +14,16 @@ export interface CostedPod {
 
 /** Reads pod deletion costs from the watch and writes them one by one. */
 export interface PodCosts {
-  /** Returns the pods in a namespace that match the selector, sorted by name. Throws like `Cluster.listPods`. */
+  /**
+   * Returns the pods in a namespace that match the selector, sorted by name. Throws the same errors as
+   * `Cluster.listPods`.
+   */
   readonly list: (namespace: string, selector: LabelSelector) => readonly CostedPod[];
-  /** Whether promscaler has set the cost of any pod in the namespace. Throws like `list`. */
+  /** Returns whether promscaler has set the cost of any pod in the namespace. Throws the same errors as `list`. */
   readonly hasOwn: (namespace: string) => boolean;
   /**
    * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
-   * so that the cost of another client is never overwritten. Never retries.
+   * so the cost of another client is never overwritten. Never retries.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }

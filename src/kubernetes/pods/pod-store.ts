@@ -7,7 +7,7 @@ import type { ClusterPod } from '../api/types.js';
 
 /** The pods of one watch, indexed by namespace and by labels in selectors. */
 export interface PodStore extends ObjectStore<WatchedPod> {
-  /** Sorted by name. */
+  /** Returns the matching pods, sorted by name. */
   readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   readonly selectWatched: (namespace: string, selector: LabelSelector) => readonly WatchedPod[];
   readonly hasOwnCosts: (namespace: string) => boolean;
@@ -15,13 +15,13 @@ export interface PodStore extends ObjectStore<WatchedPod> {
 
 type PodsByName = Map<string, WatchedPod>;
 
-/** A label key is indexed when a selector first uses it. */
+/** Pods of a namespace with an index per label key, built when a selector first uses the key. */
 interface NamespacePods {
   readonly pods: PodsByName;
   readonly byKey: Map<string, Map<string, PodsByName>>;
   /** Names of pods with a cost set by promscaler; nearly always empty. */
   readonly withOwnCost: Set<string>;
-  /** What was selected since the last change: most workloads have the same pods in many rounds. */
+  /** Results since the last change. Most workloads have the same pods in many rounds. */
   readonly selections: Map<LabelSelector, readonly ClusterPod[]>;
 }
 
@@ -91,8 +91,9 @@ function forgetSelections({ selections }: NamespacePods): void {
 }
 
 /**
- * A target that changes has another selector object, and one that is read by its `/scale` has one for each read. Workloads
- * with pods are at most as many as the pods: more selections are those of former objects.
+ * Limits the selections to the number of pods, because a workload has at least one. A changed target has a new selector
+ * object, and a target that is read by its `/scale` has a new one for each read, so further selections belong to former
+ * objects.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,
@@ -105,8 +106,8 @@ function keepSelection(
 }
 
 /**
- * Returns the smallest indexed set of pods for a requirement with one value; without such a requirement, all pods of
- * the namespace.
+ * Returns the smallest indexed set of pods for a requirement with one value. Without such a requirement, returns all
+ * pods of the namespace.
  */
 function candidates(group: NamespacePods, selector: LabelSelector): Iterable<WatchedPod> {
   let fewest: PodsByName = group.pods;

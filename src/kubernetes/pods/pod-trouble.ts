@@ -3,7 +3,7 @@ import type { PodTrouble } from '../api/types.js';
 
 /** Every pod has these reasons while it starts. */
 const NORMAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];
-/** In characters. A reason of the kubelet is one word, but a container runtime may set any string. */
+/** Number of characters. A reason of the kubelet is one word, but a container runtime may set any string. */
 const MAX_WHY = 60;
 const MAX_POOL = 1000;
 
@@ -35,8 +35,9 @@ function unschedulable(status: JsonObject | null): PodTrouble | undefined {
 }
 
 /**
- * The scheduler counts nodes by reason: `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) had untolerated taint
- * {...}`. An insufficient resource takes precedence, because an operator can add it.
+ * Returns the reason in a message of the scheduler, which counts nodes by reason: `0/3 nodes are available: 2
+ * Insufficient cpu, 1 node(s) had untolerated taint {...}`. An insufficient resource takes precedence, because an
+ * operator can add it.
  */
 function whyUnschedulable(message: string): string {
   const words = message.replaceAll(NAMES, '');
@@ -48,7 +49,7 @@ function whyUnschedulable(message: string): string {
   return rule?.why ?? 'no fitting node';
 }
 
-/** Taints and object names, which may contain the words of a rule. */
+/** Taints and object names. They may contain the words of a rule. */
 const NAMES = /\{[^{}]*\}|"[^"]*"/g;
 
 const RULES: readonly { readonly pattern: RegExp; readonly why: string }[] = [

@@ -75,7 +75,7 @@ function readRequirement(match: RegExpExecArray): LabelRequirement | null {
   return { key, operator: membership === 'in' ? 'In' : 'NotIn', values };
 }
 
-/** In the syntax of `kubectl -l`. */
+/** Returns a selector in the syntax of `kubectl -l`. */
 export function formatSelector(selector: LabelSelector): string {
   return selector.map(formatRequirement).join(',');
 }

@@ -11,14 +11,14 @@ import type { ClusterPod, PodTrouble } from '../api/types.js';
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: ClusterPod;
-  /** Absent without an annotation, to save memory: few of 100,000 pods have one. */
+  /** Absent without an annotation. That saves memory, because few of 100,000 pods have one. */
   readonly cost?: WrittenCost;
 }
 
 const CONTAINER_FIELDS: JsonFields = { name: true, restartPolicy: true, resources: { requests: true } };
 const CONTAINER_STATUS_FIELDS: JsonFields = { state: { waiting: { reason: true } } };
 
-/** What `createPodReader` reads: a fifth of a pod. */
+/** The fields that `createPodReader` reads: a fifth of a pod. */
 export const POD_FIELDS: JsonFields = {
   metadata: {
     name: true,
@@ -50,8 +50,8 @@ const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed'
 const MAX_POOL = 10_000;
 
 /**
- * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share one
- * map, and pods with the same labels one object, so that 100,000 pods need little memory. Source: reliability.md, K23.
+ * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share
+ * one map, and pods with the same labels one object, because there may be 100,000 pods. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const parts: PodParts = {
@@ -100,7 +100,7 @@ function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   };
 }
 
-/** With lengths: unlike a separator, they cannot be part of a label. */
+/** Includes lengths, because any separator could be part of a label. */
 function keyOfLabels(labels: WatchedPod['labels']): string {
   let key = '';
   for (const name in labels) {
@@ -150,7 +150,7 @@ function instantIn(parent: JsonObject | null, key: string): Instant | null {
   return text === null ? null : parseInstant(text);
 }
 
-/** Returns the containers and the sidecars: init containers with restartPolicy Always. */
+/** Returns the containers and the sidecars, which are init containers with restartPolicy Always. */
 export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
   const sidecars = objectsIn(spec, 'initContainers').filter(
     (container) => textIn(container, 'restartPolicy') === 'Always',

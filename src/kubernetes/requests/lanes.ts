@@ -23,17 +23,17 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   lease: { sockets: 2, perSecond: 1000, burst: 1000 },
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
-  // 200 pages are 100,000 pods; one after the other, and at most as many at once as there are sockets.
+  // 200 pages are 100,000 pods. One list requests its pages one after the other.
   list: { sockets: 4, perSecond: 50, burst: 100 },
   // Each watch occupies a connection, so with a limit the last watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
-  // Separate from `write`, so that a PATCH of replicas does not wait behind a hundred pod deletion costs.
+  // Separate from `write`: a PATCH of replicas must not wait for a hundred pod deletion costs.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
-  // When a data source fails, the conditions of 10,000 Scaler objects change at once: 40 s. The writer of the status sends
-  // fewer requests at once while the server is slow or rejects them.
+  // When a data source fails, the conditions of 10,000 Scaler objects change together, which takes 40 s. The status
+  // writer sends fewer concurrent requests while the server is slow or rejects them.
   status: { sockets: 20, perSecond: 250, burst: 100 },
-  // Clients of the HTTP API cause these, so they have a limit of their own.
+  // Clients of the HTTP API cause these requests, so they have a separate limit.
   reviews: { sockets: 4, perSecond: 50, burst: 200 },
 };
 
@@ -114,7 +114,7 @@ function createTokenBucket(
       const now = clock.monotonicMs();
       tokens = Math.min(budget.burst, tokens + ((now - filledAtMs) / 1000) * budget.perSecond);
       filledAtMs = now;
-      // A negative balance is a place in the queue: a later caller gets a lower balance and waits longer.
+      // A negative balance is a position in the queue: a later caller gets a lower balance and waits longer.
       tokens -= 1;
       if (tokens < 0) await sleep(clock, (-tokens / budget.perSecond) * 1000, signal);
     },
@@ -126,9 +126,9 @@ type OnSocket = (error: Error | null, socket?: Duplex) => void;
 const CONNECT_MS = 10_000;
 
 /**
- * Makes an agent open its connections through an HTTP proxy, by CONNECT. The agent keeps them as without a proxy; the
- * agents of https-proxy-agent, which axios brings, open one for each request. `isTls`: the agent is for https. Errors
- * contain the host of the proxy and not its password.
+ * Makes an agent open its connections through an HTTP proxy with CONNECT. The agent reuses them, unlike the agents of
+ * https-proxy-agent, a dependency of axios, which open one for each request. `isTls`: the agent is for https. Errors
+ * contain the host of the proxy, but not its password.
  */
 function tunnelThrough(agent: HttpAgent, proxyUrl: string, isTls: boolean): void {
   const proxy = new URL(proxyUrl);
@@ -173,7 +173,7 @@ function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): void {
     if (head.length > 0) socket.unshift(head);
     onSocket(null, socket);
   });
-  // A proxy that does not know CONNECT answers like a web server.
+  // A proxy without CONNECT answers like a web server.
   request.on('response', ({ statusCode = 0, statusMessage = '' }) => {
     request.destroy();
     fail(`${statusCode} ${statusMessage}`);

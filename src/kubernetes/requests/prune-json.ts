@@ -1,9 +1,6 @@
 import type { JsonBounds } from '../../units/json-bounds.js';
 
-/**
- * The members of an object that are read; `true`: all below. Arrays have no level of their own: what is said of an array
- * holds for each element.
- */
+/** The members of an object that are read; `true`: all members below. The fields of an array apply to each element. */
 export type JsonFields = true | { readonly [name: string]: JsonFields };
 
 /** `excess`: why the JSON must not be parsed. */
@@ -19,16 +16,16 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Returns the JSON with the members in `fields` only, and within `bounds`, which count what is dropped, too. Parsing the
- * rest takes a quarter of the time and memory: most of a pod is its template and managedFields. Null: not JSON, as far
- * as dropped members tell.
+ * Returns the JSON with only the members in `fields`, if it is within `bounds`, which also count dropped members. Most
+ * of a pod is its template and managedFields, and parsing only the rest takes a quarter of the time and memory. Null:
+ * not JSON, as far as dropped members show.
  */
 export function pruneJson(bytes: Uint8Array, fields: JsonFields, bounds: JsonBounds): Pruned | null {
   const pruner = new Pruner(bytes, bounds);
   return pruner.run(tableOf(fields));
 }
 
-/** Fields by the hash of their name. */
+/** Hash of the name -> fields. */
 type Table = true | ReadonlyMap<number, { readonly name: Uint8Array; readonly table: Table }>;
 
 const tables = new WeakMap<object, Table>();
@@ -82,7 +79,7 @@ class Pruner {
     return isWhole ? { text: new TextDecoder().decode(this.#kept.subarray(0, this.#length)) } : null;
   }
 
-  /** Each method returns false where the JSON ends or is invalid. */
+  /** Each method returns false if the JSON ends or is invalid. */
   #value(table: Table): boolean {
     const byte = this.#byte();
     if (table !== true && byte === OPEN_BRACE) return this.#object(table);
@@ -100,7 +97,7 @@ class Pruner {
       const start = this.#index;
       if (!this.#skipString()) return false;
       const end = this.#index;
-      // A name with an escape may be any name, so what it names is kept.
+      // A name with an escape may be any name, so its value is kept.
       const field = this.#hasEscape ? true : this.#find(table, start + 1, end - 1);
       if (this.#byte() !== COLON) return false;
       this.#index += 1;
@@ -165,7 +162,7 @@ class Pruner {
     return field.table;
   }
 
-  /** Skips whitespace. Undefined: the end. */
+  /** Skips whitespace and returns the next byte; undefined: the end. */
   #byte(): number | undefined {
     let byte = this.#bytes[this.#index];
     while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
@@ -194,7 +191,7 @@ class Pruner {
           break;
         case CLOSE_BRACKET:
         case CLOSE_BRACE:
-          // The end of what surrounds a number or a word.
+          // The end of the surrounding object or array also ends a number or a word.
           if (this.#depth === outer) return this.#index > start;
           this.#index += 1;
           this.#depth -= 1;

@@ -15,7 +15,7 @@ const MAX_RETRY_AFTER_SECONDS = 60;
 const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
 interface Refusal {
-  /** For example `reading scale of deployment shop/web`. */
+  /** The request, for example `reading scale of deployment shop/web`. */
   readonly doing: string;
   readonly status: number;
   readonly body: string;
@@ -39,7 +39,7 @@ export function refusalError(refusal: Refusal): KubernetesError {
   });
 }
 
-/** Clients of Kubernetes do not expect a 3xx. */
+/** A client of Kubernetes does not expect a 3xx. */
 function kindOfStatus(status: number): KubernetesErrorKind {
   switch (status) {
     case 401:

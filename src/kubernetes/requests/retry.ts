@@ -7,8 +7,8 @@ const DEFAULT_MS = 1000;
 /**
  * Returns the milliseconds until a retry after a 429, which means that the request was not carried out: its
  * `Retry-After`, at least 1 s. After the second and later consecutive 429 (`row`), at least 2 s, 4 s, ...: a server
- * that keeps rejecting has less capacity than its `Retry-After` suggests. Null for any other failure. No jitter: the
- * server chose the time, and the rate limit of the lane spreads simultaneous retries.
+ * that keeps rejecting has less capacity than its `Retry-After` suggests. Null for any other failure. There is no
+ * jitter, because the server chose the time, and the rate limit of the lane spreads simultaneous retries.
  */
 export function rateLimitMs(error: unknown, row = 1): number | null {
   if (!(error instanceof KubernetesError) || error.kind !== 'rate_limited') return null;
@@ -16,11 +16,14 @@ export function rateLimitMs(error: unknown, row = 1): number | null {
 }
 
 export interface Backoff {
-  /** Returns milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` limits d for this call only. */
+  /**
+   * Returns a number of milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` limits d for this
+   * call only.
+   */
   readonly next: (maxMs?: number) => number;
 }
 
-/** After this time without a failure, the delay starts again with the first one. */
+/** The delay is reset after this time without a failure. */
 const HEALTHY_MS = 120_000;
 
 /**

@@ -18,21 +18,21 @@ import { rateLimitMs } from './retry.js';
 export interface KubernetesRequest {
   readonly lane: Lane;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Segments are encoded: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
+  /** Path with encoded segments: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
-  /** The members of the answer that are read; default: all. */
+  /** The members of the answer that are read. Default: all. */
   readonly fields?: JsonFields;
   /** Called with the body of a 2xx response before it is parsed. */
   readonly onBody?: ((body: Buffer) => void) | undefined;
-  /** For messages: `reading scale of deployment shop/web`. */
+  /** Describes the request in messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
-  /** As in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */
+  /** Verb and resource as in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */
   readonly verb: string;
   readonly resource: string;
-  /** From the call to the last byte, including retries. */
+  /** Time from the call to the last byte, including retries. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -71,9 +71,9 @@ interface TransportOptions {
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
   readonly onServerDate?: ((date: string) => void) | undefined;
   readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
-  /** Sent with each request, for the server behind a proxy. Errors do not contain them. */
+  /** Headers of each request for a server behind a proxy. Errors do not contain them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** For example `promscaler/VERSION`. */
+  /** The User-Agent header, such as `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
 }
 
@@ -239,7 +239,7 @@ function headersOf(
     ...headers,
     Accept: 'application/json',
     'User-Agent': userAgent ?? 'promscaler',
-    // A stream comes without compression, so that each event can be read when it arrives.
+    // A stream is requested without compression, so each event can be read when it arrives.
     'Accept-Encoding': isStream ? 'identity' : 'gzip',
     ...(authorization === null ? {} : { Authorization: authorization }),
     ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
@@ -273,7 +273,7 @@ function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject 
 
 /**
  * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single object
- * within the bounds. With `fields`, only these are returned.
+ * within the bounds. Returns only `fields`, if set.
  */
 function parseAnswer(request: KubernetesRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>
@@ -297,7 +297,7 @@ function parseAnswer(request: KubernetesRequest, status: number, body: Buffer): 
   return object;
 }
 
-/** Throws as `parseJsonWithin`. */
+/** Throws the same errors as `parseJsonWithin`. */
 function parseFields(body: Buffer, fields: JsonFields, bounds: JsonBounds): unknown {
   const pruned = pruneJson(body, fields, bounds);
   if (pruned === null) throw new SyntaxError('the JSON ends early');
@@ -305,7 +305,10 @@ function parseFields(body: Buffer, fields: JsonFields, bounds: JsonBounds): unkn
   return JSON.parse(pruned.text);
 }
 
-/** 203 was changed by a proxy, 201 and 202 answer writes, 206 is partial content. */
+/**
+ * Returns whether the response is complete. A proxy has changed a 203, 201 and 202 answer writes, and 206 is partial
+ * content.
+ */
 function isComplete({ method }: KubernetesRequest, status: number): boolean {
   return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
 }
@@ -343,7 +346,7 @@ function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): Wat
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();
   if (signal !== undefined) body.on('close', onAbort(signal, stop));
-  // Without a listener, an error between two reads would end the process. The reader also gets the error.
+  // Without a listener, an error between two reads would end the process. The reader receives the error as well.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };
 }

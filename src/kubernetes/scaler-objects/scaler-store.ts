@@ -2,9 +2,9 @@ import { isOlder } from '../api/resource-version.js';
 import type { ObjectStore } from '../watch/object-store.js';
 import type { ScalerObject } from './scaler-object.js';
 
-/** The Scaler objects as last read, also while the watch fails. */
+/** The last known Scaler objects, also while the watch fails. */
 export interface ScalerStore {
-  /** One per watched namespace, or one for the whole cluster. */
+  /** One scope per watched namespace, or one for the whole cluster. */
   readonly scopes: readonly ScalerScope[];
   readonly list: () => Iterable<ScalerObject>;
   readonly get: (namespace: string, name: string) => ScalerObject | null;

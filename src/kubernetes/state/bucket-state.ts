@@ -6,13 +6,13 @@ import type { StateMap, StateMapChange } from './state-config-map.js';
 
 /** State of one ConfigMap of the state store, and the write in progress. */
 export interface BucketState<W extends BucketWrite> {
-  /** As last read or written; null: not read yet. */
+  /** The last state that was read or written; null: not read yet. */
   readonly known: KnownMap | null;
   readonly failure: { readonly message: string; readonly atMs: number } | null;
   /** Whether the last write may have changed the ConfigMap after it was read. */
   readonly isStale: boolean;
   readonly isDoubtful: boolean;
-  /** Last text sent for each key of the ConfigMap, to recognize an own write whose answer was lost. */
+  /** Key of the ConfigMap -> last text sent, to recognize an own write whose answer was lost. */
   readonly sent: ReadonlyMap<string, string>;
   readonly writing: Writing<W> | null;
 }

@@ -10,7 +10,7 @@ import { createWriteQueue, type QueuedWrite, type WriteQueue } from './write-que
 
 /** One ConfigMap of the state store. Its methods reject only after an internal error. */
 export interface StateBucket extends WriteQueue {
-  /** Reads the ConfigMap if a read is due (see `isReadDue`). Null: it is not, as nearly always. */
+  /** Reads the ConfigMap if a read is due (see `isReadDue`). Null: no read is due, which is the usual case. */
   readonly settle: (key?: string) => Promise<void> | null;
   /** Reads the ConfigMap now. Entries that other replicas wrote before this read may be overwritten. */
   readonly reload: () => Promise<void>;
@@ -32,7 +32,10 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   const configMap = `${options.namespace}/${options.name}`;
   let state: BucketState<QueuedWrite> = UNREAD;
   let reading: Promise<void> | null = null;
-  /** The batch that is being written. Other reads wait for it: of two answers that overlap, the later may be older. */
+  /**
+   * The batch that is being written. Other reads wait for it, because the later of two overlapping answers may be
+   * older.
+   */
   let writing: Promise<void> | null = null;
 
   const dispatch = async (event: BucketEvent<QueuedWrite>): Promise<void> => {
@@ -91,7 +94,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     }));
   };
 
-  /** Also waits for a read in progress, which is about to replace the known state. */
+  /** Also waits for a read in progress, which will replace the known state. */
   const settle = (key: string | null = null): Promise<void> | null =>
     reading !== null || isReadDue(state, key, clock.monotonicMs) ? readOnce() : null;
 
@@ -113,7 +116,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     ...queue,
     settle,
     reload: async () => {
-      // A read that started earlier may miss what the last leader wrote.
+      // A read that started earlier may miss the last writes of the previous leader.
       while (reading !== null) await reading;
       await readOnce(true);
     },

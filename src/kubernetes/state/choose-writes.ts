@@ -27,7 +27,7 @@ export type PutResult =
 
 export interface BucketRules {
   readonly name: string;
-  /** Null: writes may be sent. */
+  /** Returns why no writes may be sent; null: they may be sent. */
   readonly whyNoWrites: () => string | null;
   /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
@@ -35,9 +35,11 @@ export interface BucketRules {
   readonly isKnown: (key: string) => boolean;
 }
 
-/** Half of the maximum size of a ConfigMap. Divided by the number of namespaces, it is the share of each. */
+/**
+ * Half of the maximum size of a ConfigMap. The share of a namespace is this size divided by the number of namespaces.
+ */
 export const MAX_BUCKET_BYTES = 512 * 1024;
-/** A namespace within its share may exceed `MAX_BUCKET_BYTES` up to here. A ConfigMap has at most 1 MiB. */
+/** Limit for a namespace within its share, which may exceed `MAX_BUCKET_BYTES`. A ConfigMap has at most 1 MiB. */
 const MAX_SHARED_BYTES = 960 * 1024;
 /** How long the entry of a removed scaler is kept: the maximum forbidden window. */
 const KEEP_SECONDS = 86_400;
@@ -50,8 +52,8 @@ interface ChosenWrites<W extends BucketWrite> {
 }
 
 /**
- * Decides which writes are sent, and which other entries are changed with them. Entries of removed scalers are marked
- * with the time, and removed 24 h later. Source: reliability.md, W8.
+ * Decides which writes are sent, and which other entries change with them. Entries of removed scalers are marked with
+ * the time, and removed 24 h later. Source: reliability.md, W8.
  */
 export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
@@ -78,7 +80,7 @@ export function chooseWrites<W extends BucketWrite>(
     if (fitting === null) {
       const result = problem ?? { kind: 'failed', message: space.whyFull(write, rules.name) };
       answered.push({ write, result });
-      // What fits is already stored: without this, metrics that fail would be written again and again.
+      // The part that fits is already stored. Without this check, failing metrics would be written again and again.
     } else if (fitting.text === known?.text)
       answered.push({ write, result: { kind: 'written', stored: fitting.text } });
     else accepted.push(fitting);
@@ -87,7 +89,7 @@ export function chooseWrites<W extends BucketWrite>(
   return { accepted, answered, others: space.others };
 }
 
-/** Returns the write in the longest form that fits; null: none does. */
+/** Returns the write in the longest form that fits; null: no form fits. */
 function fit<W extends BucketWrite>(write: W, space: BucketSpace, wanted: ReadonlySet<string>): W | null {
   if (space.change(write.key, write.text)) return write;
   const lean = { ...write, text: leanEntry(write.text) };
@@ -116,7 +118,7 @@ function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutRe
   return { kind: 'failed', message };
 }
 
-/** Bytes of the ConfigMap by namespace, with the changes so far. */
+/** Namespace -> bytes in the ConfigMap, including the changes so far. */
 class BucketSpace {
   /** Entries that were changed; null: removed. */
   readonly others = new Map<string, string | null>();
@@ -131,7 +133,7 @@ class BucketSpace {
 
   /**
    * Changes an entry, unless it grows and does not fit. A namespace within its share may use more of the ConfigMap, so
-   * that namespaces that are larger cannot take the share. `mayGrow`: the growth is that of a mark.
+   * larger namespaces cannot take its share. `mayGrow`: the entry grows by a mark.
    */
   change(key: string, text: string | null, { mayGrow = false } = {}): boolean {
     const namespace = namespaceOfKey(key);
@@ -146,8 +148,8 @@ class BucketSpace {
   }
 
   /**
-   * Makes room for a write of a namespace within its share: removes from the entries of larger namespaces what is not
-   * needed for windows and policies. Returns whether there is room.
+   * Makes room for a write of a namespace within its share: removes data that windows and policies do not need from the
+   * entries of larger namespaces. Returns whether the write fits.
    */
   freeSpace({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
     const namespace = namespaceOfKey(key);

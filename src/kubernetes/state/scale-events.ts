@@ -1,9 +1,12 @@
 import type { ScaleEvent } from '../../decision/snapshot/snapshot.js';
 import { secondsBetween, type Instant } from '../../units/time.js';
 
-/** Further events are merged, so that an entry stays within 4 KiB. */
+/** Further events are merged, so an entry stays within 4 KiB. */
 const MAX_EVENTS = 64;
-/** Of one event. A clock that is set again before the events are stored again needs only the last times. */
+/**
+ * Maximum number of times per event. Only the last ones are needed if a clock is set again before the events are
+ * stored.
+ */
 const MAX_OTHER_TIMES = 4;
 /** A PATCH is sent at most this long after its intent. Source: reliability.md, W10. */
 const INTENT_SECONDS = 5;
@@ -13,7 +16,7 @@ export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {
   return at === event.at ? event : eventAt(at, event.change, timesOf(event));
 }
 
-/** Returns an event that is known under these times. */
+/** Returns an event with these other times. */
 export function eventAt(at: Instant, change: number, times: readonly Instant[]): ScaleEvent {
   const alsoAt = otherTimes(at, times);
   if (alsoAt.length === 0) return { at, change };
@@ -22,9 +25,10 @@ export function eventAt(at: Instant, change: number, times: readonly Instant[]):
 }
 
 /**
- * Returns the events of two replicas, or of the memory and the entry of one, ordered by time. An event that both have
- * is counted once, also if one of them has moved it because its clock was set, or has found only its intent: a policy
- * that counts a change twice allows more changes in the opposite direction. Returns `ours` if `theirs` adds nothing.
+ * Returns the events of two replicas, or of the memory and the entry of one replica, ordered by time. An event that
+ * both have is counted once, even if one of them has moved it because its clock was set, or has found only its intent.
+ * A policy that counts a change twice would allow more changes in the opposite direction. Returns `ours` if `theirs`
+ * adds nothing.
  */
 export function joinEvents(
   ours: readonly ScaleEvent[],
@@ -50,7 +54,7 @@ function isSameEvent(a: ScaleEvent, b: ScaleEvent): boolean {
   return timesOf(a).some((at) => times.includes(at));
 }
 
-/** A replica that has moved the event knows more than one that has its earlier time. */
+/** A replica that has moved the event has more information than a replica that has only its earlier time. */
 function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   const isMovedByOther = other.alsoAt?.includes(own.at) === true && own.alsoAt?.includes(other.at) !== true;
   const at = isMovedByOther ? other.at : own.at;
@@ -59,7 +63,7 @@ function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   return isKnown ? own : eventAt(at, own.change, times);
 }
 
-/** Whether a full list may contain the event in a merged one. */
+/** Returns whether a full list may contain the event in a merged one. */
 function isMerged(event: ScaleEvent, others: readonly ScaleEvent[]): boolean {
   if (others.length < MAX_EVENTS / 2) return false;
   const sameWay = others.filter(({ change }) => change > 0 === event.change > 0);
@@ -80,15 +84,15 @@ function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] 
 }
 
 /**
- * Returns the other times that must be stored. The time of an intent less than 5 s earlier is known only to the process
- * that has made the change.
+ * Returns the other times that must be stored. Only the process that has made the change knows the time of an intent
+ * less than 5 s earlier.
  */
 export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
   return alsoAt.filter((time) => time > at || secondsBetween(time, at) >= INTENT_SECONDS);
 }
 
 /**
- * Merges the oldest of more than 64 events, for each direction in pairs. A merged event has the later time, and the
+ * Merges the oldest of more than 64 events in pairs of the same direction. A merged event has the later time, and the
  * earlier one as another time.
  */
 export function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {

@@ -21,7 +21,7 @@ export interface StateMapChange {
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** A write that takes longer is useless, because its intent is then too old. Source: reliability.md, W10. */
+/** A longer write is useless, because its intent is then too old. Source: reliability.md, W10. */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 

@@ -43,7 +43,7 @@ export interface StoredEntry extends StoredState {
   readonly absentSince: Instant | null;
 }
 
-/** An entry that is invalid for this version of promscaler is left unchanged. */
+/** An entry that this version of promscaler cannot read. It is left unchanged. */
 export interface EntryProblem {
   readonly problem: string;
 }
@@ -52,11 +52,11 @@ export interface EntryProblem {
 export const MAX_ENTRY_BYTES = 4096;
 /** How far the clock of another writer may be ahead of the local clock. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
-/** In characters. */
+/** Number of characters. */
 const MAX_METRIC_KEY = 64;
-/** The fallback of further metrics starts late after a restart. */
+/** Maximum number of failing metrics. The fallback of further metrics starts late after a restart. */
 const MAX_FAILING = 16;
-/** Entries that version 1 can express have version 1, so that an earlier release can read them after a roll-back. */
+/** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
 const SCHEMA_VERSION = 2;
 
 const instant = z.string().transform((text, context): Instant => {
@@ -76,7 +76,7 @@ const entrySchema = z.strictObject({
   scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)], instant)).optional(),
   zeroedBySelf: z.literal(true).optional(),
   failingSince: z.record(z.string().min(1), instant).optional(),
-  /** Version 2. */
+  /** Added in version 2. */
   absentSince: instant.optional(),
   intent: z
     .strictObject({
@@ -93,9 +93,9 @@ const entrySchema = z.strictObject({
 
 /**
  * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
- * time of the two, so that rate policies count it for longer rather than shorter. An entry that cannot be written would
- * block scale-down: if it is longer than 4 KiB, `failingSince` is omitted, so that the fallback starts late, and then
- * the other times of the events.
+ * time of the two, so rate policies count it for longer rather than shorter. An entry that cannot be written would
+ * block scale-down. If it is longer than 4 KiB, `failingSince` is therefore omitted, which delays the fallback, and
+ * then the other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
@@ -118,8 +118,8 @@ function withoutOtherTimes(state: StoredState): StoredState {
 }
 
 /**
- * Returns the key of a failing metric in an entry. A name may have 253 characters, and 100 metrics may fail: long names
- * end in a hash.
+ * Returns the key of a failing metric in an entry. Long names end in a hash, because a name may have 253 characters,
+ * and 100 metrics may fail.
  */
 export function storedMetricKey(key: string): string {
   if (key.length <= MAX_METRIC_KEY) return key;
@@ -127,19 +127,19 @@ export function storedMetricKey(key: string): string {
   return `${key.slice(0, MAX_METRIC_KEY - 17)}~${hash}`;
 }
 
-/** Returns the failing metrics that an entry has, by their keys. */
+/** Returns the failing metrics under the keys that an entry has. */
 export function storedFailing(failingSince: StoredState['failingSince']): StoredState['failingSince'] {
   if (failingSince.size === 0) return failingSince;
   const first = [...failingSince].slice(0, MAX_FAILING);
   return new Map(first.map(([metric, at]) => [storedMetricKey(metric), at]));
 }
 
-/** Returns the entry with the time since when its scaler does not exist; null: it exists. */
+/** Returns the entry with the time since when its scaler has been missing; null: the scaler exists. */
 export function markAbsent(entry: StoredEntry, since: Instant | null): string {
   return textOf(entry.epoch, entry, since);
 }
 
-/** Returns an entry without what windows and policies do not need. An invalid entry is returned unchanged. */
+/** Returns an entry without data that windows and policies do not need. Returns an invalid entry unchanged. */
 export function leanEntry(text: string): string {
   const entry = readEntry(text);
   return 'problem' in entry ? text : textOf(entry.epoch, withoutOtherTimes(entry), entry.absentSince);
@@ -255,7 +255,9 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
 
 const LONGEST_WINDOW_SECONDS = 86_400;
 
-/** Whether no window needs the entry anymore. A change with an unknown outcome is over a minute after its intent. */
+/**
+ * Returns whether no window needs the entry anymore. A change with an unknown outcome ends one minute after its intent.
+ */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
   now: Instant,

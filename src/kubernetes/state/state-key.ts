@@ -10,15 +10,15 @@ export interface ScalerName {
 }
 
 /**
- * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. Must never change:
- * two versions running at the same time would store two states of one scaler.
+ * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. Must never change,
+ * because two versions that run at the same time would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
   const hash = fnv1a(fnv1a(fnv1a(0x811c9dc5, namespace), '/'), name);
   return (hash >>> 0) % STATE_BUCKETS;
 }
 
-/** Names in Kubernetes are ASCII, whose bytes need no encoder: this runs in each cycle. */
+/** Runs in each cycle without an encoder: names in Kubernetes are ASCII. */
 function fnv1a(start: number, text: string): number {
   let hash = start;
   for (let index = 0; index < text.length; index += 1) {
@@ -33,12 +33,12 @@ function fnv1aOf(bytes: Uint8Array, start: number): number {
   return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), start);
 }
 
-/** For example `promscaler-state-07`. */
+/** Returns a name such as `promscaler-state-07`. */
 export function configMapName(bucket: number): string {
   return `promscaler-state-${String(bucket).padStart(2, '0')}`;
 }
 
-/** Returns the namespace of a key of `entryKey`. */
+/** Returns the namespace in a key of `entryKey`. */
 export function namespaceOfKey(key: string): string {
   return key.slice(0, key.indexOf('.'));
 }

@@ -24,7 +24,7 @@ export type StateReading =
   /** The ConfigMap is unusable, or the entry invalid. */
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
-/** `base`: the entry to replace, as `text` of the last read or write. */
+/** `base`: the entry to replace, which is the `text` of the last read or write. */
 interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
@@ -32,7 +32,8 @@ interface StateWrite {
 }
 
 /**
- * Persists what must survive a crash. Does not throw: failures are part of the results. Source: reliability.md, W8-W14.
+ * Persists state that must survive a crash. Does not throw: failures are part of the results. Source: reliability.md,
+ * W8-W14.
  */
 export interface StateStore {
   readonly load: () => Promise<void>;
@@ -46,13 +47,13 @@ export interface StateStore {
   readonly put: (write: StateWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
   readonly putLater: (write: StateWrite) => void;
-  /** Writes what `putLater` has queued, before this process exits or stops being the leader. */
+  /** Writes the queue of `putLater`, before this process exits or stops being the leader. */
   readonly flush: () => Promise<void>;
-  /** Like `flush`, for one ConfigMap. */
+  /** Same as `flush`, for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
   /**
-   * Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. Reads of others
-   * take longer.
+   * Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. Reads of other
+   * scalers take longer.
    */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
@@ -73,7 +74,7 @@ interface BucketLeadership {
   readonly whyNoWrites: () => string | null;
 }
 
-/** Longer than a former leader may assume that it still is the leader. */
+/** Longer than a former leader may consider itself the leader. */
 const FORMER_LEADER_MS = 30_000;
 
 /**
@@ -82,7 +83,7 @@ const FORMER_LEADER_MS = 30_000;
  */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
-  /** Null: the documents are not read yet. */
+  /** Null: the documents have not been read yet. */
   let known: KnownLocations | null = null;
 
   const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry, index: number): boolean =>
@@ -148,14 +149,17 @@ export function createStateStore(options: StateStoreOptions): StateStore {
 interface StateLocation {
   readonly key: string;
   readonly bucket: StateBucket;
-  /** Of the bucket. */
+  /** Index of the bucket. */
   readonly index: number;
 }
 
-/** Each cycle reads: a key that is built for each look-up is hashed for each, so places are looked up by two names. */
+/**
+ * Locations are looked up by namespace and name, because each cycle reads, and a joined key would be built and hashed
+ * for each lookup.
+ */
 interface KnownLocations {
   readonly keys: ReadonlySet<string>;
-  /** By namespace and name. */
+  /** Namespace -> name -> location. */
   readonly locations: ReadonlyMap<string, ReadonlyMap<string, StateLocation>>;
 }
 
@@ -214,7 +218,7 @@ function tooLong({ namespace, name }: ScalerName): string {
   return `${namespace}.${name} is too long for a ConfigMap key (at most 253 characters): state is not persisted. Use a shorter name`;
 }
 
-/** Compares the `leaseTransitions` at the start of the terms; false if one of them has none. */
+/** Compares the `leaseTransitions` at the start of the terms. Returns false if one of them has none. */
 function isLaterTerm(term: string, than: string): boolean {
   const [a, b] = [transitionsOf(term), transitionsOf(than)];
   return a !== null && b !== null && a > b;

@@ -54,7 +54,7 @@ export function createWriteQueue(
         await writeBatch(takeBatch());
       } while (waiting.length > 0);
     } finally {
-      // In the same tick as the check of `waiting`: a write added in between would wait forever.
+      // Runs in the same tick as the check of `waiting`: a write added in between would wait forever.
       writing = null;
     }
   };

@@ -15,12 +15,12 @@ export interface Informer<S> {
 }
 
 export interface Informers<S> {
-  /** Starts and stops watches so that these namespaces are watched (null: the whole cluster in one watch). */
+  /** Starts and stops watches to cover these namespaces (null: the whole cluster in one watch). */
   readonly want: (namespaces: readonly (string | null)[]) => void;
   /** Returns the informer of a namespace, preferably a synced one; null if the namespace is not watched. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
-  /** Whether any first list is arriving. */
+  /** Returns whether any first list is arriving. */
   readonly isListing: () => boolean;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -41,7 +41,9 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly listsWithoutWatch?: boolean;
 }
 
-/** A list counts more than being wanted: an informer that is no longer wanted answers until its successor has listed. */
+/**
+ * A list counts more than being wanted: an informer that is no longer wanted is used until its successor has listed.
+ */
 function rankOf({ reflector, isWanted }: RunningInformer<unknown>): number {
   return (reflector.isSynced() ? 2 : 0) + (isWanted ? 1 : 0);
 }
@@ -55,7 +57,7 @@ interface RunningInformer<S> extends Informer<S> {
 
 /**
  * Watches only during `run`. An informer that is no longer needed runs until the informers that replace it have listed,
- * so that no caller finds an empty store in between.
+ * so no caller finds an empty store meanwhile.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

@@ -6,9 +6,9 @@ import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../api/types.js';
 
 export interface ResourceScope {
-  /** For example `/apis/apps/v1/namespaces/shop/deployments`. */
+  /** API path, for example `/apis/apps/v1/namespaces/shop/deployments`. */
   readonly path: string;
-  /** As in RBAC rules: `deployments`. */
+  /** Plural name as in RBAC rules, such as `deployments`. */
   readonly plural: string;
   readonly namespace: string | null;
 }
@@ -45,7 +45,7 @@ export interface Listing<T> {
   readonly convert: (object: JsonObject) => T | null;
   /** The fields of an object that `convert` reads; default: all. */
   readonly fields?: JsonFields;
-  /** In the syntax of `kubectl -l`; default: all objects. */
+  /** Selector in the syntax of `kubectl -l`. Default: all objects. */
   readonly labelSelector?: string;
   readonly signal: AbortSignal;
   /** Called after each page. */
@@ -107,7 +107,7 @@ async function listPages<T>(listing: Listing<T>): Promise<Listed<T>> {
   throw endless(listing, `more than ${MAX_PAGES} pages`);
 }
 
-/** Requests the page after the current one as soon as its token is in the response, so that it comes during parsing. */
+/** Requests the next page as soon as its token is in the response, so it arrives during parsing. */
 function createPageSource<T>(
   listing: Listing<T>,
   tokens: ReadonlySet<string>,
@@ -120,10 +120,10 @@ function createPageSource<T>(
     );
   const requestAhead = (body: Buffer): void => {
     const token = peekToken(body);
-    // At most one page ahead, so that a slow consumer does not fill the memory.
+    // Requests at most one page ahead, because a slow consumer would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // The caller that awaits it handles its failure; after the failure of another page, none does.
+    // The caller that awaits the page handles its failure. After the failure of another page, nobody does.
     page.catch(() => undefined);
     ahead = { token, page };
   };
@@ -172,7 +172,7 @@ export async function listNotOlder<T>(
       // A list that is too large as a whole may fit in pages.
       if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
-      // With a Retry-After, the transport has already retried.
+      // If there is a Retry-After, the transport has already retried.
       if (error.retryAfterSeconds !== null) break;
       if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_RETRY_SECONDS * 1000, listing.signal);
     }
@@ -238,7 +238,7 @@ function readPage<T>(
   return { items, resourceVersion, token: token === '' ? null : token, characters };
 }
 
-/** Returns about the number of characters of an object as JSON, which would take five times as long to write. */
+/** Estimates the number of characters of an object as JSON. Writing it would take five times as long. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

@@ -6,14 +6,14 @@ export interface WatchedObject {
 
 export interface ObjectStore<T extends WatchedObject> {
   readonly get: (namespace: string, name: string) => T | undefined;
-  /** Replaces all objects at once, so that no reader sees a partial list. */
+  /** Replaces all objects at once, so no reader sees a partial list. */
   readonly replace: (objects: readonly T[]) => void;
   readonly put: (object: T) => void;
   readonly remove: (namespace: string, name: string) => void;
 }
 
 export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
-  // Two maps, because each cycle looks up an object: a joined key would be built and hashed each time.
+  // Two maps, because each cycle looks up an object, and a joined key would be built and hashed each time.
   let namespaces = new Map<string, Map<string, T>>();
   const put = (into: Map<string, Map<string, T>>, object: T): void => {
     const objects = into.get(object.namespace) ?? new Map<string, T>();

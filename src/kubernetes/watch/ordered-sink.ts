@@ -1,7 +1,7 @@
 import type { ObjectStore, WatchedObject } from './object-store.js';
 import { compareResourceVersions, isOlder } from '../api/resource-version.js';
 
-/** Writes to a store, so that a repeated or late event never restores an older version. */
+/** Writes to a store. A repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {
   /**
    * Replaces the store with a list at resourceVersion `version`. Later events that are not newer than the list are
@@ -12,12 +12,12 @@ export interface OrderedSink<T extends WatchedObject> {
   readonly remove: (object: WatchedObject) => void;
 }
 
-/** Number of remembered deletions, so that an older event does not restore a deleted object. */
+/** Number of remembered deletions. They prevent an older event from restoring a deleted object. */
 const MAX_DELETIONS = 4096;
 
 /**
- * Compares an event with the version of its object, so that a late first event of an object counts, and with the
- * version of the last list, so that a pod deleted before that list is not restored forever.
+ * Compares an event with the version of its object, so a late first event of an object counts, and with the version of
+ * the last list, so a pod that was deleted before that list is not restored forever.
  */
 export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>): OrderedSink<T> {
   const deletions = new Map<string, string>();

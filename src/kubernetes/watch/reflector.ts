@@ -19,7 +19,7 @@ export interface Reflector {
   /** Lists and watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly isSynced: () => boolean;
-  /** Whether the first list has begun to arrive: its last page is at most 5 s old. */
+  /** Returns whether the first list is arriving: its last page is at most 5 s old. */
   readonly isListing: () => boolean;
   /** Seconds since the last event, bookmark or completed list, by either clock; infinite before the first list. */
   readonly ageSeconds: () => number;
@@ -44,7 +44,7 @@ export interface ReflectorOptions<T extends WatchedObject> extends Pick<Listing<
 
 const IDLE_MS = 150_000;
 const MIN_WATCH_SECONDS = 240;
-/** Random, 240 to 480 s, so that watches do not all restart together. */
+/** Minimum lifetime of a watch. It is random, 240 to 480 s, so watches do not all restart together. */
 const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
 /** Lifetime of a continue token. 300 pages of 500 take about a minute. */
@@ -59,7 +59,7 @@ const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
  * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again if
- * that version is gone (the watch cache then suffices), or if watches receive nothing (consistently, because the cache
+ * that version is gone (the watch cache is sufficient), or if watches receive nothing (consistently, because the cache
  * may be stale). Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
@@ -280,8 +280,8 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * Whether the next step must be a list. After other failures the watch continues from the last version, which saves
-   * the server a list.
+   * Returns whether the next step must be a list. After other failures the watch continues from the last version, which
+   * saves the server a list.
    */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;

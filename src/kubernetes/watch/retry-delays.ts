@@ -30,10 +30,13 @@ interface RetryDelay {
   readonly isNew: boolean;
 }
 
-/** Including jitter, a server that is back is detected within twice this time. */
+/** A recovered server is detected within twice this time, including jitter. */
 const OUTAGE_RETRY_MS = 5000;
 const MIN_RELIST_INTERVAL_MS = 120_000;
-/** Least delay between two lists without a watch, and its multiple of the duration of a list, which bounds the load. */
+/**
+ * Minimum delay between two lists without a watch. The delay is also a multiple of the duration of a list, which limits
+ * the load.
+ */
 const LIST_ONLY_MS = 30_000;
 const LIST_ONLY_DURATIONS = 20;
 
@@ -77,8 +80,9 @@ export function createRetryDelays(clock: Clock, listsWithoutWatch = false): Retr
   };
 
   /**
-   * Delay after a 429: for the first one of a watch, only its `Retry-After`; for further ones, at least a backoff. Each
-   * 429 of a list also waits at least a backoff, because the transport has already sent the list three times.
+   * Returns the delay after a 429. For the first 429 of a watch, it is only its `Retry-After`; for further ones, at
+   * least a backoff. Each 429 of a list also waits at least a backoff, because the transport has already sent the list
+   * three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);

@@ -3,7 +3,7 @@ import { statusObjectError } from '../requests/request-error.js';
 import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { KubernetesError } from '../api/types.js';
 
-/** More than any object in etcd has. */
+/** Larger than any object in etcd. */
 const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };
 
 /** `resourceVersion` is empty if the object has none. */

@@ -13,7 +13,7 @@ export interface Range {
   readonly start: Instant;
   readonly end: Instant;
   readonly stepSeconds: number;
-  /** Read before `start`, for the windows of decisions: a multiple of the step. */
+  /** Time before `start` that is read for the windows of decisions: a multiple of the step. */
   readonly warmUpSeconds: number;
 }
 
@@ -27,14 +27,14 @@ export interface Fetching {
   readonly onAnswer?: (key: Omit<CacheKey, 'source'>, series: readonly RangeSeries[]) => void;
 }
 
-/** Of a history: 30 days at 5 s. */
+/** Limit for a history: 30 days at 5 s. */
 export const MAX_POINTS = 520_000;
 
-/** Range queries read more than the queries of a round. */
+/** Range queries read more samples than the queries of a round. */
 const TIMEOUT_MS = 60_000;
-/** Samples may still arrive later. */
+/** Newer samples may still change. */
 const SETTLED_SECONDS = 600;
-/** A shorter range may have an answer. */
+/** Failures for which a shorter range may succeed. */
 const REFUSALS: ReadonlySet<string> = new Set(['timeout', 'too_large', 'execution']);
 const RANGE_REFUSAL = /points|resolution|too many|too long|time range|range is|limit|max-query-length/i;
 
@@ -128,7 +128,7 @@ function isRefusal({ reason, message }: Failed): boolean {
 
 const TENANT_HEADER = /^(?:x-scope-orgid|thanos-tenant|accountid|projectid)$/i;
 
-/** What selects the data of a source, without secrets. */
+/** Returns what identifies the data of a source, without secrets. */
 export function identityOf({
   name,
   urls,

@@ -16,7 +16,7 @@ export interface HistoryCache {
 
 /** Contains no credentials. */
 export interface CacheKey {
-  /** The urls of the data source, and what else selects its data: the tenant, the user. */
+  /** The URLs of the data source, and other settings that select its data: the tenant, the user. */
   readonly source: readonly string[];
   readonly query: string;
   readonly start: number;
@@ -49,7 +49,7 @@ export function createHistoryCache(directory: string, clock: Clock, mostBytes = 
         const path = pathOf(key);
         const parsed: unknown = JSON.parse(await readBoundedText(path, { mostBytes: MAX_FILE_BYTES }));
         if (!isSeriesList(parsed)) return null;
-        // The oldest use is pruned first.
+        // The files with the oldest use are pruned first.
         const nowSeconds = clock.now() / 1000;
         await utimes(path, nowSeconds, nowSeconds).catch(() => undefined);
         return parsed;

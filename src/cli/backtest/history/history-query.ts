@@ -11,13 +11,13 @@ import { addSeconds, type Instant } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
-/** How often the history is searched for duplicates: a second Prometheus may be new or gone. */
+/** How often the history is searched for duplicates, because a second Prometheus may be new or gone. */
 const LOOKS = 3;
 
 /**
- * Returns the query of a metric for its history. If containers have several series, the default query is replaced by
- * the one that counts each once, as in the service, with a warning. Throws `CommandError` if another query would add up
- * duplicates, because the load would be a multiple of the true one.
+ * Returns the query of a metric for its history. If containers have several series, replaces the default query with one
+ * that counts each container once, as in the service, and prints a warning. Throws `CommandError` if another query
+ * would sum duplicates, because the load would be a multiple of the true load.
  */
 export async function historyQuery(
   metric: MetricSpec,
@@ -66,7 +66,7 @@ async function findDuplicates(
   return null;
 }
 
-/** A look that fails finds nothing: what the data source does not answer, the query of the metric reports. */
+/** A failed query finds no duplicates. The query of the metric reports the failure. */
 async function answerAt(
   query: string,
   when: { readonly at: Instant; readonly stepSeconds: number },

@@ -7,10 +7,10 @@ import { createHistoryCache, historyDirectory } from './history-cache.js';
 import { openSources } from './open-sources.js';
 import { savedClient, type SavedHistory, savedSource } from './saved-history.js';
 
-/** Where a history is read from: servers or a file. */
+/** The source of a history: servers or a file. */
 export interface HistorySources {
   readonly byName: ReadonlyMap<string, Fetching>;
-  /** What has been read so far, for `--save-history`. */
+  /** Returns all data that has been read, for `--save-history`. */
   readonly saved: (range: Range) => SavedHistory;
   /** Call at the end, also after an error. */
   readonly close: () => Promise<void>;
@@ -51,7 +51,7 @@ export async function openServers(
   };
 }
 
-/** Reads from a file what `openServers` saved. */
+/** Reads data that `openServers` saved to a file. */
 export function openSaved(saved: SavedHistory, io: CommandIo): HistorySources {
   const { prometheus } = resolveServiceConfig({}, null);
   const base = prometheus['default'];

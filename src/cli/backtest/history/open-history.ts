@@ -35,8 +35,8 @@ export interface HistoryOptions {
 const DEFAULT_STEP_SECONDS = 15;
 
 /**
- * Reads the history of the documents. `capacity` of `given` is null without `--capacity`, `podStartSeconds` without
- * `--pod-start`.
+ * Reads the history of the documents. In `given`, `capacity` is null without `--capacity`, and `podStartSeconds`
+ * without `--pod-start`.
  */
 export async function openHistory(
   options: HistoryOptions,
@@ -104,7 +104,7 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
   return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
 }
 
-/** The time before the first value is not part of the run: nothing is known about it. */
+/** The run starts at the first value, because nothing is known about the time before. */
 function inputOf(
   recorded: RecordedHistory,
   variants: readonly Variant[],

@@ -3,12 +3,12 @@ import { createRangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { type Fetching, identityOf } from './fetch-series.js';
 
-/** A server that does not answer fails its first range query, with a better message. */
+/** A server that does not respond fails its first range query, which has a better message. */
 const RECOGNITION_MS = 5000;
 
 /**
- * Opens the data sources with these names. A server without a configured flavor is recognized as in the service,
- * because VictoriaMetrics has its own cpu query. Names that the config does not have are ignored.
+ * Opens the data sources with these names. Detects the flavor of a server without a configured flavor, as the service
+ * does, because VictoriaMetrics has another CPU query. Ignores names that the config does not contain.
  */
 export async function openSources(
   configs: Readonly<Record<string, SourceConfig>>,

@@ -4,8 +4,8 @@ import { addSeconds, instantFromMs } from '../../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 
 /**
- * Reads the sum of the series of a query. The warm-up is a query of its own: a shorter one of another document finds the
- * rest in the cache and in a saved history. Throws like `fetchSeries`.
+ * Reads the sum of the series of a query. Queries the warm-up separately, so a document with a shorter warm-up finds
+ * the rest in the cache and in a saved history. Throws the same errors as `fetchSeries`.
  */
 export async function readColumn(
   what: string,

@@ -35,17 +35,17 @@ import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
 import { aligned, readColumn, withoutWarmUp } from './read-column.js';
 
-/** What the data source knows about the workload of the first document. */
+/** The recorded data of the workload of the first document. */
 export interface RecordedHistory {
   readonly history: History;
-  /** The metric that the demand is computed from, and its data source. */
+  /** The metric from which the demand is computed, and its data source. */
   readonly loadMetric: MetricSpec;
   readonly source: SourceConfig;
   readonly load: MetricHistory;
-  /** What really ran; null: neither kube-state-metrics nor promscaler recorded it. */
+  /** The recorded replicas; null: neither kube-state-metrics nor promscaler recorded them. */
   readonly ran: Run | null;
   readonly podStartSeconds: number | null;
-  /** Cpu of a pod in cores; null: unknown. */
+  /** CPU request of a pod in cores; null: unknown. */
   readonly cpuRequest: number | null;
   readonly cpuLimit: number | null;
   readonly warnings: readonly string[];
@@ -53,9 +53,9 @@ export interface RecordedHistory {
 
 export interface HistorySettings {
   readonly range: Range;
-  /** `--request`: cores of a pod; null: measured. */
+  /** `--request`: cores per pod; null: measured. */
   readonly request: number | null;
-  /** `--capacity`; null: the cpu limit or the request. */
+  /** `--capacity`; null: the CPU limit or request. */
   readonly capacity: number | null;
   readonly usageAtCapacityPercent: number;
   readonly sources: ReadonlyMap<string, Fetching>;
@@ -64,7 +64,7 @@ export interface HistorySettings {
 /** Requests change rarely. */
 const COARSE_STEP_SECONDS = 300;
 
-/** Reads the history of every metric of the documents. Throws `CommandError` if it lacks what cannot be assumed. */
+/** Reads the history of each metric of the documents. Throws `CommandError` if data is missing that has no default. */
 export async function readHistory(
   scalers: readonly Scaler[],
   settings: HistorySettings,
@@ -115,7 +115,7 @@ export async function readHistory(
 interface Facts extends Pick<RecordedHistory, 'ran' | 'podStartSeconds' | 'cpuRequest' | 'cpuLimit'> {
   readonly requests: History['requests'];
   readonly replicas: Column | null;
-  /** What really ran, with the warm-up. */
+  /** The recorded replicas, including the warm-up. */
   readonly allReplicas: readonly CountStep[];
 }
 
@@ -162,7 +162,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
   ]);
   const index = replicas.findIndex((one) => describeGaps(one) !== undefined);
   const recorded = replicas[index] ?? null;
-  // A change is between two scrapes, and a scrape between two steps.
+  // A change happens between two scrapes, and a scrape between two steps.
   const late = (range.stepSeconds + fetching.source.scrapeIntervalSeconds) / 2;
   const lateSeconds = { replicas: late + (queries[index]?.lateSeconds ?? 0), ready: late };
   const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
@@ -210,7 +210,7 @@ async function readMetric(
   const windowSeconds = isResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : windowOfQuery(query);
-  // The history has values, so that there were two samples in its windows.
+  // The history has values, so its windows had at least two samples.
   const isOfCounter = isResource(metric) || isDifference(query);
   const span = spanOfRate(windowSeconds, fetching.source.scrapeIntervalSeconds);
   return {
@@ -223,7 +223,7 @@ async function readMetric(
   };
 }
 
-/** A pod at its cpu limit uses no more; without one, `--usage-at-capacity` of its request. */
+/** Returns the CPU limit of a pod; without a limit, `--usage-at-capacity` of its request. */
 function capacityOf(
   metric: MetricSpec,
   { cpuLimit, cpuRequest }: Facts,

@@ -14,12 +14,12 @@ import { parseSeconds } from '../input/parse-options.js';
 import { MAX_POINTS, type Range } from './fetch-series.js';
 
 const FEWEST_POINTS = 10;
-/** For settings with longer windows than those of the documents, such as those that `--recommend` tries. */
+/** Minimum warm-up. `--recommend` tries settings with longer windows than those of the documents. */
 const MIN_WARM_UP_SECONDS = 3600;
-/** Of a saved history, too. */
+/** The limit also applies to a saved history. */
 export const MAX_DAYS = 400;
 
-/** Reads the options of the time. Throws `CommandError`. */
+/** Reads the options for the time range. Throws `CommandError`. */
 export function readRange(
   options: { readonly from?: string; readonly to?: string; readonly step?: string },
   given: {
@@ -57,7 +57,7 @@ function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: 
   return null;
 }
 
-/** A time, or a duration before another time. */
+/** Parses a time, or a duration before another time. */
 function timeOf(option: string, text: string, before: Instant): Instant {
   const time = parseInstant(text);
   const seconds = parseDuration(text);

@@ -11,7 +11,7 @@ import { MAX_POINTS } from './fetch-series.js';
 import { isSeriesList } from './history-cache.js';
 import { MAX_DAYS } from './read-range.js';
 
-/** What the queries of a data source depend on. */
+/** The settings of a data source that its queries depend on. */
 type SavedSource = Pick<
   SourceConfig,
   'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows' | 'onceQueries'
@@ -27,7 +27,7 @@ interface SavedAnswer {
   readonly series: readonly RangeSeries[];
 }
 
-/** The answers of a data source in a file, so that a back-test needs no server. Contains no credentials. */
+/** The answers of data sources in a file, so a back-test needs no server. Contains no credentials. */
 export interface SavedHistory {
   readonly start: Instant;
   readonly end: Instant;
@@ -140,7 +140,7 @@ export function savedClient({ answers }: SavedHistory, source: string): RangeCli
   );
   const unknown: RangeAnswer = {
     class: 'failed',
-    // A server may have refused this range, so that its halves were saved.
+    // A server may have rejected this range. Its halves were then saved.
     reason: 'too_large',
     message: 'the file of --history has no answer to this query; save it with all documents and options',
   };

@@ -11,12 +11,12 @@ import { noteLines, recommendationLines, tableRows } from '../text/report-lines.
 import { createExplanations, type Explanations } from './explanations.js';
 import type { RunTrace } from './trace-run.js';
 
-/** Characters of explanations, so that the file stays below 5 MB. */
+/** Limit for the characters of explanations, which keeps the file below 5 MB. */
 export const MOST_CHARACTERS = 2_500_000;
-/** Points of replicas and changes of all variants. */
+/** Limit for the points of replicas and changes of all variants. */
 const MOST_POINTS = 60_000;
 
-/** `traces`: the metrics and explanations of runs, by name; of other runs, only the reasons are shown. */
+/** `traces`: run name -> metrics and explanations. Other runs have only the reasons. */
 export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>): PageData {
   const { scoring, assumptions } = report;
   const { start, end } = scoring.demand;
@@ -96,7 +96,7 @@ function runOfResult(
   };
 }
 
-/** Without a trace, there is only the reason. */
+/** Without a trace, only the reason is known. */
 function linesOf(
   { reason }: Change,
   indexes: readonly number[] | undefined,

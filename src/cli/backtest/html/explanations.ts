@@ -1,9 +1,6 @@
-/** Explanations, whose lines are stored once: most of them repeat. */
+/** Explanations whose lines are stored without duplicates, because most lines repeat. */
 export interface Explanations {
-  /**
-   * Returns the indexes of the lines; empty if there is no room left. After the first one without room, `lines` is not
-   * called again.
-   */
+  /** Returns the indexes of the lines; empty if the limit is exceeded. `lines` is not called again after that. */
   readonly add: (lines: () => readonly string[]) => readonly number[];
   readonly lines: () => readonly string[];
 }

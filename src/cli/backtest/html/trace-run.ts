@@ -9,12 +9,12 @@ import { addSeconds } from '../../../units/time.js';
 import { explainLines } from '../../explain/explain-lines.js';
 import { createExplanations } from './explanations.js';
 
-/** What the page shows of a run, besides its replicas: plain data, which a worker thread can send. */
+/** The data of a run that the page shows in addition to its replicas. A worker thread can send it. */
 export interface RunTrace {
   readonly metrics: readonly PageMetric[];
-  /** Lines of the explanations, each once. */
+  /** The lines of the explanations without duplicates. */
   readonly lines: readonly string[];
-  /** By change of the run: indexes of its explanation in `lines`; empty: left out. */
+  /** For each change of the run: indexes into `lines` of its explanation; empty: omitted. */
   readonly explanations: readonly (readonly number[])[];
 }
 
@@ -23,7 +23,7 @@ export interface RunTracer {
   readonly finish: () => RunTrace;
 }
 
-/** Notes the metrics of a run, and the explanation of each change up to `mostCharacters` in all. */
+/** Records the metrics of a run, and the explanation of each change, up to `mostCharacters` in total. */
 export function createRunTracer({ scaler, input: setting }: Job, mostCharacters: number): RunTracer {
   const { start, end } = setting;
   const { syncPeriodSeconds } = scaler.spec;

@@ -25,7 +25,7 @@ async function readBuilt(name: string): Promise<string> {
   }
 }
 
-/** The policy admits only the own script and style: a name in the data cannot become one. */
+/** Returns the page. Its policy allows only its own script and style, so names in the data cannot run as code. */
 export function pageText(
   data: PageData,
   { script, style }: { readonly script: string; readonly style: string },
@@ -37,7 +37,7 @@ export function pageText(
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  // Inside of a script element, only `<` could end it.
+  // In a script element, only `<` could end the script.
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">

@@ -5,7 +5,7 @@ import { secondsBetween } from '../../../units/time.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { CommandError } from '../../process/io.js';
 
-/** 30 days of a sync period of 1 s; some minutes. */
+/** 30 days with a sync period of 1 s, which take some minutes. */
 const MAX_ROUNDS = 3_000_000;
 
 /** Throws `CommandError` if a document would take too many decisions. */
@@ -21,10 +21,10 @@ export function checkRounds(variants: readonly Variant[], { start, end }: Demand
   }
 }
 
-/** Fifty times the pods that are simulated. */
+/** Fifty times the maximum number of simulated pods. */
 const MAX_DEMAND = 1_000_000;
 
-/** Throws `CommandError` for a load that no fleet carries, most often because of another unit. */
+/** Throws `CommandError` for a load that no fleet can carry, usually because its unit differs. */
 export function checkDemand({ demand, capacity }: Scoring): void {
   const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
   if (most > MAX_DEMAND)

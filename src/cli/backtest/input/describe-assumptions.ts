@@ -3,7 +3,7 @@ import type { Demand } from '../../../backtest/figures/demand.js';
 import { isLeftOut } from '../../../backtest/simulation/trace-models.js';
 import type { Assumptions, Variant } from '../../../backtest/compare/variant.js';
 
-/** Whether a document has a metric of cpu. */
+/** Returns whether a document has a CPU metric. */
 export function usesCpu(variants: readonly Variant[]): boolean {
   return variants.some(({ scaler }) =>
     scaler.spec.metrics.some(
@@ -12,7 +12,7 @@ export function usesCpu(variants: readonly Variant[]): boolean {
   );
 }
 
-/** One sentence for each thing that the result depends on and that was not measured, with the option that sets it. */
+/** Returns one sentence for each assumption that the result depends on, with the option that sets it. */
 export function describeAssumptions(
   assumptions: Assumptions,
   variants: readonly Variant[],
@@ -47,7 +47,7 @@ export function describeAssumptions(
   ];
 }
 
-/** Names the metrics that a load trace says nothing about. */
+/** Names the metrics for which a load trace has no information. */
 export function leftOutLines(variants: readonly Variant[]): readonly string[] {
   const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isLeftOut));
   const distinct = [...new Set(names.map(({ identity }) => identity))];
@@ -55,10 +55,10 @@ export function leftOutLines(variants: readonly Variant[]): readonly string[] {
   return [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`];
 }
 
-/** Says how much of the time has no load, in percent. */
+/** Returns a sentence about the share of the time without load. */
 export function unscoredLines({ pods }: Demand): readonly string[] {
   const unknown = pods.reduce((count, needed) => count + (Number.isNaN(needed) ? 1 : 0), 0);
-  // The last half of a window always lacks values.
+  // Half of the last window always lacks values.
   if (100 * unknown < pods.length) return [];
   const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
   return [`the load is unknown for ${percent} % of this time, which is not scored`];

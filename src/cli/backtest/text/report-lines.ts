@@ -4,7 +4,7 @@ import { paretoFront } from '../../../backtest/compare/pareto.js';
 import type { Result } from '../../../backtest/compare/variant.js';
 import { changeToYaml } from './change-to-yaml.js';
 
-/** The header, and a row for each run. */
+/** Returns the header and a row for each run. */
 export function tableRows(report: Report): readonly (readonly string[])[] {
   const { variants, baselines, scoring } = report;
   const columns = scoring.pricePerPodHour === null ? COLUMNS : [...COLUMNS, COST_COLUMN];
@@ -17,7 +17,7 @@ export function tableRows(report: Report): readonly (readonly string[])[] {
   return [['', ...columns.map(({ title }) => title)], ...rows];
 }
 
-/** A legend, and what the rows do not say. */
+/** Returns a legend and notes on rows without figures. */
 export function noteLines({ variants }: Report): readonly string[] {
   const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
@@ -25,7 +25,7 @@ export function noteLines({ variants }: Report): readonly string[] {
   return ['', ...LEGEND, ...mark, ...failed];
 }
 
-/** The change as YAML, indented. */
+/** Returns the change as indented YAML. */
 export function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
   if (recommendation === undefined) return [];
   const { change, reason } = recommendation;

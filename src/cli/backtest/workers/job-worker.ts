@@ -7,7 +7,7 @@ import { runTracedJob } from './traces.js';
 export interface JobRequest {
   readonly scaler: Scaler;
   readonly setting: PortableInput;
-  /** Loads that the worker does not have yet, by number. */
+  /** Number -> load that the worker does not have yet. */
   readonly loads: ReadonlyMap<number, LoadData>;
   readonly traceCharacters: number | null;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, freemem } from 'node:os';
 
-/** What the machine, or the container, leaves to this process. */
+/** The resources of the machine or container that are left for this process. */
 export interface MachineLimits {
   readonly processors: number;
   readonly availableBytes: number;
@@ -9,7 +9,10 @@ export interface MachineLimits {
 
 const CGROUP = '/sys/fs/cgroup';
 
-/** Node.js does not know the quotas of a cgroup before version 22. `read` returns null if there is no such file. */
+/**
+ * Reads the limits. Node.js before version 22 ignores the quotas of a cgroup. `read` returns null if the file does not
+ * exist.
+ */
 export function readMachineLimits(read: (path: string) => string | null = readText): MachineLimits {
   const quota = cpuQuota(read(`${CGROUP}/cpu.max`));
   const left = bytesLeft(read);
@@ -25,7 +28,7 @@ function cpuQuota(text: string | null): number | null {
   return quota > 0 && period > 0 ? quota / period : null;
 }
 
-/** Of version 2 or 1 of cgroups; null: no limit. Pages of files can be freed. */
+/** Returns the free memory in cgroups version 2 or 1; null: no limit. The page cache counts as free. */
 function bytesLeft(read: (path: string) => string | null): number | null {
   const [limit, used] = ['memory.max', 'memory.current'].map((name) => numberOf(read(`${CGROUP}/${name}`)));
   const [limit1, used1] = ['limit_in_bytes', 'usage_in_bytes'].map((name) =>
@@ -50,14 +53,14 @@ function readText(path: string): string | null {
   }
 }
 
-/** Estimated: the code, its heap and a young generation of the usual size. */
+/** Estimate of the code, the heap and a young generation of default size. */
 const THREAD_BYTES = 100 * 1024 * 1024;
-/** Sums of the load, and what the run itself keeps. */
+/** Sums of the load, and the data of the run. */
 const BYTES_PER_POINT = 64;
-/** The rest is for the main thread. */
+/** The main thread uses the rest. */
 const SHARE_OF_THREADS = 0.75;
 
-/** Returns how many worker threads run at the same time, at least 1. `points`: of the history. */
+/** Returns how many worker threads run in parallel, at least 1. `points`: length of the history. */
 export function threadsFor({ processors, availableBytes }: MachineLimits, points: number): number {
   const each = THREAD_BYTES + BYTES_PER_POINT * points;
   return Math.max(1, Math.min(processors, Math.floor((availableBytes * SHARE_OF_THREADS) / each)));

@@ -14,12 +14,12 @@ export interface WorkerPool {
   readonly close: () => void;
 }
 
-/** Up to a second: below it, starting workers saves little. */
+/** Takes up to one second, for which starting workers saves little. */
 const FEWEST_ROUNDS = 40_000;
 
 /**
- * Runs jobs in worker threads, one for each processor as far as memory allows, or in this thread if they are few and
- * short. A worker that fails is the error of its job. An abort of the signal ends all workers.
+ * Runs jobs in worker threads, one per processor if memory allows, or in this thread if the jobs are few and short. A
+ * failed worker is the error of its job. Aborting the signal ends all workers.
  */
 export function createWorkerPool({
   signal,
@@ -32,7 +32,7 @@ export function createWorkerPool({
 }: {
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Of the jobs in worker threads. */
+  /** Progress of the jobs in worker threads. */
   readonly progress?: Progress | null;
   /** Filled with a trace of each run. */
   readonly traces?: Traces | null;
@@ -76,7 +76,7 @@ export function createWorkerPool({
         results[index] = result;
         if (trace !== null) traces?.add(job.scaler, trace);
       };
-      // A single long job, too: an interrupt reaches this thread only while it is free.
+      // A single long job also runs in a worker, because an interrupt reaches this thread only while it is idle.
       if (rounds < fewestRounds) {
         for (const [index, job] of jobs.entries()) {
           await takeTurn();
@@ -105,14 +105,14 @@ export function createWorkerPool({
   };
 }
 
-/** A round visits each pod, which counts above this number. */
+/** A round visits each pod. Larger numbers of pods count as more work. */
 const PODS_OF_A_ROUND = 200;
 
 function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number {
   return Math.max(1, Math.max(spec.maxReplicas, initialReplicas) / PODS_OF_A_ROUND);
 }
 
-/** Of all loads of the jobs. */
+/** Returns the number of points of all loads. */
 function pointsOf(jobs: readonly Job[]): number {
   const loads = new Set(
     jobs.flatMap(({ input: setting }) => setting.models.flatMap((model) => model?.load ?? [])),
@@ -138,7 +138,7 @@ interface JobThread {
   readonly end: () => void;
 }
 
-/** Without environment variables, which may contain secrets and which the worker does not need. */
+/** Passes no environment variables, because they may contain secrets and the worker needs none. */
 function startThread(entry: URL): JobThread {
   const worker = new Worker(entry, { env: {} });
   const sent = new Set<number>();
@@ -147,7 +147,7 @@ function startThread(entry: URL): JobThread {
     hasEnded = true;
     void worker.terminate();
   };
-  // An error between two jobs must not end the process; the next job starts another worker.
+  // An error between two jobs must not end the process. The next job starts another worker.
   worker.on('error', () => (hasEnded = true)).on('exit', () => (hasEnded = true));
 
   return {

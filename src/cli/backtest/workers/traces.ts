@@ -2,16 +2,16 @@ import { type Job, type JobResult, runJob } from '../../../backtest/compare/run-
 import type { Scaler } from '../../../scaler/spec.js';
 import { createRunTracer, type RunTrace } from '../html/trace-run.js';
 
-/** What the page of `--html` shows of each run, collected while it runs. */
+/** Collects the data of each run for the page of `--html` while it runs. */
 export interface Traces {
-  /** Characters of explanations for one of the jobs. */
+  /** Returns the maximum number of characters of explanations for a job. */
   readonly charactersOf: (index: number, jobs: number) => number;
   readonly add: (scaler: Scaler, trace: RunTrace) => void;
-  /** Undefined: the document was not run, or failed. */
+  /** Returns undefined if the document was not run, or failed. */
   readonly of: (scaler: Scaler) => RunTrace | undefined;
 }
 
-/** The first document has half of the characters, the others share the rest. */
+/** The first document gets half of the characters. The others share the rest. */
 export function createTraces(mostCharacters: number): Traces {
   const known = new Map<Scaler, RunTrace>();
   return {
@@ -26,7 +26,7 @@ export function createTraces(mostCharacters: number): Traces {
 
 export interface TracedResult {
   readonly result: JobResult;
-  /** Null: none was asked for, or the job failed. */
+  /** Null: no trace was requested, or the job failed. */
   readonly trace: RunTrace | null;
 }
 

@@ -17,8 +17,8 @@ export interface Child {
   /** 0 if the process could not be started. */
   readonly pid: number;
   /**
-   * Resolves when the process has exited, with a sentence that quotes its last lines. After an exit with code 0 or a
-   * signal that ends a process from outside, they say nothing about the end, and are left out. Never rejects.
+   * Resolves when the process has exited, with a sentence that quotes its last lines. After exit code 0 or a signal
+   * that ends a process from outside, it quotes no lines, because they do not explain the exit. Never rejects.
    */
   readonly ended: Promise<string>;
   readonly endedSignal: AbortSignal;

@@ -28,7 +28,7 @@ async function hasDebianPackages(context: ProgramContext): Promise<boolean> {
 
 /**
  * Unpacks packages, without dependencies, into the directory `folder` (`usr/bin/...`). Needs no root and installs
- * nothing. If the package lists of the system are absent or outdated, downloads temporary ones. Throws if that fails.
+ * nothing. If the package lists of the system are absent or outdated, downloads temporary ones. Throws on failure.
  */
 async function downloadDebianPackages(
   context: ProgramContext,

@@ -11,16 +11,16 @@ export interface Download {
   readonly url: string;
   /** The file to write; it must not exist. */
   readonly file: string;
-  /** In hexadecimal. */
+  /** Hexadecimal. */
   readonly sha256: string;
   readonly limits: DownloadLimits;
 }
 
 export interface DownloadLimits {
   readonly bytes: number;
-  /** Of the whole download. */
+  /** Limit for the whole download. */
   readonly totalMs: number;
-  /** Without a byte. */
+  /** Limit for the time without a byte. */
   readonly idleMs: number;
 }
 

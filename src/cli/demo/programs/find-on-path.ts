@@ -13,7 +13,7 @@ export async function findOnPath(name: string, env: Environment): Promise<string
   return null;
 }
 
-/** Whether `path` is a file that the current user may execute. */
+/** Returns whether `path` is a file that the current user may execute. */
 export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);

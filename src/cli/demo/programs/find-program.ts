@@ -4,7 +4,7 @@ import { findOnPath } from './find-on-path.js';
 import { cacheDirectory, cachedProgram, programFromCache } from './program-cache.js';
 import { runCommand } from './run-command.js';
 
-/** Where a program comes from that is not on the PATH. */
+/** A source of a program that is not on the PATH. */
 export interface Origin {
   readonly title: string;
   /** Directory name in the cache. */
@@ -18,11 +18,11 @@ export interface Origin {
 export interface Program {
   readonly title: string;
   readonly binary: string;
-  /** The first one that succeeds is used. */
+  /** Tried in order until one succeeds. */
   readonly origins: readonly Origin[];
   /** Arguments that print the version, to verify that the program runs on this machine. */
   readonly probe: readonly string[];
-  /** Install command by package manager, and a page to show if none of them is installed. */
+  /** Package manager -> install command, and a page for machines without any of them. */
   readonly install: Readonly<Record<string, string>>;
   readonly page: string;
 }

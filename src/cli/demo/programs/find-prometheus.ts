@@ -19,7 +19,7 @@ export const PROMETHEUS: Program = {
   page: 'https://prometheus.io/download/',
 };
 
-/** Returns the path of `prometheus`. Throws as `findProgram` does. */
+/** Returns the path of `prometheus`. Throws the same errors as `findProgram`. */
 export function findPrometheus(context: ProgramContext): Promise<string> {
   return findProgram(context, PROMETHEUS);
 }

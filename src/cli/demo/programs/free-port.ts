@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Returns a free port of 127.0.0.1: `preferred`, or another one if that is in use. Another program may take the port
+ * Returns a free port of 127.0.0.1: `preferred`, or another one if it is in use. Another program may take the port
  * first, so the caller must be able to retry.
  */
 export async function freePort(preferred = 0): Promise<number> {

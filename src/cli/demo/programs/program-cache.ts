@@ -79,10 +79,10 @@ async function removeAbandoned(context: ProgramContext, cache: string): Promise<
   }
 }
 
-/** Null: it does not exist. */
+/** Returns null if the path does not exist. */
 async function changedMs(path: string): Promise<number | null> {
   try {
-    // dpkg and tar set the mtime of the directory that they fill to that of the package: it looks abandoned meanwhile.
+    // dpkg and tar set the mtime of a directory to that of the package, so a directory in use would look abandoned.
     return (await stat(path)).ctimeMs;
   } catch {
     return null;

@@ -10,14 +10,14 @@ import { readZipFile } from './unpack-zip.js';
 
 /** A file of a release. */
 export interface ReleaseArchive {
-  /** As in its name: `linux-amd64`. */
+  /** The system in its name: `linux-amd64`. */
   readonly system: string;
   readonly sha256: string;
 }
 
 export interface Release {
   readonly version: string;
-  /** By `platform-arch` of Node.js. */
+  /** `platform-arch` of Node.js -> archive. */
   readonly archives: Readonly<Record<string, ReleaseArchive>>;
 }
 
@@ -26,7 +26,7 @@ const WINDOWS: ReleaseArchive = {
   sha256: 'b3c2607d1e80a277735fd3cde86432eb1b6843897cb82fb04fbf4c7ffb1d1c36',
 };
 
-/** A release with long-term support. The sums are those of its sha256sums.txt. */
+/** A long-term support release. The checksums are those of its sha256sums.txt. */
 export const PROMETHEUS_RELEASE: Release = {
   version: '3.5.0',
   archives: {

@@ -55,7 +55,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
     try {
       return await startOnce(options, port === 0 ? await freePort() : port);
     } catch (error) {
-      // Another program may have taken the port in between.
+      // Another program may have taken the port meanwhile.
       const isTaken = error instanceof Error && error.message.includes('address already in use');
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
@@ -119,7 +119,7 @@ async function waitUntilReady(
   const start = clock.monotonicMs();
   while (!child.endedSignal.aborted) {
     const isReady = (await read(clock, `${place.url}/-/ready`)) !== null;
-    // The process that is ready may be another Prometheus on the same port.
+    // The ready process may be another Prometheus on the same port.
     const flags = isReady ? await read(clock, `${place.url}/api/v1/status/flags`) : null;
     if (flags?.includes(JSON.stringify(place.data)) === true) return;
     const waitedMs = clock.monotonicMs() - start;

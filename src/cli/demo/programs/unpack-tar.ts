@@ -5,7 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
 export interface Unpacking {
-  /** Name in the archive -> path of the file to write. Other entries are skipped, so that no name is a path. */
+  /**
+   * Name in the archive -> path of the file to write. Other entries are skipped, so entry names are never used as
+   * paths.
+   */
   readonly files: ReadonlyMap<string, string>;
   /** Limit of each file. */
   readonly mostBytes: number;
@@ -15,7 +18,7 @@ const BLOCK = 512;
 
 /**
  * Writes files of a `.tar.gz` as executables. Supports names of up to 100 bytes. Throws if the archive is damaged or
- * truncated, or lacks one of the files, or if a file is not a regular one. Not every machine has the program `tar`.
+ * truncated, or if a file is missing or not regular. The program `tar` is not available on all machines.
  */
 export async function unpackTar(archive: string, unpacking: Unpacking): Promise<void> {
   const missing = new Set(unpacking.files.keys());
@@ -32,7 +35,7 @@ export async function unpackTar(archive: string, unpacking: Unpacking): Promise<
   try {
     await pipeline(createReadStream(archive), createGunzip(), read);
   } catch (error) {
-    // The pipeline may replace an error of `read` with that of an abort.
+    // The pipeline may replace an error of `read` with the error of an abort.
     throw damage ?? error;
   } finally {
     await reader.close();
@@ -47,7 +50,7 @@ interface TarReader {
 
 function createTarReader({ files, mostBytes }: Unpacking, missing: Set<string>): TarReader {
   let header = Buffer.alloc(0);
-  /** Bytes of the present entry that are still to come, without and with the padding to whole blocks. */
+  /** Remaining bytes of the current entry, without and with the padding to whole blocks. */
   let contentBytes = 0;
   let paddedBytes = 0;
   let file: FileHandle | null = null;
@@ -92,7 +95,7 @@ interface TarHeader {
   readonly isRegular: boolean;
 }
 
-/** Empty blocks end the archive: they have no name and no size. */
+/** Empty blocks end the archive. They have no name and no size. */
 function parseHeader(header: Buffer): TarHeader {
   const size = textOf(header.subarray(124, 136)).trim();
   if (!/^[0-7]*$/.test(size)) throw new Error('the archive is damaged: an entry has no size');

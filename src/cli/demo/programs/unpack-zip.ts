@@ -11,8 +11,8 @@ const STORED = 0;
 const DEFLATED = 8;
 
 /**
- * Returns a file of a zip (without zip64), or null if it is not in it. Throws if the zip is damaged. Not every machine
- * has the program `unzip`.
+ * Returns a file of a zip (without zip64), or null if the zip does not contain it. Throws if the zip is damaged. The
+ * program `unzip` is not available on all machines.
  */
 export function readZipFile(archive: Buffer, name: string): Buffer | null {
   const end = findEnd(archive);
@@ -35,7 +35,7 @@ function findEnd(archive: Buffer): number {
   throw new Error('this is not a zip file: it has no end record');
 }
 
-/** Sizes come from the central directory: they may be zero in the local header. */
+/** Uses the sizes in the central directory, because those in the local header may be zero. */
 function inflate(archive: Buffer, entry: number): Buffer {
   const method = archive.readUInt16LE(entry + 10);
   const size = archive.readUInt32LE(entry + 24);

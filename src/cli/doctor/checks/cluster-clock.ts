@@ -3,7 +3,7 @@ import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from '../context/context.js';
 import { judgeClockSkew } from './clock-skew.js';
 
-/** The `Date` header has a resolution of 1 s; the second one allows for the response time. */
+/** The `Date` header has a resolution of 1 s. The second second allows for the response time. */
 const SPREAD_SECONDS = 2;
 
 /**

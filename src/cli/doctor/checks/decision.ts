@@ -52,7 +52,7 @@ interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'shares
 
 /**
  * Runs one cycle with the values that were read, without patching. No window, confirmation or cooldown holds the
- * decision: they depend on earlier decisions of the service, which are not known here.
+ * decision, because they depend on earlier decisions of the service, which are unknown here.
  */
 export async function decideOnce({ cluster, context, ...facts }: DecisionFacts): Promise<CycleRecord> {
   const { scaler, sharesTargetWith } = facts;
@@ -79,7 +79,7 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
 /** An empty list, because `null` adds the current count as a recommendation of now. */
 const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 
-/** A workload is rarely this far from its target. Usually the target is in another unit. */
+/** A workload is rarely this far from its target. Usually the unit of the target differs. */
 const SUSPICIOUS_RATIO = 100;
 
 function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts): string {
@@ -96,7 +96,7 @@ function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
     clock,
     cluster: readOnlyCluster(facts),
     sources,
-    // A recovery hold would hide the recommendation: there are no earlier samples.
+    // A recovery hold would hide the recommendation, because there are no earlier samples.
     recoveryHoldMaxSeconds: 0,
     dryRun: true,
     state: stateInMemory(),

@@ -10,7 +10,10 @@ import { orError } from '../context/or-error.js';
 const FIX =
   'chart values rbac.create: true and leaderElection.enabled: true; with a single replica, leaderElection.enabled: false';
 
-/** Checks that the service can acquire its Lease, or with sharding those of its replicas. Without this permission the service exits at startup. */
+/**
+ * Checks that the service can acquire its Lease, or with sharding the Leases of its replicas. Without this permission
+ * the service exits at startup.
+ */
 export async function checkLease(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
   const { namespace, electsLeader } = own;

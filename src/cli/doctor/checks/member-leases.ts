@@ -11,7 +11,7 @@ import { orError } from '../context/or-error.js';
 const FIX = 'chart values rbac.create: true and sharding.enabled: true';
 const REQUIRED = ['create', 'get', 'list', 'update'] as const;
 
-/** Checks the permissions on the Leases of members, which have a name that is not known here, and reports the members. */
+/** Checks the permissions on the Leases of members, whose names are unknown here, and reports the members. */
 export async function checkMemberLeases(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
   const { namespace } = own;

@@ -4,7 +4,7 @@ import type { ReceiverConfig } from '../../../notifications/receiver-config.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type DoctorContext, REQUEST_MS } from '../context/context.js';
 
-/** Reads the files of each receiver, and sends it a GET: a notification would reach a person. */
+/** Reads the files of each receiver, and sends it a GET, because a notification would reach a person. */
 export async function checkNotifications({
   config,
   clock,

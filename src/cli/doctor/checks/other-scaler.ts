@@ -6,7 +6,10 @@ import { scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** Another autoscaler on the same target blocks every patch. A dry run next to it is intended, for comparison. */
+/**
+ * Checks for another autoscaler on the same target, which blocks all patches. A dry run next to it is intended, for
+ * comparison.
+ */
 export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = resultsOf('other-scaler', scalerKey(scaler));

@@ -22,7 +22,7 @@ interface Permission extends Omit<AccessQuestion, 'namespace'> {
   readonly fix: string;
 }
 
-/** Add the permissions of new features of the service here. */
+/** New features of the service that need permissions add them here. */
 function neededPermissions(
   kinds: readonly { readonly group: string; readonly plural: string }[],
 ): readonly Permission[] {
@@ -118,7 +118,7 @@ interface DeniedPermission {
   readonly namespaces: readonly (string | null)[];
 }
 
-/** Returns one result per fix: six missing verbs of a Role are one mistake. */
+/** Returns one result per fix, because six missing verbs of a Role are one mistake. */
 function judgeDenied(
   denied: readonly DeniedPermission[],
   {

@@ -11,7 +11,7 @@ import type { OwnedPod, ScalerFacts } from '../targets/scaler-facts.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/** Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of the two kinds owns it. */
+/** Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of these kinds owns it. */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
 /** Checks that the selector matches pods, that the target owns all of these pods, and that at least one is ready. */
@@ -67,7 +67,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   ];
 }
 
-/** Returns which of the ready pods the decision counts as unready, because their CPU is of less than a window. */
+/** Returns which ready pods the decision counts as unready, because their CPU samples cover less than a window. */
 function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonly OwnedPod[]): string {
   const cpu = scaler.spec.metrics.find(
     (metric) => (metric.type === 'Resource' || metric.type === 'ContainerResource') && metric.name === 'cpu',

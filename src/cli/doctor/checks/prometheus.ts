@@ -15,8 +15,8 @@ export async function checkPrometheus(context: SourceContext): Promise<readonly 
 }
 
 /**
- * Warns about a data source that neither reports since when it stores data nor has `up`: the service notices by one of
- * the two that data was lost.
+ * Warns about a data source that neither reports since when it stores data nor has `up`. The service needs one of them
+ * to detect lost data.
  */
 export async function checkHistory({
   source,

@@ -10,7 +10,7 @@ import type { ScalerFacts } from '../targets/scaler-facts.js';
 
 /** `rate` needs two samples. */
 const MIN_SAMPLES = 2;
-/** With fewer samples, one failed scrape can leave a gap. */
+/** With fewer samples, one failed scrape can cause a gap. */
 const RECOMMENDED_SAMPLES = 4;
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
@@ -50,7 +50,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
   return results.length === 0 ? [make.ok('')] : results;
 }
 
-/** Returns how many samples the range contains once the series are as old as the range. */
+/** Returns how many samples the range contains when the series are as old as the range. */
 async function countInFullRange(
   context: SourceContext,
   {

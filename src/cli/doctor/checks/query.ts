@@ -16,7 +16,7 @@ import { checkGuards } from '../queries/guards.js';
 import { fixForFailure, fixForInvalid } from '../queries/query-fixes.js';
 import { whyNoSeries } from '../queries/why-no-series.js';
 
-/** From this number of series on, Prometheus should aggregate them. */
+/** Prometheus should aggregate this number of series or more. */
 const MANY_SERIES = 2000;
 
 interface QueriedMetric {
@@ -25,7 +25,7 @@ interface QueriedMetric {
   readonly facts: ScalerFacts;
   /** Null if the data source does not exist or does not answer. */
   readonly context: SourceContext | null;
-  /** As sent; null if the data source has no query for the resource. */
+  /** The query as sent; null if the data source has no query for the resource. */
   readonly query: string | null;
   readonly pods: readonly Pod[] | null;
   readonly make: ResultBuilder;
@@ -49,7 +49,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       if (ofGuards.length === 0 || query === null) return [await checkMetric(queried)];
-      // If the guard failed, `answer` contains only that failure: also run the query of the metric.
+      // If the guard failed, `answer` contains only that failure, so the query of the metric runs as well.
       return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
     }),
   );

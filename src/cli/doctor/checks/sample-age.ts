@@ -15,7 +15,7 @@ import { type SourceContext, sourceSubject } from '../context/context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from '../report/check-result.js';
 import { usedResources } from '../resources/used-resources.js';
 
-/** Each takes about four queries. */
+/** Each selector takes about four queries. */
 const MAX_SELECTORS = 40;
 const CONCURRENT_SELECTORS = 4;
 
@@ -35,9 +35,9 @@ interface ReadLag {
   readonly isRange: boolean;
   /** Null: the samples are fresh. */
   readonly why: string | null;
-  /** Age in seconds of the oldest newest sample that is within its bound. */
+  /** The highest age in seconds that is within its bound, of the newest samples of all targets. */
   readonly ageSeconds: number;
-  /** The targets with an older newest sample, or without one. */
+  /** Number of targets whose newest sample is older or missing. */
   readonly lateTargets: number;
   readonly targets: number;
   readonly intervalSeconds: number;
@@ -45,8 +45,8 @@ interface ReadLag {
 }
 
 /**
- * Checks the age of the newest samples that the metrics of the documents read, like the service does before a
- * scale-down, but for all targets of a selector together.
+ * Checks the age of the newest samples that the metrics of the documents read. The service does the same before a
+ * scale-down, but not for all targets of a selector together.
  */
 export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('sample-age', sourceSubject(context.source));
@@ -62,7 +62,7 @@ export async function checkSampleAge(context: SourceContext): Promise<readonly C
   return judgeLags(lags, { make, name: context.source.name, unchecked: used.length - lags.length });
 }
 
-/** Returns each selector once, for the resources of all documents and for their queries. */
+/** Returns each distinct selector of the resource queries and of the queries of all documents. */
 function usedSelectors(context: SourceContext): readonly UsedSelector[] {
   const { source, scalers } = context;
   const found = new Map<string, UsedSelector>();

@@ -10,7 +10,7 @@ import { usedResources } from '../resources/used-resources.js';
 const MEASURE_SECONDS = [900, 7200];
 /** `rate` needs two samples. */
 const MIN_SAMPLES = 2;
-/** With fewer samples, one failed scrape can leave a gap. */
+/** With fewer samples, one failed scrape can cause a gap. */
 const RECOMMENDED_SAMPLES = 4;
 /** The interval and the window that docs/guides/tune.md recommends. */
 const ADVISED_SECONDS = 15;

@@ -11,14 +11,14 @@ import { onlyValue } from '../data-sources/read-answer.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** A decision at most doubles the replicas by default, and five minutes are a few decisions on late values. */
+/** By default, a decision at most doubles the replicas, and five minutes are a few decisions on late values. */
 const SPIKE_FACTOR = 3;
 const RISE = '5m';
 const LOOK_BACK = '6h';
-/** Each takes a query over the time above, and all checks together have less than a minute. */
+/** Each scaler takes a query over the time above, and all checks together have less than a minute. */
 const MOST_SCALERS = 50;
 
-/** Checks for rises of the load that a workload with metrics of its pods alone follows late. */
+/** Checks for rises of the load that a workload follows too late if it only has metrics of its own pods. */
 export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, sources, context } = facts;
   const make = resultsOf('spikes', scalerKey(scaler));
@@ -33,7 +33,7 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
   const query = resourceQuery(source.source, 'cpu', [scaler.namespace]) ?? '';
   const usage = usageOf(query, scaler.spec);
   if (coresPerPod === null || usage === null) return [make.ok('')];
-  // Below the load that the minimum takes, a rise needs no pods.
+  // The minimum replicas carry smaller loads, so a rise needs no pods.
   const least = coresPerPod * Math.max(1, scaler.spec.minReplicas);
   const before = `clamp_min(last_over_time((${usage})[1m:1m] offset ${RISE}), ${least})`;
   const answer = await source.runQuery(`max_over_time((${usage} / ${before})[${LOOK_BACK}:1m])`);

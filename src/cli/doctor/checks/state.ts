@@ -38,7 +38,7 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
   return results.length === 0 ? [make.ok(summary)] : results;
 }
 
-/** Returns one result per reason: sixteen missing ConfigMaps are one mistake. */
+/** Returns one result per reason, because sixteen missing ConfigMaps are one mistake. */
 function judgeReads(
   read: readonly ReadConfigMap[],
   namespace: string,

@@ -11,8 +11,8 @@ import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';
 
 /**
- * Connects by the service config, the kubeconfig or the service account of the pod. Without any of these, returns the
- * failed result of the check `cluster`. Sends no request.
+ * Connects by the service config, the kubeconfig or the service account of the pod. If none exists, returns the failed
+ * result of the check `cluster`. Sends no request.
  */
 export async function openCluster(
   context: DoctorContext & {

@@ -5,7 +5,9 @@ import type { SourceConfig } from '../../../prometheus/data-source/source-config
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
 interface OpenedSource extends SourceContext {
-  /** If the flavor is unset, detects it by the response of the server. Returns a context with the matching config. */
+  /**
+   * Returns a context with the config for the flavor. If the flavor is unset, detects it by the response of the server.
+   */
   readonly recognized: () => Promise<SourceContext>;
 }
 

@@ -1,6 +1,6 @@
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 
-/** Returns the result of `request`, or the `KubernetesError` that it throws. Other errors are thrown. */
+/** Returns the result of `request`, or the `KubernetesError` that it throws. Rethrows other errors. */
 export async function orError<T>(request: () => Promise<T>): Promise<T | KubernetesError> {
   try {
     return await request();
@@ -10,7 +10,7 @@ export async function orError<T>(request: () => Promise<T>): Promise<T | Kuberne
   }
 }
 
-/** Returns the result of `request`, or null if it throws a `KubernetesError`. Other errors are thrown. */
+/** Returns the result of `request`, or null if it throws a `KubernetesError`. Rethrows other errors. */
 export async function orNull<T>(request: () => Promise<T>): Promise<T | null> {
   const answer = await orError(request);
   return answer instanceof KubernetesError ? null : answer;

@@ -31,7 +31,7 @@ export async function suggestPrometheus(
 async function findServices({ transport, signal }: ClusterContext): Promise<readonly string[]> {
   const scope = resourceScope('/api/v1', 'services', null);
   const listed = await orNull(() => listAll({ transport, scope, convert: addressOf, signal }));
-  // prometheus-operator creates a headless Service besides the one with a cluster IP. Prefer the latter.
+  // prometheus-operator creates a headless Service besides the one with a cluster IP, which is preferred.
   const found = [...(listed?.items ?? [])].sort((a, b) => Number(a.isHeadless) - Number(b.isHeadless));
   return found.map(({ address }) => address);
 }

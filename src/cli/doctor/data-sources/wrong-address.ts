@@ -68,7 +68,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
   return answers.find((candidate) => candidate !== null) ?? null;
 }
 
-/** With --web.route-prefix, Prometheus redirects `/` to the prefix. */
+/** Returns the prefix to which Prometheus redirects `/` with --web.route-prefix. */
 async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
   const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
   if (root.kind === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;

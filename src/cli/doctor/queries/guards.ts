@@ -31,8 +31,7 @@ async function checkGuard(
   { metric, context, make }: GuardedMetric,
 ): Promise<CheckResult | null> {
   const answer = await context.runQuery(query);
-  // With a usable answer for the metric, only the guard can fail. `isMissingZero` makes the reason a full
-  // sentence.
+  // The answer for the metric is usable, so only the guard can fail. `isMissingZero` makes the reason a full sentence.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks(
     { ...only, isMissingZero: true },

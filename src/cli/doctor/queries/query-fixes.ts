@@ -50,7 +50,7 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
   return `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
 }
 
-/** Returns the labels that differ between series with equal labels `by`. */
+/** Returns the labels that differ between series with equal values of the labels `by`. */
 function differingLabels(series: readonly Series[], by: readonly string[]): readonly string[] {
   const firsts = new Map<string, Series>();
   const found = new Set<string>();

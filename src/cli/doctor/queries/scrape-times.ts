@@ -10,7 +10,7 @@ interface Selector {
 
 /**
  * Returns the timestamps of samples in seconds, from the matching series with the most samples in the last `seconds`;
- * null if they cannot be read. The number of samples alone would not suffice: it does not give the interval of a series
+ * null if they cannot be read. The number of samples alone is insufficient: it does not show the interval of a series
  * that is younger than the range.
  */
 export async function readScrapeTimes(
@@ -45,7 +45,7 @@ export function scrapeIntervalOf(times: readonly number[]): number | null {
   return gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? null;
 }
 
-/** Returns how many scrapes a range contains once the series is as old as the range. */
+/** Returns how many scrapes a range contains when the series is as old as the range. */
 export function scrapesWithin(
   times: readonly number[],
   rangeSeconds: number,

@@ -14,8 +14,8 @@ import { listSome } from '../../output/list-some.js';
 
 interface NoSeriesReason {
   /**
-   * Whether a selector has matched no sample for an hour, which is usually a mistake. Otherwise the series have ended,
-   * or operators and functions remove them, which may be intended.
+   * Whether a selector has matched no sample for an hour, which is usually a mistake. False: the series have ended, or
+   * operators and functions remove them, which may be intended.
    */
   readonly isOfSelector: boolean;
   readonly message: string;
@@ -24,7 +24,7 @@ interface NoSeriesReason {
 
 type RunQuery = SourceContext['runQuery'];
 
-/** Limits of selectors and matchers to test. Each test is a query. */
+/** Maximum numbers of selectors and matchers to test. Each test is a query. */
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
@@ -137,7 +137,7 @@ async function explainAttributes(
   const found = matchers.filter(({ label }) => info.includes(label));
   if (found.length === 0) return null;
   const labels = found.map(({ label }) => label).join(', ');
-  // The attributes that name Kubernetes objects have no underscores of their own.
+  // The attributes that name Kubernetes objects contain no underscores.
   const attributes = found.map(({ label }) => label.replaceAll('_', '.')).join(', ');
   const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
   return {

@@ -1,4 +1,4 @@
-/** In the order of the report. `checks/NAME.ts` implements a check; docs/guides/troubleshooting.md describes it. */
+/** Has the order of the report. `checks/NAME.ts` implements a check; docs/guides/troubleshooting.md describes it. */
 export const CHECK_NAMES = [
   'config',
   'prometheus',

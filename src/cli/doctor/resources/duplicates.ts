@@ -9,7 +9,7 @@ import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { type SourceContext, sourceSubject } from '../context/context.js';
 import type { UsedResource } from './used-resources.js';
 
-/** With several series per container, the usage would be counted several times. */
+/** Checks for several series per container, which would count the usage several times. */
 export async function checkDuplicates(
   { source, runQuery }: SourceContext,
   { resource }: UsedResource,
@@ -27,7 +27,7 @@ export async function checkDuplicates(
     : [make.failed(`${message}${found.times} times`, fix)];
 }
 
-/** Labels of the copies of one Prometheus or receiver. Any one of the copies may be down. */
+/** Labels of the copies of one Prometheus or receiver. Any of the copies may be down. */
 const OF_A_REPLICA = /replica|^(?:receive|prometheus)$/;
 
 /** If some series lack the label, the fix excludes those series. */

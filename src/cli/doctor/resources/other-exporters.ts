@@ -5,13 +5,13 @@ import { findLabelScheme, resourceQueryFor } from './resource-labels.js';
 /** Series of container usage other than those of the kubelet's cAdvisor. */
 export interface OtherExporter {
   readonly metric: string;
-  /** Whose metric it is. */
+  /** The component that exposes the metric. */
   readonly of: string;
   /** The resource query for it; null: its series have no labels for namespace and pod. */
   readonly query: string | null;
   /** Names of the labels of its series, sorted. */
   readonly labels: readonly string[];
-  /** Range over which a gauge of cores was averaged; null: the query has the range, or the resource has none. */
+  /** Range over which a gauge of cores was averaged; null: the range is in the query, or the resource has none. */
   readonly windowSeconds: number | null;
 }
 
@@ -34,9 +34,9 @@ const GAUGE_WINDOW_SECONDS = 60;
 const gauge = (metric: string): Candidate => ({ metric, windowSeconds: GAUGE_WINDOW_SECONDS });
 
 /**
- * By resource and exporter, most precise first. Names of OpenTelemetry are in the form of Prometheus, with and without
- * the unit, or in UTF-8; container metrics come before pod metrics. Sources: kubernetes-mixin
- * rules/apps.libsonnet; documentation of the kubeletstats receiver; "Kubernetes metrics" of Cloud Monitoring.
+ * Resource -> exporters, most precise first. Names of OpenTelemetry are in the form of Prometheus, with and without the
+ * unit, or in UTF-8; container metrics precede pod metrics. Sources: kubernetes-mixin rules/apps.libsonnet;
+ * documentation of the kubeletstats receiver; "Kubernetes metrics" of Cloud Monitoring.
  */
 const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[]>>> = new Map(
   Object.entries({
@@ -76,7 +76,7 @@ const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[
       'the system metrics of Google Kubernetes Engine': [
         {
           metric: 'kubernetes_io:container_memory_used_bytes',
-          // The working set: what the kubelet cannot evict.
+          // The working set is the memory that the kubelet cannot evict.
           matchers: ['monitored_resource="k8s_container"', 'memory_type="non-evictable"'],
         },
       ],
@@ -92,7 +92,9 @@ const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
   }),
 );
 
-/** Returns the first exporter whose series can be read, else the first one with any series; null without one. */
+/**
+ * Returns the first exporter whose series can be read, otherwise the first exporter with any series; null without one.
+ */
 export async function findOtherExporter(runQuery: RunQuery, resource: string): Promise<OtherExporter | null> {
   const windows = WINDOWS.get(resource);
   const ofWindows = windows === undefined ? null : await labelsOf(runQuery, windows.metric);
@@ -118,7 +120,7 @@ export async function findOtherExporter(runQuery: RunQuery, resource: string): P
   return unlabeled;
 }
 
-/** Joins with kube-state-metrics, which maps container IDs to names. */
+/** Joins the series with kube-state-metrics, which maps container IDs to names. */
 function windowsQuery({ metric, isCounter = false }: Candidate): string {
   const selector = `${metric}{container_id!=""}`;
   const usage = isCounter ? `rate(${selector}[$window])` : selector;

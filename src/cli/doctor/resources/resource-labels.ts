@@ -41,12 +41,12 @@ const SPELLINGS = {
 } as const;
 
 /**
- * Labels that name the container next to those of the exporter's own pod: the scrape renamed the former, or they are
- * the Kubernetes labels of the container that a standalone cAdvisor reports.
+ * Prefixes of labels that name the container next to labels of the exporter's own pod. Either the scrape renamed them,
+ * or they are the Kubernetes labels that a standalone cAdvisor reports.
  */
 const OF_THE_CONTAINER = /^(?:exported_|container_label_io_kubernetes_)/;
 
-/** Returns null without a label for namespace or pod. */
+/** Returns null if there is no label for namespace or pod. */
 export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
   const find = (names: readonly string[]): string | null => {
     const found = names.filter((name) => present.has(name));

@@ -2,7 +2,6 @@ import type { SourceContext } from '../context/context.js';
 
 export interface UsedResource {
   readonly resource: string;
-  /** Sorted. */
   readonly namespaces: readonly string[];
 }
 

@@ -13,7 +13,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Returns message and fix, with a similar name, another kind or another namespace if there is one. */
+/** Returns message and fix. Suggests a similar name, another kind or another namespace if there is one. */
 export async function explainMissingTarget(
   { namespace, spec }: Scaler,
   context: ClusterContext,

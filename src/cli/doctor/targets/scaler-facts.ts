@@ -17,10 +17,10 @@ export interface OwnedPod extends WatchedPod {
   readonly workload: { readonly kind: string; readonly name: string } | null;
 }
 
-/** A part that could not be read is an error. */
+/** A value that could not be read is an error. */
 export interface ClusterFacts {
   readonly target: ScaleTarget | KubernetesError;
-  /** Null if the account may not read it: for kinds outside of `apps`, the service only needs `scale`. */
+  /** Null if the account may not read it. For kinds outside of `apps`, the service needs only `scale`. */
   readonly object: JsonObject | null;
   /** Pods that match the selector; null if the target could not be read. */
   readonly pods: readonly OwnedPod[] | KubernetesError | null;
@@ -35,7 +35,7 @@ export interface ScalerFacts {
   readonly context: ClusterContext | null;
   /** In the order of `spec.metrics`. */
   readonly answers: readonly Answer[];
-  /** Data sources that answer, by name. */
+  /** Name -> data source that answers. */
   readonly sources: ReadonlyMap<string, SourceContext>;
   /** Another document with the same target; null: none. */
   readonly sharesTargetWith: string | null;

@@ -16,8 +16,8 @@ const NAMES = {
 } as const;
 
 /**
- * Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. All are of the version of the
- * document in effect: `spec` may be a rejected version, and has no defaults.
+ * Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. All describe the version of the
+ * document in effect, because `spec` may be a rejected version, and has no defaults.
  */
 const COLUMNS: readonly JsonSchema[] = [
   { name: 'Reference', type: 'string', jsonPath: '.status.reference' },
@@ -28,7 +28,7 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'Desired', type: 'integer', jsonPath: '.status.desiredReplicas' },
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
   { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
-  // With -o wide.
+  // Shown with -o wide.
   {
     name: 'Message',
     type: 'string',

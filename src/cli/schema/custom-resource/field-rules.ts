@@ -8,7 +8,7 @@ function rule(expression: string, message: string): JsonSchema {
 
 const IS_SET = MEMBERS.map((member) => `has(self.${member})`);
 
-/** CEL instead of `oneOf`, which the API server reports as a missing field of the first branch. */
+/** Uses CEL instead of `oneOf`, which the API server reports as a missing field of the first branch. */
 const METRIC_RULES = [
   rule(['has(self.type)', ...IS_SET].join(' || '), `a metric must have one of ${MEMBERS.join(', ')}`),
   rule(
@@ -23,8 +23,8 @@ const METRIC_RULES = [
 ];
 
 /**
- * Rules across fields for the API server to check: only rules that are cheap and hold for any service config. A list
- * with a rule per item needs a maximum length, which bounds the estimated cost of the rule. promscaler checks all other
+ * Rules across fields that the API server checks: only rules that are cheap and hold for any service config. A list
+ * with a rule per item needs a maximum length, which limits the estimated cost of the rule. promscaler checks all other
  * rules and reports them in the condition Accepted.
  */
 export const FIELD_RULES: SchemaAdditions = {

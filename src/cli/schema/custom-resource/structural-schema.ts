@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
 import type { JsonSchema } from '../document/json-schema.js';
 
-/** Keywords to add to the schema of a field, by its path (`spec.schedules[]`). */
+/** Field path (`spec.schedules[]`) -> keywords to add to the schema of the field. */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
 
 interface SchemaContext {
@@ -73,8 +73,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * A structural schema has one type per node, and int-or-string would reject 0.1. The node therefore has no type; other
- * keywords reject values of other types: non-empty objects and lists, and booleans.
+ * Omits the type, because a structural schema has one type per node, and int-or-string would reject 0.1. Other keywords
+ * reject values of other types: non-empty objects and lists, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {
   if (!Array.isArray(types)) return {};

@@ -7,7 +7,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const FORM = { target: 'draft-7', io: 'input' } as const;
 
-/** For editors. Rules across fields are not part of the schema; `validate` checks them. */
+/** Returns the schema for editors. It does not contain rules across fields, which `validate` checks. */
 export function documentJsonSchema(): JsonSchema {
   return { ...documentSchema.toJSONSchema(FORM) };
 }
