@@ -15,8 +15,8 @@ import { showOverview } from './overview/show-overview.js';
 import { showService } from './service/show-service.js';
 import type { ServiceFacts } from './service/view-service.js';
 import { showSite, type Site } from './site.js';
-import { createPaced } from './turns/paced.js';
-import { createPageTurns } from './turns/page-turns.js';
+import { createPaced } from './pacing/paced.js';
+import { createPageQueue } from './pacing/page-queue.js';
 import { showAnyHistory } from './pages/long-history.js';
 import type { LongHistory } from './pages/long-history.js';
 import { BadRequest } from './pages/query.js';
@@ -31,8 +31,8 @@ import {
   showSnapshot,
 } from './pages/scaler-pages.js';
 import type { ScalerPageParts } from './pages/scaler-pages.js';
-import { createSharedPage } from './turns/shared-page.js';
-import type { SharedPageOptions } from './turns/shared-page.js';
+import { createSharedPage } from './pacing/shared-page.js';
+import type { SharedPageOptions } from './pacing/shared-page.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 
@@ -72,12 +72,12 @@ export function createApp(parts: AppParts): Express {
     typeof value === 'string' ? cleanText(value) : value,
   );
   app.use(setSafeHeaders, refuseOddRequests);
-  const { inTurn, pages } = createPages(parts);
+  const { queued, pages } = createPages(parts);
   const { site = null } = parts;
   const checkHost = createHostCheck(parts.hosts ?? { allowed: [], apiServerNames: () => [] });
   const { access = null, fleet, clock } = parts;
   const checkAccess = createPeerCheck({ access, fleet, clock, orElse: createAccessCheck(access) });
-  const sitePage = inTurn(showSite(site));
+  const sitePage = queued(showSite(site));
   app.use((request, response, next) => {
     if (site?.has(request.path) !== true) next();
     else checkHost(request, response, () => sitePage(request, response, next));
@@ -110,18 +110,18 @@ function createPages({
   connections = () => 0,
   onError,
 }: AppParts): {
-  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly queued: (page: RequestHandler) => RequestHandler;
   readonly pages: Readonly<Record<RouteId, RequestHandler>>;
 } {
-  const { inTurn, queue } = createPageTurns({ clock, connections });
+  const { queued, queue } = createPageQueue({ clock, connections });
   const paced = createPaced(clock);
   const ask = createPeerClient(
     { keys: () => fleet?.keys() ?? Promise.resolve([]) },
     { clock, onFault: (error) => onError(error, 'of another replica') },
   );
   const ofScaler = (page: RequestHandler): RequestHandler =>
-    fleet === undefined ? inTurn(page) : ofOwner(inTurn(page), { fleet, ask });
-  const list = inTurn(listScalers(api));
+    fleet === undefined ? queued(page) : ofOwner(queued(page), { fleet, ask });
+  const list = queued(listScalers(api));
   const openApi = Buffer.from(JSON.stringify(openApiDocument(api.version)));
   const pages = {
     healthz: probe(healthProblems),
@@ -132,14 +132,14 @@ function createPages({
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
     // Any replica can query Prometheus for the scalers of other replicas.
-    showHistory: showAnyHistory({ history: longHistory, clock, inTurn, recent: ofScaler(showHistory(api)) }),
+    showHistory: showAnyHistory({ history: longHistory, clock, queued, recent: ofScaler(showHistory(api)) }),
     listEvents: ofScaler(listEvents(api)),
-    showOverview: showOverview({ api, fleet, ask, clock, inTurn, paced }),
-    showService: showService({ api, facts: service, fleet, ask, clock, inTurn, paced }),
+    showOverview: showOverview({ api, fleet, ask, clock, queued, paced }),
+    showService: showService({ api, facts: service, fleet, ask, clock, queued, paced }),
     streamEvents: api.streams.handle,
-    openapi: inTurn((_request, response) => void response.type('application/json').send(openApi)),
+    openapi: queued((_request, response) => void response.type('application/json').send(openApi)),
   };
-  return { inTurn, pages };
+  return { queued, pages };
 }
 
 /** Answers 200 and `ok`, or 503 and the problems, one per line. */

@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../units/clock.js';
-import { RequestGate } from './turns/request-gate.js';
-import { createBackgroundWork } from './turns/background-work.js';
+import { RequestGate } from './pacing/request-gate.js';
+import { createBackgroundWork } from './pacing/background-work.js';
 
 /**
  * Maximum number of connections above the limit that have not sent a request yet. Clients that reconnect at once must

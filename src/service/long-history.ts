@@ -5,7 +5,7 @@ import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { LongAnswer, LongHistory } from '../server/pages/long-history.js';
 import type { LongRange } from '../server/pages/long-range.js';
-import { SLICE_MS } from '../server/turns/paced.js';
+import { SLICE_MS } from '../server/pacing/paced.js';
 import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
 import type { ScalerPoints } from '../telemetry/chart-points.js';
 import { SCALER_METRICS } from '../telemetry/metric-table.js';

@@ -1,6 +1,6 @@
 /** A message of a `text/event-stream`. */
 export interface StreamMessage {
-  /** `message` if the stream sets no type. */
+  /** Default: `message`. */
   readonly type: string;
   readonly data: string;
 }

@@ -2,7 +2,7 @@ import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
-import { STATE_LOOKS, STATES } from '../ui/scaler-states.js';
+import { STATE_STYLES, STATES } from '../ui/scaler-states.js';
 import { useMedia } from '../ui/use-media.js';
 import { WIDE } from './layout.js';
 import { SORT_KEYS } from './selection.js';
@@ -128,7 +128,7 @@ function StateChips({ selection, onChange, counts }: FieldProps & { readonly cou
   return (
     <div class="chips" role="group" aria-label="State">
       {shown.map((state) => {
-        const { text, tone, icon } = STATE_LOOKS[state];
+        const { text, tone, icon } = STATE_STYLES[state];
         const isOn = states.includes(state);
         return (
           <button

@@ -5,7 +5,7 @@ import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
-import { STATE_LOOKS } from '../ui/scaler-states.js';
+import { STATE_STYLES } from '../ui/scaler-states.js';
 import { Sparkline } from '../ui/sparkline.jsx';
 import { Time } from '../ui/time.jsx';
 import { ratioOf } from './selection.js';
@@ -86,8 +86,8 @@ function StateCell({ row: { states, message } }: { readonly row: OverviewRow }):
         </span>
       </div>
     );
-  const { text, tone, icon } = STATE_LOOKS[first];
-  const rest = others.map((state) => STATE_LOOKS[state].text).join(', ');
+  const { text, tone, icon } = STATE_STYLES[first];
+  const rest = others.map((state) => STATE_STYLES[state].text).join(', ');
   return (
     <div role="cell" class="cell-state">
       <Badge tone={tone} icon={icon} text={text} title={message ?? text} />

@@ -127,7 +127,7 @@ function useCharts(
   const oldest = recent.data.at[0] ?? null;
   const first = useMemo(() => firstRange(oldest, api.clock.now() / 1000), [api, oldest]);
   const range = chosen ?? first;
-  // Read once when the range is selected. The newest points come from memory.
+  // Prometheus is queried once when the range is selected. The newest points come from memory.
   const long = useMemo(
     () =>
       range.stepSeconds === null

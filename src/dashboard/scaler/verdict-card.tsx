@@ -10,7 +10,7 @@ import { Sentence } from './text/sentence.jsx';
 import { judge } from './model/verdict.js';
 import type { Verdict } from './model/verdict.js';
 
-const LOOKS: Readonly<Record<Verdict['tone'], { readonly icon: IconName; readonly tone: string }>> = {
+const STYLES: Readonly<Record<Verdict['tone'], { readonly icon: IconName; readonly tone: string }>> = {
   calm: { icon: 'ok', tone: 'tone-good' },
   moving: { icon: 'scaling', tone: 'tone-info' },
   held: { icon: 'lock', tone: 'tone-warn' },
@@ -26,12 +26,12 @@ interface VerdictCardProps {
 export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
   const { decision, outcome, reason, conditions, conflictingWriter, shadow, pause } = detail;
   const { tone, title, sentence, aside } = judge({ decision, outcome, reason, conditions });
-  const look = LOOKS[tone];
+  const style = STYLES[tone];
   const more = [aside ?? pause?.message, conflictingWriter?.message].filter((text) => text !== undefined);
   return (
-    <section class={`card scaler-verdict ${look.tone}`} aria-label="The last decision">
+    <section class={`card scaler-verdict ${style.tone}`} aria-label="The last decision">
       <h2>
-        <Icon name={look.icon} />
+        <Icon name={style.icon} />
         <span dir="auto">{title}</span>
       </h2>
       <p class="verdict-sentence">

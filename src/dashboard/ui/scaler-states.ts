@@ -2,14 +2,14 @@ import type { ScalerState } from '../data/answers.js';
 import type { Tone } from './tone.js';
 import type { IconName } from './icon-paths.js';
 
-interface StateLook {
+interface StateStyle {
   readonly text: string;
   readonly tone: Tone;
   readonly icon: IconName;
 }
 
 /** Ordered by urgency, most urgent first. */
-export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
+export const STATE_STYLES: Readonly<Record<ScalerState, StateStyle>> = {
   failing: { text: 'Failing', tone: 'bad', icon: 'error' },
   conflict: { text: 'Conflict', tone: 'bad', icon: 'conflict' },
   'at-maximum': { text: 'At maximum', tone: 'warn', icon: 'ceiling' },
@@ -21,8 +21,8 @@ export const STATE_LOOKS: Readonly<Record<ScalerState, StateLook>> = {
 };
 
 /** Ordered by urgency, most urgent first. */
-export const STATES: readonly ScalerState[] = Object.keys(STATE_LOOKS).filter(isState);
+export const STATES: readonly ScalerState[] = Object.keys(STATE_STYLES).filter(isState);
 
 export function isState(text: string): text is ScalerState {
-  return Object.hasOwn(STATE_LOOKS, text);
+  return Object.hasOwn(STATE_STYLES, text);
 }

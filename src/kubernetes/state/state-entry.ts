@@ -127,7 +127,7 @@ export function storedMetricKey(key: string): string {
   return `${key.slice(0, MAX_METRIC_KEY - 17)}~${hash}`;
 }
 
-/** Returns the failing metrics under the keys that an entry has. */
+/** Returns the failing metrics with the keys of `storedMetricKey`. */
 export function storedFailing(failingSince: StoredState['failingSince']): StoredState['failingSince'] {
   if (failingSince.size === 0) return failingSince;
   const first = [...failingSince].slice(0, MAX_FAILING);

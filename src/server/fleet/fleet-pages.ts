@@ -4,7 +4,7 @@ import { identityOf, viewerOf } from '../access/viewer.js';
 import { readInteger } from '../pages/query.js';
 import { LIMITS } from '../pages/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
-import { refuse } from '../turns/refuse.js';
+import { refuse } from '../pacing/refuse.js';
 import type { AskPeer } from './ask-peer.js';
 import type { Fleet, Peer } from './fleet.js';
 import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';

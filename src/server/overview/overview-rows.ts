@@ -5,7 +5,7 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Viewer } from '../access/viewer.js';
-import { SLICE_MS } from '../turns/paced.js';
+import { SLICE_MS } from '../pacing/paced.js';
 import { rowRange, rowStep, viewRow } from './overview-row.js';
 
 /** The rows of one replica that a client does not have yet. */

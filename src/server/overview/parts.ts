@@ -1,6 +1,6 @@
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { SLICE_MS } from '../turns/paced.js';
+import { SLICE_MS } from '../pacing/paced.js';
 import type { Viewer } from '../access/viewer.js';
 import { parseJson } from '../fleet/ask-peer.js';
 import type { OverviewPart } from './overview-rows.js';

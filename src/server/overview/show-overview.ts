@@ -9,8 +9,8 @@ import { acceptsGzip, gzipFast } from '../pages/compression.js';
 import { readText } from '../pages/query.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { visibleProblems } from '../pages/visible-problems.js';
-import type { Paced } from '../turns/paced.js';
-import { refusing } from '../turns/refuse.js';
+import type { Paced } from '../pacing/paced.js';
+import { refusing } from '../pacing/refuse.js';
 import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js';
 import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows } from './overview-rows.js';
@@ -24,7 +24,7 @@ export interface OverviewParts {
   readonly ask: AskPeer;
   readonly clock: Clock;
   /** Sends a response as background work. */
-  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly queued: (page: RequestHandler) => RequestHandler;
   readonly paced: Paced;
 }
 
@@ -33,7 +33,7 @@ const LEAST_COMPRESSED = 1024;
 
 /** Serves the rows of all scalers, or the rows that changed since an earlier answer. */
 export function showOverview(parts: OverviewParts): RequestHandler {
-  const { api, fleet, clock, inTurn, paced } = parts;
+  const { api, fleet, clock, queued, paced } = parts;
   const rows = createOverviewRows({ ...api, clock });
 
   const readOwn = (query: OverviewQuery): Promise<OverviewPart> => paced.run(() => rows.read(query));
@@ -69,7 +69,7 @@ export function showOverview(parts: OverviewParts): RequestHandler {
     const answering = isForwarded(request) ? answerPeer(query) : answerClient(request, query);
     answering
       .then((answer) => compressed(answer, request))
-      .then((answer) => inTurn(() => sendAnswer(response, answer))(request, response, next))
+      .then((answer) => queued(() => sendAnswer(response, answer))(request, response, next))
       .catch(refusing(response, next));
   };
 }

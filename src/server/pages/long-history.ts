@@ -4,10 +4,10 @@ import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { viewerOf } from '../access/viewer.js';
-import { refuse } from '../turns/refuse.js';
+import { refuse } from '../pacing/refuse.js';
 import { asksPrometheus, readLongRange } from './long-range.js';
 import type { LongRange } from './long-range.js';
-import { SLICE_MS } from '../turns/paced.js';
+import { SLICE_MS } from '../pacing/paced.js';
 import { writeHistory } from './views.js';
 
 /** The history of a scaler over days, from metrics of this service that Prometheus has scraped. */
@@ -25,14 +25,14 @@ interface LongHistoryParts {
   readonly history: LongHistory;
   readonly clock: Clock;
   /** Sends a response as background work. */
-  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly queued: (page: RequestHandler) => RequestHandler;
   /** Serves the history in memory. */
   readonly recent: RequestHandler;
 }
 
 /** Serves the history from memory or, with `source=prometheus`, from Prometheus. */
 export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
-  const { history, clock, inTurn, recent } = parts;
+  const { history, clock, queued, recent } = parts;
   return (request, response, next) => {
     if (!asksPrometheus(request.query)) {
       recent(request, response, next);
@@ -56,7 +56,7 @@ export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
                 response,
                 await writeHistory(answer.points, range.stepSeconds, takeTurns(clock, SLICE_MS)),
               );
-        inTurn(send)(request, response, next);
+        queued(send)(request, response, next);
       })
       .catch(next);
   };

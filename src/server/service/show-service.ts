@@ -8,9 +8,9 @@ import type { Fleet, Peer } from '../fleet/fleet.js';
 import { isForwarded } from '../fleet/peer-check.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { serviceStatusSchema } from '../schemas/dashboard-schemas.js';
-import { SLICE_MS } from '../turns/paced.js';
-import type { Paced } from '../turns/paced.js';
-import { refusing } from '../turns/refuse.js';
+import { SLICE_MS } from '../pacing/paced.js';
+import type { Paced } from '../pacing/paced.js';
+import { refusing } from '../pacing/refuse.js';
 import { mergeServices, viewService } from './view-service.js';
 import type { ServiceFacts, ServiceView } from './view-service.js';
 
@@ -21,7 +21,7 @@ export interface ServicePageParts {
   readonly ask: AskPeer;
   readonly clock: Clock;
   /** Sends a response as background work. */
-  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly queued: (page: RequestHandler) => RequestHandler;
   readonly paced: Paced;
 }
 
@@ -30,7 +30,7 @@ const MOST_BYTES = 1024 * 1024;
 
 /** Serves the state of the service; with sharding, the state of all replicas. */
 export function showService(parts: ServicePageParts): RequestHandler {
-  const { api, facts, fleet, ask, clock, inTurn, paced } = parts;
+  const { api, facts, fleet, ask, clock, queued, paced } = parts;
   const viewOwn = (request: Request): Promise<ServiceView> =>
     paced.run(() => {
       const takeTurn = takeTurns(clock, SLICE_MS);
@@ -52,7 +52,7 @@ export function showService(parts: ServicePageParts): RequestHandler {
     const peers = isForwarded(request) ? [] : (fleet?.peers() ?? []);
     const viewing = peers.length === 0 ? viewOwn(request) : viewAll(request, peers);
     viewing
-      .then((view) => inTurn(() => void response.json(view))(request, response, next))
+      .then((view) => queued(() => void response.json(view))(request, response, next))
       .catch(refusing(response, next));
   };
 }

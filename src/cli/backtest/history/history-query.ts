@@ -12,7 +12,7 @@ import { CommandError } from '../../process/io.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
 /** How often the history is searched for duplicates, because a second Prometheus may be new or gone. */
-const LOOKS = 3;
+const SEARCHES = 3;
 
 /**
  * Returns the query of a metric for its history. If containers have several series, replaces the default query with one
@@ -54,8 +54,8 @@ async function findDuplicates(
   { range, fetching }: { readonly range: Range; readonly fetching: Fetching },
 ): Promise<Duplicates | null> {
   const { start, end, stepSeconds } = range;
-  for (let look = 1; look <= LOOKS; look += 1) {
-    const at = addSeconds(start, ((end - start) / 1000) * (look / (LOOKS + 1)));
+  for (let search = 1; search <= SEARCHES; search += 1) {
+    const at = addSeconds(start, ((end - start) / 1000) * (search / (SEARCHES + 1)));
     const ask = (text: string): Promise<Answer> => answerAt(text, { at, stepSeconds }, fetching);
     const found =
       metric.type === 'Resource' || metric.type === 'ContainerResource'

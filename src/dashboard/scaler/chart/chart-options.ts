@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { axisTimes } from './axis-times.js';
 import { drawMarks } from './draw-marks.js';
-import type { SeriesLook, TimeChartProps } from './chart-props.js';
+import type { SeriesStyle, TimeChartProps } from './chart-props.js';
 
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';
@@ -13,7 +13,7 @@ export function chartOptions(
   element: HTMLElement,
   latest: { readonly current: TimeChartProps },
 ): uPlot.Options {
-  const { looks, bands, height, isBinary } = latest.current;
+  const { styles, bands, height, isBinary } = latest.current;
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
   const grid = { stroke: token('--chart-grid'), width: 1 };
@@ -51,7 +51,7 @@ export function chartOptions(
         values: (_chart, splits) => splits.map((value) => latest.current.format(value)),
       },
     ],
-    series: [{}, ...looks.map((look) => seriesOf(look, token))],
+    series: [{}, ...styles.map((style) => seriesOf(style, token))],
     bands: bands.map(({ high, low, color }) => ({ series: [high + 1, low + 1], fill: token(color) })),
     hooks: {
       draw: [(chart) => drawMarks(chart, latest.current, token)],
@@ -74,17 +74,17 @@ function zoom(chart: uPlot, { onZoom }: TimeChartProps): void {
   onZoom(window);
 }
 
-function seriesOf(look: SeriesLook, token: (name: string) => string): uPlot.Series {
+function seriesOf(style: SeriesStyle, token: (name: string) => string): uPlot.Series {
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   return {
-    label: look.label,
-    stroke: token(look.color),
-    width: look.width,
-    dash: [...look.dash],
+    label: style.label,
+    stroke: token(style.color),
+    width: style.width,
+    dash: [...style.dash],
     spanGaps: false,
     // A single value between gaps has no line.
-    points: { show: look.width > 0 ? isSparse : false, size: 5 },
-    ...(look.isStepped && stepped !== undefined ? { paths: stepped } : {}),
+    points: { show: style.width > 0 ? isSparse : false, size: 5 },
+    ...(style.isStepped && stepped !== undefined ? { paths: stepped } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Change } from '../model/changes.js';
 
 /** Colors are names of design tokens, such as `--chart-1`. */
-export interface SeriesLook {
+export interface SeriesStyle {
   readonly label: string;
   readonly color: string;
   /** CSS pixels; 0: the series is only the edge of a band. */
@@ -10,8 +10,8 @@ export interface SeriesLook {
   readonly isStepped: boolean;
 }
 
-/** The area between two series, identified by their index in `looks`. */
-export interface BandLook {
+/** The area between two series, identified by their index in `styles`. */
+export interface BandStyle {
   readonly high: number;
   readonly low: number;
   readonly color: string;
@@ -36,10 +36,10 @@ export interface ChartLinks {
 
 export interface TimeChartProps extends ChartLinks {
   readonly height: number;
-  /** The first column is the time. The others correspond to `looks`. */
+  /** The first column is the time. The others correspond to `styles`. */
   readonly columns: readonly (readonly (number | null)[])[];
-  readonly looks: readonly SeriesLook[];
-  readonly bands: readonly BandLook[];
+  readonly styles: readonly SeriesStyle[];
+  readonly bands: readonly BandStyle[];
   /** Top of the axis; null: determined by the values. */
   readonly top: number | null;
   readonly format: (value: number) => string;

@@ -8,7 +8,7 @@ import { pointAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
 import type { Tolerances } from '../model/tolerance.js';
-import type { BandLook, ChartLinks, SeriesLook } from './chart-props.js';
+import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem } from './legend-item.jsx';
 import { TimeChart } from './time-chart.jsx';
 
@@ -19,13 +19,13 @@ interface MetricsSectionProps {
   readonly tolerances: Tolerances;
 }
 
-const LOOKS: readonly SeriesLook[] = [
+const STYLES: readonly SeriesStyle[] = [
   { label: 'upper tolerance', color: '--chart-6', width: 0, dash: [], isStepped: true },
   { label: 'lower tolerance', color: '--chart-6', width: 0, dash: [], isStepped: true },
   { label: 'target', color: '--chart-6', width: 1.5, dash: [6, 4], isStepped: true },
   { label: 'value', color: '--chart-1', width: 2, dash: [], isStepped: false },
 ];
-const BANDS: readonly BandLook[] = [{ high: 0, low: 1, color: '--chart-band' }];
+const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
 /** Shows each metric and its target. */
 export function MetricsSection({ data, links, hover, tolerances }: MetricsSectionProps): VNode | null {
@@ -84,7 +84,7 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
           changes={NO_CHANGES}
           height={150}
           columns={columns}
-          looks={LOOKS}
+          styles={STYLES}
           bands={BANDS}
           top={null}
           format={format}
@@ -114,8 +114,8 @@ function MetricReadout({ data, metric, hover, selected }: MetricReadoutProps): V
     });
   return (
     <span class="chart-legend" aria-hidden="true">
-      <LegendItem look="solid chart-1" name="value" value={format(metric.value)} />
-      <LegendItem look="dashed chart-6" name="target" value={format(metric.target)} />
+      <LegendItem style="solid chart-1" name="value" value={format(metric.value)} />
+      <LegendItem style="dashed chart-6" name="target" value={format(metric.target)} />
     </span>
   );
 }

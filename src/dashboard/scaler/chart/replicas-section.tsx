@@ -11,7 +11,7 @@ import { pointAt, replicasTop } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
 import { RANGES } from '../model/ranges.js';
 import type { Range } from '../model/ranges.js';
-import type { BandLook, ChartLinks, SeriesLook } from './chart-props.js';
+import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
 import { ChartTable } from './chart-table.jsx';
 import { LegendItem } from './legend-item.jsx';
 import { TimeChart } from './time-chart.jsx';
@@ -29,14 +29,14 @@ interface ReplicasSectionProps {
   readonly onSelect: (second: number | null) => void;
 }
 
-const LOOKS: readonly SeriesLook[] = [
+const STYLES: readonly SeriesStyle[] = [
   { label: 'maximum', color: '--chart-6', width: 1, dash: [2, 3], isStepped: true },
   { label: 'minimum', color: '--chart-6', width: 1, dash: [2, 3], isStepped: true },
   { label: 'recommended', color: '--chart-2', width: 1.5, dash: [4, 3], isStepped: true },
   { label: 'desired', color: '--chart-3', width: 2, dash: [8, 3], isStepped: true },
   { label: 'current', color: '--chart-1', width: 2.5, dash: [], isStepped: true },
 ];
-const BANDS: readonly BandLook[] = [{ high: 0, low: 1, color: '--chart-band' }];
+const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
 /** Shows the replicas over time and the controls of all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
@@ -80,7 +80,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
           {...links}
           height={220}
           columns={columns}
-          looks={LOOKS}
+          styles={STYLES}
           bands={BANDS}
           top={top}
           isBinary={false}
@@ -122,11 +122,11 @@ function Readout({ data, hover, selected, nowMs }: ReadoutProps): VNode {
   return (
     <div class="chart-legend" aria-hidden="true">
       <span class="chart-legend-time">{at === null ? UNKNOWN : formatLocal(at * 1000, nowMs)}</span>
-      <LegendItem look="solid chart-1" name="current" value={value(data.currentReplicas)} />
-      <LegendItem look="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
-      <LegendItem look="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
+      <LegendItem style="solid chart-1" name="current" value={value(data.currentReplicas)} />
+      <LegendItem style="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
+      <LegendItem style="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
       <LegendItem
-        look="band"
+        style="band"
         name="bounds"
         value={`${value(data.minReplicas)} to ${value(data.maxReplicas)}`}
       />

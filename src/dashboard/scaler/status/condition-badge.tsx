@@ -14,7 +14,7 @@ const GOOD: Readonly<Record<Condition['type'], Condition['status']>> = {
   MetricsUnique: 'True',
 };
 
-const LOOKS = {
+const STYLES = {
   good: { tone: 'good', icon: 'ok' },
   warn: { tone: 'warn', icon: 'warning' },
   bad: { tone: 'bad', icon: 'error' },
@@ -24,6 +24,7 @@ const LOOKS = {
 export function ConditionBadge({ condition: { type, status } }: { readonly condition: Condition }): VNode {
   const isGood = GOOD[type] === status;
   const isSevere = type === 'AbleToScale' || type === 'ScalingActive';
-  const look = status === 'Unknown' ? LOOKS.unknown : isGood ? LOOKS.good : isSevere ? LOOKS.bad : LOOKS.warn;
-  return <Badge {...look} text={`${type} ${status}`} />;
+  const style =
+    status === 'Unknown' ? STYLES.unknown : isGood ? STYLES.good : isSevere ? STYLES.bad : STYLES.warn;
+  return <Badge {...style} text={`${type} ${status}`} />;
 }

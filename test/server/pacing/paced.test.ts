@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Busy, createPaced } from '../../../src/server/turns/paced.js';
-import type { Paced } from '../../../src/server/turns/paced.js';
+import { Busy, createPaced } from '../../../src/server/pacing/paced.js';
+import type { Paced } from '../../../src/server/pacing/paced.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 
 interface World {

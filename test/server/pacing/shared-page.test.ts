@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import type { RequestHandler } from 'express';
-import { createSharedPage } from '../../../src/server/turns/shared-page.js';
+import { createSharedPage } from '../../../src/server/pacing/shared-page.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { ManualClock, eventually } from '../../support/manual-clock.js';

@@ -3,14 +3,14 @@ import { refuse } from './refuse.js';
 import { createBackgroundWork } from './background-work.js';
 import type { BackgroundWorkOptions } from './background-work.js';
 
-export interface PageTurns {
+export interface PageQueue {
   /** Renders the page as background work. `page` must respond synchronously. */
-  readonly inTurn: (page: RequestHandler) => RequestHandler;
+  readonly queued: (page: RequestHandler) => RequestHandler;
   /** Calls `send` as background work unless the client has disconnected. For large pages that are already rendered. */
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-interface PageTurnOptions extends BackgroundWorkOptions {
+interface PageQueueOptions extends BackgroundWorkOptions {
   /** Maximum sum of all responses that clients have not read yet; default 32 MiB. */
   readonly mostUnsentBytes?: number;
 }
@@ -21,7 +21,7 @@ const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
  * Renders pages as background work, and only for clients that are still connected. Otherwise, 256 clients that each
  * request a large list would delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
  */
-export function createPageTurns(options: PageTurnOptions): PageTurns {
+export function createPageQueue(options: PageQueueOptions): PageQueue {
   const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
   const backgroundWork = createBackgroundWork(options);
   let unsentBytes = 0;
@@ -34,13 +34,13 @@ export function createPageTurns(options: PageTurnOptions): PageTurns {
     response.on('close', () => (unsentBytes -= bytes));
   };
 
-  const queue: PageTurns['queue'] = (response, send) => {
+  const queue: PageQueue['queue'] = (response, send) => {
     response.on('close', backgroundWork.queue(send));
   };
 
   return {
     queue,
-    inTurn: (page) => (request, response, next) =>
+    queued: (page) => (request, response, next) =>
       queue(response, () => {
         if (unsentBytes >= mostUnsentBytes) {
           refuse(response, TOO_MUCH);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import type { RequestHandler } from 'express';
-import { createPageTurns } from '../../../src/server/turns/page-turns.js';
+import { createPageQueue } from '../../../src/server/pacing/page-queue.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { ManualClock, eventually } from '../../support/manual-clock.js';
@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-describe('createPageTurns', () => {
+describe('createPageQueue', () => {
   it('does not render a page whose client has disconnected', async () => {
     let made = 0;
     const { turns, url, closed } = await start(new ManualClock(), (_request, response) => {
@@ -92,13 +92,13 @@ async function start(
     turns.push(callback);
     return () => undefined;
   };
-  const { inTurn } = createPageTurns({ clock: { now, monotonicMs, random, after: byHand } });
+  const { queued } = createPageQueue({ clock: { now, monotonicMs, random, after: byHand } });
   let closed = 0;
   const count: RequestHandler = (_request, response, next) => {
     response.on('close', () => (closed += 1));
     next();
   };
-  const app = express().set('env', 'test').use(count, inTurn(page));
+  const app = express().set('env', 'test').use(count, queued(page));
   const after = (_ms: number, callback: () => void): (() => void) => {
     const timer = setTimeout(callback, 1000);
     return () => clearTimeout(timer);

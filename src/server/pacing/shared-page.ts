@@ -3,14 +3,14 @@ import type { NextFunction, RequestHandler, Response } from 'express';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { refuse } from './refuse.js';
-import type { PageTurns } from './page-turns.js';
+import type { PageQueue } from './page-queue.js';
 
 export interface SharedPageOptions {
   readonly contentType: string;
   /** Returns the parts of the page. Rejects when `signal` is aborted because all clients have disconnected. */
   readonly render: (signal: AbortSignal) => Promise<readonly Buffer[]>;
   readonly clock: Clock;
-  readonly queue: PageTurns['queue'];
+  readonly queue: PageQueue['queue'];
   /** Maximum number of clients that wait for one rendering; default 64. */
   readonly mostWaiting?: number;
 }

@@ -31,7 +31,7 @@ export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
   let budgetMs = BURST_MS;
   let endMs = clock.monotonicMs();
 
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+  const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     budgetMs = Math.min(BURST_MS, budgetMs + (clock.monotonicMs() - endMs) / RESTS_PER_WORK);
     if (budgetMs < 0) {
       await sleep(clock, Math.min(LONGEST_REST_MS, -budgetMs * RESTS_PER_WORK));
@@ -51,7 +51,7 @@ export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
     run: (work) => {
       if (waiting >= mostWaiting) return Promise.reject(new Busy(TOO_MANY));
       waiting += 1;
-      const running = last.then(() => inTurn(work));
+      const running = last.then(() => queued(work));
       last = running.catch(() => undefined);
       return running;
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBackgroundWork } from '../../../src/server/turns/background-work.js';
-import type { BackgroundWork } from '../../../src/server/turns/background-work.js';
+import { createBackgroundWork } from '../../../src/server/pacing/background-work.js';
+import type { BackgroundWork } from '../../../src/server/pacing/background-work.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 describe('createBackgroundWork', () => {
