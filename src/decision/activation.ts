@@ -12,7 +12,10 @@ import type { Sample, Snapshot } from './snapshot/snapshot.js';
 export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
-  /** Since when all metrics have been at or below it, by full values; null: one is above, or has no full value. */
+  /**
+   * Since when all metrics have been at or below their threshold, by full values; null: one is above, or has no full
+   * value.
+   */
   readonly inactiveSince: Instant | null;
   /** Part of a sentence. */
   readonly why: string;

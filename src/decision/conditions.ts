@@ -50,7 +50,7 @@ interface Calculated {
   readonly unlimited: readonly Condition[];
 }
 
-/** Shared by all scalers with such a metric, whose records keep them. */
+/** Shared by all scalers with an equal metric, because their records keep it. */
 const calculatedOf = rememberByMetric((type, identity): Calculated => {
   const active = validMetric(`the replica count was calculated from ${nameMetric(type, identity)}`);
   return { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
@@ -88,12 +88,12 @@ export function limitedConditions(
   pick: Pick,
 ): readonly Condition[] {
   const active = scalingActive(pick, false);
-  // As in nearly every decision.
+  // Nearly every decision ends here.
   if (limited.steps.length === 0) return unlimitedConditions(pick, active);
   return [ableToScale(context, limited), scalingLimited(context, limited), active];
 }
 
-/** Without a step, the other two conditions are always these. */
+/** Without a step, the other two conditions are always the same. */
 function unlimitedConditions({ winner }: Pick, active: Condition): readonly Condition[] {
   const usual = winner === null ? null : calculatedOf(winner.spec);
   return usual?.active === active ? usual.unlimited : [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
@@ -123,7 +123,7 @@ function able(reason: string, message: string): Condition {
   return { type: 'AbleToScale', status: 'True', reason, message };
 }
 
-/** This one and the next are shared by the decisions of all scalers that have nothing to do. */
+/** The decisions of all scalers that have nothing to do share this condition and the next one. */
 const READY_FOR_NEW_SCALE = able('ReadyForNewScale', 'no stabilization window changes the recommendation');
 
 const WITHIN_RANGE: Condition = {
@@ -186,7 +186,7 @@ function limitedBy(reason: string, message: string): Condition {
   return { type: 'ScalingLimited', status: 'True', reason, message };
 }
 
-/** Returns the count set by the last of these limits that changed it; null: none did. */
+/** Returns the count set by the last of these limits that changed it; null: none of them did. */
 function capOf({ steps }: LimitedCount, limits: readonly LimitName[]): number | null {
   return steps.findLast(({ limit }) => limits.includes(limit))?.to ?? null;
 }

@@ -148,7 +148,7 @@ interface Parts {
   readonly metrics: readonly JudgedMetric[];
   readonly steps: readonly LimitStep[];
   readonly conditions: readonly Condition[];
-  /** The reason, or what it is written from. */
+  /** The reason, or the facts from which it is written. */
   readonly reason: string | Measured;
   readonly state: Decision['state'];
 }

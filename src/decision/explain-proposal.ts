@@ -58,7 +58,7 @@ function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** For a proposal that differs from the result of the printed numbers. */
+/** Explains a proposal that differs from the result of the printed numbers. */
 function explainRest(reading: Reading, proposal: number): string {
   const count = read(reading);
   if (count === proposal) return '';
@@ -140,7 +140,7 @@ function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
   return `${aside}${secondText(metric, snapshot, { ...first, usage })}`;
 }
 
-/** Whether no pod gets an assumed usage. */
+/** Returns whether no pod gets an assumed usage. */
 function isOnePass(metric: JudgedMetric): boolean {
   const { unready, missing } = metric.result.pods;
   const { usage, target } = firstReading(metric, 1);

@@ -6,7 +6,7 @@ import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/** What the reason of a decision that used metrics is written from, besides the decision. */
+/** The facts from which the reason of a decision that used metrics is written, besides the decision. */
 export interface Measured {
   /** The largest proposal, after activation and before any limit. */
   readonly recommended: number;
@@ -31,7 +31,7 @@ export function explainCount(
   const held = explainSteps(limits);
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
   const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;
-  // One string, while a template would keep the tree of its parts: each scaler may keep a reason.
+  // Joined into one string: a template would keep the tree of its parts, and each scaler may keep a reason.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }
 

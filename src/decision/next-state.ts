@@ -56,7 +56,7 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
     : { ...next, documentChangedAt };
 }
 
-/** Whether the next decision uses a result of a decision before this time. */
+/** Returns whether the next decision uses a result of a decision before this time. */
 function hasOlder({ recommendations, downscaleProposals, inactiveSince }: State, time: Instant): boolean {
   const times = [recommendations?.[0]?.at, downscaleProposals[0]?.at, inactiveSince];
   return times.some((at) => at !== undefined && at !== null && at < time);
@@ -74,7 +74,10 @@ function downscaleProposals(
 
 const NO_PROPOSALS: State['downscaleProposals'] = [];
 
-/** True if this decision sets the 0, or if it already was true: a decision that keeps a 0 does not show who set it. */
+/**
+ * Returns whether this decision sets the 0, or the state already says so: a decision that keeps a 0 does not show who
+ * set it.
+ */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
@@ -114,7 +117,7 @@ function longestPeriodSeconds(spec: ScalerSpec): number {
   return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
 }
 
-/** Returns the entries from `start` on, and the added one, which is later; null: none is added. */
+/** Returns the entries since `start`, and the added one, which is later; null: none is added. */
 function recent<T extends { readonly at: Instant }>(
   entries: readonly T[],
   added: T | null,
@@ -130,7 +133,7 @@ function recent<T extends { readonly at: Instant }>(
     return added === null ? kept : kept.concat(added);
   }
   if (added === null) return old === 0 ? entries : entries.slice(old);
-  // `concat` returns a list without room to grow, which the memory of each scaler would keep.
+  // `concat` returns a list without spare capacity, which the memory of each scaler would keep.
   return old === 0 ? entries.concat(added) : movedOn(entries, old, added);
 }
 

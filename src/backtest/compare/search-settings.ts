@@ -18,7 +18,7 @@ export interface FoundSettings {
 
 /** A change that saves less is not worth a risk. */
 const LEAST_SAVING = 0.01;
-/** A careful change that saves less is noise. */
+/** Changes of the tolerance of scale-downs that save less are noise. */
 const LEAST_CAREFUL_SAVING = 0.001;
 /**
  * Share of the pod-hours that each changed field has to save. Changes in many fields overfit the load.

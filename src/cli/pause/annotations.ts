@@ -42,7 +42,7 @@ export const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
 /** Shows in `managedFields` that the user, not the service, wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Returns the accessors. Sends no request. */
+/** Returns readers and writers of the annotations of a target. Sends no request. */
 export async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,

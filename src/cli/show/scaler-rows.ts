@@ -116,7 +116,7 @@ function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
 interface RulesOfSpec {
   readonly rules: ScalingRules;
   readonly spec: ScalerSpec;
-  /** The field with the default of the window; null: none. */
+  /** The field of `spec` that is the default of `stabilizationWindowSeconds`; null: none. */
   readonly scalerWide: { readonly field: keyof ScalerSpec } | null;
 }
 

@@ -70,7 +70,7 @@ export function applyLimits(context: LimitContext): LimitedCount {
   return { replicas, steps: steps ?? NO_STEPS };
 }
 
-/** Shared by the decisions of all scalers, which are kept for a round and longer. */
+/** The decisions of all scalers share it. They are kept for a round or longer. */
 const NO_STEPS: readonly LimitStep[] = [];
 
 function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): Limited | null {

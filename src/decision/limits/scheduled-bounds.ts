@@ -83,7 +83,7 @@ export function highestCeiling(
     .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
 }
 
-/** Whether the schedule was active or ramping at any time from `since` (null: ever) until now. */
+/** Returns whether the schedule was active or ramping at any time from `since` (null: ever) until now. */
 function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): boolean {
   const { last, next } = recurringAround(schedule, now);
   return [last, next, ...schedule.dates].some(
@@ -95,7 +95,8 @@ function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): bo
 }
 
 /**
- * For example `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until 2026-11-20T20:00:00Z`.
+ * Returns a text such as `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until
+ * 2026-11-20T20:00:00Z`.
  */
 export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
   if (by === null) return `${field} is ${replicas}`;

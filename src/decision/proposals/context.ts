@@ -10,7 +10,7 @@ export interface ProposalContext {
   readonly now: Instant;
   readonly target: ReplicaCounts;
   readonly pods: readonly Pod[];
-  /** Of `pods`. */
+  /** Facts about `pods`. */
   readonly podFacts: PodFacts;
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;

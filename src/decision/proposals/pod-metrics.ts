@@ -70,7 +70,7 @@ function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): Use
   };
 }
 
-/** The same for a pod by its position in the sample. */
+/** Same as `UseValues`, for the position of a pod in the sample. */
 function valuesAt(
   metric: PodMetric,
   sample: ContainersSample | PodsSample,
@@ -96,7 +96,7 @@ function valuesAt(
   };
 }
 
-/** `byPod`: null if the target is no utilization. */
+/** `byPod`: null if the target is not a utilization. */
 interface Requests {
   readonly byPod: ReadonlyMap<string, Milli> | null;
 }
@@ -106,7 +106,7 @@ interface FirstPass extends Requests {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
   readonly usage: Usage;
-  /** The number of pods, with those that are not listed. */
+  /** Number of pods, including those that are not listed. */
   readonly counted: number;
 }
 
@@ -124,7 +124,7 @@ interface Given {
 
 const NO_REASONS: Proposal['podReasons'] = {};
 
-/** The usual case, for speed: all pods have settled, and the sample has exactly these. Null: it is another one. */
+/** Handles the usual case quickly: all pods have settled, and the sample has exactly these pods. Null: another case. */
 function usageOfSettled(metric: PodMetric, { sample, context }: Given): FirstPass | null {
   const { settled } = context.podFacts;
   if (settled === null) return null;
@@ -153,7 +153,7 @@ function countPods(metric: PodMetric, useValues: UseValues, { sample, context }:
 }
 
 function ignore(): void {
-  // Only whether there is a value is asked.
+  // The caller needs only whether there is a value.
 }
 
 function hasReadinessRule(metric: PodMetric, { spec }: ProposalContext): boolean {
@@ -186,7 +186,7 @@ function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { 
   return 'error' in answer ? answer : { byPod: answer.requests };
 }
 
-/** Adds the usage of pods; with requests, only of those that have one. */
+/** Adds the usage of pods; with requests, only of pods that have one. */
 function sumUsage(names: readonly string[], useValues: UseValues, byPod: Requests['byPod']): Usage {
   const sum = new MilliSum();
   let requested = 0n;

@@ -55,7 +55,10 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
 }
 
-/** For example `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and how many others there are. */
+/**
+ * Returns a text such as `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of
+ * others.
+ */
 function describeMissing(
   { pod, kind, containers }: MissingRequest,
   all: readonly MissingRequest[],

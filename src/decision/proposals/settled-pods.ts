@@ -6,8 +6,8 @@ import type { Pod } from '../snapshot/snapshot.js';
 import { podRequests } from './pod-requests.js';
 
 /**
- * A list of pods that all run and are ready, which nearly every target has nearly always: each pod with a sample counts,
- * once the youngest of them is old enough.
+ * A list of pods that all run and are ready, which is the usual case for nearly every target. Each pod with a sample
+ * counts when the youngest of them is old enough.
  */
 export interface SettledPods {
   readonly groups: PodGroups;
@@ -17,8 +17,8 @@ export interface SettledPods {
 }
 
 /**
- * A list of pods, and what follows from it. Kept with the list from one decision to the next, so that it is computed
- * once.
+ * A list of pods and the facts that follow from it. It is kept with the list between decisions, so the facts are
+ * computed once.
  */
 export class PodFacts<P extends Pod = Pod> {
   readonly pods: readonly P[];
@@ -28,14 +28,14 @@ export class PodFacts<P extends Pod = Pod> {
     this.pods = pods;
   }
 
-  /** Null: at least one pod is not running or not ready, or there is none. */
+  /** Null: at least one pod is not running or not ready, or the list is empty. */
   get settled(): SettledPods | null {
     if (this.#settled === undefined) this.#settled = settle(this.pods);
     return this.#settled;
   }
 }
 
-/** Whether the start of the youngest pod is this long ago. */
+/** Returns whether the start of the youngest pod is at least this long ago. */
 export function hasSettled({ youngestStart }: SettledPods, seconds: number, now: Instant): boolean {
   return addSeconds(youngestStart, seconds) <= now;
 }

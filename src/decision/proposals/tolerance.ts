@@ -12,8 +12,8 @@ export function tolerancesOf(spec: ScalerSpec): Tolerances {
 }
 
 /**
- * Whether `1 - down <= ratio <= 1 + up`, inclusive. With these operations 1.1 is within 0.1; with `|1 - ratio| <= 0.1`
- * it would not be. NaN and Infinity are outside. Source: replica_calculator.go, Tolerances.isWithin.
+ * Returns whether `1 - down <= ratio <= 1 + up`, inclusive. With these operations 1.1 is within 0.1; with `|1 - ratio|
+ * <= 0.1` it would not be. NaN and Infinity are outside. Source: replica_calculator.go, Tolerances.isWithin.
  */
 export function isWithinTolerance(ratio: number, tolerances: Tolerances): boolean {
   return 1 - tolerances.down <= ratio && ratio <= 1 + tolerances.up;

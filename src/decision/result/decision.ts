@@ -8,7 +8,7 @@ export interface Decision {
   /** Equal to `currentReplicas` if nothing is to change. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
-  /** Written when it is first read. */
+  /** It is written when it is first read. */
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;
@@ -37,7 +37,7 @@ export interface MetricResult {
   /** Why the sample may raise but not lower the count; null: full value. */
   readonly partial: string | null;
   readonly pods: PodGroups;
-  /** By pod name: why the pod is unready, missing or ignored. */
+  /** Pod name -> why the pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;
   /** Set only if `proposal` is that of the document's fallback. */
   readonly fallback?: FallbackUse;

@@ -11,7 +11,10 @@ import { onlyValue } from '../data-sources/read-answer.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
 
-/** By default, a decision at most doubles the replicas, and five minutes are a few decisions on late values. */
+/**
+ * Decisions follow a rise by this factor within `RISE` too late: by default, a decision at most doubles the replicas, and
+ * its metrics are late.
+ */
 const SPIKE_FACTOR = 3;
 const RISE = '5m';
 const LOOK_BACK = '6h';
