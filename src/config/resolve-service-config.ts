@@ -6,9 +6,9 @@ import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ReceiverConfig } from '../notifications/receiver-config.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
-import { resolveTls } from './resolve-tls.js';
 import type { ReceiverInput } from './notification-schema.js';
 import { windowOfInterval } from '../units/resource-window.js';
+import type { TlsFiles } from '../http/tls.js';
 
 /** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
 interface KubernetesConfig {
@@ -267,4 +267,16 @@ function resolveSignIn(
     return { way: 'azure', clientId: clientId ?? null, tenantId: tenantId ?? null, cloud };
   }
   return google === undefined ? null : { way: 'google' };
+}
+
+function resolveTls(input: SourceInput['tls'], resolvePath: (path: string) => string): TlsFiles | null {
+  if (input === undefined) return null;
+  const file = (path: string | undefined): string | null => (path === undefined ? null : resolvePath(path));
+  return {
+    caFile: file(input.caFile),
+    certFile: file(input.certFile),
+    keyFile: file(input.keyFile),
+    serverName: input.serverName ?? null,
+    insecureSkipVerify: input.insecureSkipVerify ?? false,
+  };
 }

@@ -1,6 +1,5 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
-import type { Awaitable } from '../../units/awaitable.js';
 
 /** A scale target that was read from its watched object (apps/v1 kinds) or its `/scale`. */
 export interface ScaleTarget {
@@ -80,7 +79,11 @@ export interface Cluster {
    * Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. Returns the same object until
    * the target changes. Fails only by rejecting.
    */
-  readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Awaitable<ScaleTarget>;
+  readonly readTarget: (
+    namespace: string,
+    ref: TargetRef,
+    signal: AbortSignal,
+  ) => ScaleTarget | Promise<ScaleTarget>;
   /** Returns watched pods. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
@@ -115,7 +118,10 @@ export interface Cluster {
    * failure. Throws `KubernetesError` after any other failure of the first list, because the target may then have an
    * HPA.
    */
-  readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Awaitable<readonly OtherScaler[]>;
+  readonly listOtherScalers: (
+    namespace: string,
+    signal: AbortSignal,
+  ) => readonly OtherScaler[] | Promise<readonly OtherScaler[]>;
   /**
    * Returns whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. The
    * last known HPAs still count, because two autoscalers on one target are worse than none. Unset: they are current.

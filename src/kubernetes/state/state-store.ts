@@ -1,4 +1,3 @@
-import type { Awaitable } from '../../units/awaitable.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Log } from '../../units/log.js';
@@ -42,7 +41,7 @@ export interface StateStore {
   /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
   /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
-  readonly read: (scaler: ScalerName) => Awaitable<StateReading>;
+  readonly read: (scaler: ScalerName) => StateReading | Promise<StateReading>;
   /** Writes now, in one PATCH with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */

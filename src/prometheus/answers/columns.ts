@@ -97,8 +97,8 @@ export class SentLayout extends SeriesLayout {
   }
 
   /**
-   * Keeps the places of known rows: with 100,000 series of which a few change in each round, to parse all labels again
-   * took 11 % of the CPU time of a round.
+   * Keeps the places of known rows. With 7,000 series of 700 scalers of which one changes in each round, to parse all labels
+   * again took 7 of 23 ms, and 5 % of the CPU time of a round with 10,000 scalers.
    */
   static following(last: SentLayout | null, { body, spans, counts, sources }: SentRows): SentLayout {
     let size = 0;
