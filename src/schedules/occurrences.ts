@@ -109,8 +109,8 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
 }
 
 /**
- * Returns the first end after a start. If a clock change skips both, both fire at the same instant, which is the end;
- * the end of the next day is not.
+ * Returns the first end after a start. If a clock change skips both, both fire at the same instant, and that instant is
+ * the end.
  */
 function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
   const skipped = skippedAt(start, timeZone);
