@@ -2,25 +2,25 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { parseSelector } from '../../src/kubernetes/pods/selectors.js';
 import { eventually, settle } from '../support/manual-clock.js';
-import { ClusterRig, failureOf, WEB } from './cluster-rig.js';
+import { ClusterFixture, failureOf, WEB } from './cluster-fixture.js';
 import { apiDeployment, apiPod, list, openWatch } from './fake-api-server.js';
 
 const APP_WEB = parseSelector('app=web') ?? [];
 
-let rig: ClusterRig;
+let fixture: ClusterFixture;
 
 beforeEach(async () => {
-  rig = await ClusterRig.create();
+  fixture = await ClusterFixture.create();
 });
 
-afterEach(() => rig.stop());
+afterEach(() => fixture.stop());
 
 function script(namespace: string | null): void {
   const scope = namespace === null ? '' : `/namespaces/${namespace}`;
   const pods = `/api/v1${scope}/pods`;
   const deployments = `/apis/apps/v1${scope}/deployments`;
   const pod = apiPod({ name: namespace ?? 'everywhere', namespace: namespace ?? 'n0' });
-  rig.fake
+  fixture.fake
     .on('LIST', pods, list('5', [pod]))
     .on('WATCH', pods, openWatch())
     .on('LIST', deployments, list('6', [apiDeployment()]))
@@ -35,86 +35,90 @@ describe('scopes', () => {
   it('watches each of 20 namespaces and, with the 21st, the whole cluster', async () => {
     for (let index = 0; index < 20; index += 1) script(`n${index}`);
     script(null);
-    rig.start(targetsIn(20));
-    await rig.syncedInTime();
-    await eventually(() => rig.fake.seen('WATCH').length === 40);
-    const clusterWide = rig.fake.seen('LIST', '/api/v1/pods').length;
+    fixture.start(targetsIn(20));
+    await fixture.syncedInTime();
+    await eventually(() => fixture.fake.seen('WATCH').length === 40);
+    const clusterWide = fixture.fake.seen('LIST', '/api/v1/pods').length;
 
-    rig.cluster.follow(targetsIn(21));
-    await rig.syncedInTime();
+    fixture.cluster.follow(targetsIn(21));
+    await fixture.syncedInTime();
     await eventually(() => {
-      rig.clock.advance(10);
-      return rig.fake.seen('WATCH').length === 42;
+      fixture.clock.advance(10);
+      return fixture.fake.seen('WATCH').length === 42;
     });
 
     expect(clusterWide).toBe(0);
-    expect(rig.fake.seen('LIST', '/api/v1/pods')).toHaveLength(1);
-    expect(rig.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['everywhere']);
-    await eventually(() => rig.fake.connections <= 8);
+    expect(fixture.fake.seen('LIST', '/api/v1/pods')).toHaveLength(1);
+    expect(fixture.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['everywhere']);
+    await eventually(() => fixture.fake.connections <= 8);
   });
 
   it('answers from the old watch until the new one has listed', async () => {
     for (let index = 0; index < 20; index += 1) script(`n${index}`);
     script(null);
-    rig.fake.on('LIST', '/api/v1/pods', () => undefined);
-    rig.start(targetsIn(20));
-    await rig.syncedInTime();
+    fixture.fake.on('LIST', '/api/v1/pods', () => undefined);
+    fixture.start(targetsIn(20));
+    await fixture.syncedInTime();
 
-    rig.cluster.follow(targetsIn(21));
+    fixture.cluster.follow(targetsIn(21));
     await settle();
 
-    expect(rig.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['n0']);
-    expect((await failureOf(() => rig.cluster.listPods('n20', APP_WEB))).message).toContain('not listed yet');
+    expect(fixture.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['n0']);
+    expect((await failureOf(() => fixture.cluster.listPods('n20', APP_WEB))).message).toContain(
+      'not listed yet',
+    );
   });
 
   it('ends the watches of a namespace that is no longer followed and starts those of a new one', async () => {
     script('n0');
     script('n1');
-    rig.start([{ namespace: 'n0', ref: WEB }]);
-    await rig.syncedInTime();
-    await eventually(() => rig.fake.seen('WATCH').length === 2);
+    fixture.start([{ namespace: 'n0', ref: WEB }]);
+    await fixture.syncedInTime();
+    await eventually(() => fixture.fake.seen('WATCH').length === 2);
 
-    rig.cluster.follow([{ namespace: 'n1', ref: WEB }]);
-    await rig.syncedInTime();
+    fixture.cluster.follow([{ namespace: 'n1', ref: WEB }]);
+    await fixture.syncedInTime();
 
-    expect(rig.cluster.listPods('n1', APP_WEB)).toHaveLength(1);
-    expect((await failureOf(() => rig.cluster.listPods('n0', APP_WEB))).message).toContain('not listed yet');
+    expect(fixture.cluster.listPods('n1', APP_WEB)).toHaveLength(1);
+    expect((await failureOf(() => fixture.cluster.listPods('n0', APP_WEB))).message).toContain(
+      'not listed yet',
+    );
   });
 
   it('watches no Deployments if only a StatefulSet is followed', async () => {
     script('n0');
     const path = '/apis/apps/v1/namespaces/n0/statefulsets';
     const hpas = '/apis/autoscaling/v2/namespaces/n0/horizontalpodautoscalers';
-    rig.fake.on('LIST', path, list('6', [])).on('WATCH', path, openWatch());
+    fixture.fake.on('LIST', path, list('6', [])).on('WATCH', path, openWatch());
 
-    rig.start([{ namespace: 'n0', ref: { ...WEB, kind: 'StatefulSet' } }]);
-    await rig.syncedInTime();
+    fixture.start([{ namespace: 'n0', ref: { ...WEB, kind: 'StatefulSet' } }]);
+    await fixture.syncedInTime();
 
-    expect(new Set(rig.fake.seen('LIST').map((request) => request.path))).toEqual(
+    expect(new Set(fixture.fake.seen('LIST').map((request) => request.path))).toEqual(
       new Set(['/api/v1/namespaces/n0/pods', path, hpas]),
     );
   });
 
   it('is synced with nothing to follow, and sends no request', async () => {
-    rig.start([]);
+    fixture.start([]);
     await settle();
 
-    expect(rig.cluster.isSynced()).toBe(true);
-    expect(rig.fake.requests).toHaveLength(0);
+    expect(fixture.cluster.isSynced()).toBe(true);
+    expect(fixture.fake.requests).toHaveLength(0);
   });
 });
 
 describe('configured namespaces', () => {
   it('are watched one by one, 21 of them, and no other namespace is accepted', async () => {
-    await rig.stop();
-    rig = await ClusterRig.create(targetsIn(21).map(({ namespace }) => namespace));
+    await fixture.stop();
+    fixture = await ClusterFixture.create(targetsIn(21).map(({ namespace }) => namespace));
     for (let index = 0; index < 21; index += 1) script(`n${index}`);
 
-    rig.start([...targetsIn(21), { namespace: 'kube-system', ref: WEB }]);
-    await rig.syncedInTime();
-    const error = await failureOf(() => rig.cluster.readTarget('kube-system', WEB, rig.signal));
+    fixture.start([...targetsIn(21), { namespace: 'kube-system', ref: WEB }]);
+    await fixture.syncedInTime();
+    const error = await failureOf(() => fixture.cluster.readTarget('kube-system', WEB, fixture.signal));
 
-    expect(rig.fake.seen('LIST')).toHaveLength(63);
+    expect(fixture.fake.seen('LIST')).toHaveLength(63);
     expect(error.kind).toBe('forbidden');
     expect(error.message).toContain('reading namespace kube-system: not listed in kubernetes.namespaces');
   });

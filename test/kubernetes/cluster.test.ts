@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { parseSelector } from '../../src/kubernetes/pods/selectors.js';
 import { eventually, settle } from '../support/manual-clock.js';
-import { ClusterRig, DEPLOYMENTS, failureOf, PODS, SCALE, WEB } from './cluster-rig.js';
+import { ClusterFixture, DEPLOYMENTS, failureOf, PODS, SCALE, WEB } from './cluster-fixture.js';
 import {
   apiDeployment,
   apiPod,
@@ -17,11 +17,11 @@ import {
 
 const APP_WEB = parseSelector('app=web') ?? [];
 
-let rig: ClusterRig;
+let fixture: ClusterFixture;
 
 beforeEach(async () => {
-  rig = await ClusterRig.create();
-  rig.fake
+  fixture = await ClusterFixture.create();
+  fixture.fake
     .on(
       'LIST',
       PODS,
@@ -32,17 +32,17 @@ beforeEach(async () => {
     .on('WATCH', DEPLOYMENTS, openWatch());
 });
 
-afterEach(() => rig.stop());
+afterEach(() => fixture.stop());
 
 describe('a watched target', () => {
   it('is read with its pods from the watches, without a request', async () => {
-    rig.start();
-    await rig.synced();
-    await eventually(() => rig.fake.seen('WATCH').length === 2);
-    const requests = rig.fake.requests.length;
+    fixture.start();
+    await fixture.synced();
+    await eventually(() => fixture.fake.seen('WATCH').length === 2);
+    const requests = fixture.fake.requests.length;
 
-    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
-    const pods = rig.cluster.listPods('shop', target.selector);
+    const target = await fixture.cluster.readTarget('shop', WEB, fixture.signal);
+    const pods = fixture.cluster.listPods('shop', target.selector);
 
     expect(target).toEqual({
       ref: WEB,
@@ -56,106 +56,108 @@ describe('a watched target', () => {
       replicasManagers: [],
     });
     expect(pods.map(({ name }) => name)).toEqual(['web-1']);
-    expect(rig.fake.requests).toHaveLength(requests);
-    expect(rig.cluster.cacheAgeSeconds('shop')).toBe(0);
-    expect(rig.cluster.problemOf('shop')).toBeNull();
+    expect(fixture.fake.requests).toHaveLength(requests);
+    expect(fixture.cluster.cacheAgeSeconds('shop')).toBe(0);
+    expect(fixture.cluster.problemOf('shop')).toBeNull();
   });
 
   it('is read after the first list of pods and targets', async () => {
-    rig.start();
+    fixture.start();
 
-    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    const target = await fixture.cluster.readTarget('shop', WEB, fixture.signal);
 
     expect(target.uid).toBe('uid-web');
-    expect(rig.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
+    expect(fixture.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
   });
 
   it('does not have an empty list of pods before the first list: listPods throws', async () => {
-    rig.fake.on('LIST', PODS, () => undefined);
-    rig.start();
+    fixture.fake.on('LIST', PODS, () => undefined);
+    fixture.start();
 
-    expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).message).toContain(
+    expect((await failureOf(() => fixture.cluster.listPods('shop', APP_WEB))).message).toContain(
       'not listed yet',
     );
-    expect((await failureOf(() => rig.cluster.listPods('other', APP_WEB))).message).toContain(
+    expect((await failureOf(() => fixture.cluster.listPods('other', APP_WEB))).message).toContain(
       'not listed yet',
     );
-    expect(rig.cluster.cacheAgeSeconds('shop')).toBe(Number.POSITIVE_INFINITY);
-    expect(rig.cluster.isSynced()).toBe(false);
+    expect(fixture.cluster.cacheAgeSeconds('shop')).toBe(Number.POSITIVE_INFINITY);
+    expect(fixture.cluster.isSynced()).toBe(false);
   });
 
   it('has no pods while only the first page of the first list has arrived', async () => {
     const waiting: (() => void)[] = [];
-    rig.fake.on('LIST', PODS, list('5', [apiPod({ name: 'web-1' })], 'more'), (response, request) =>
+    fixture.fake.on('LIST', PODS, list('5', [apiPod({ name: 'web-1' })], 'more'), (response, request) =>
       waiting.push(() => list('5', [apiPod({ name: 'web-2' })])(response, request)),
     );
-    rig.start();
+    fixture.start();
     await eventually(() => waiting.length === 1);
 
-    expect(rig.cluster.isSynced()).toBe(false);
-    expect(rig.cluster.isListing()).toBe(true);
-    expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).message).toContain(
+    expect(fixture.cluster.isSynced()).toBe(false);
+    expect(fixture.cluster.isListing()).toBe(true);
+    expect((await failureOf(() => fixture.cluster.listPods('shop', APP_WEB))).message).toContain(
       'not listed yet',
     );
-    rig.clock.advance(5001);
-    expect(rig.cluster.isListing()).toBe(false);
+    fixture.clock.advance(5001);
+    expect(fixture.cluster.isListing()).toBe(false);
 
     for (const answer of waiting) answer();
-    await rig.synced();
+    await fixture.synced();
 
-    expect(rig.cluster.isListing()).toBe(false);
-    expect(rig.cluster.listPods('shop', APP_WEB).map(({ name }) => name)).toEqual(['web-1', 'web-2']);
+    expect(fixture.cluster.isListing()).toBe(false);
+    expect(fixture.cluster.listPods('shop', APP_WEB).map(({ name }) => name)).toEqual(['web-1', 'web-2']);
   });
 
   it('is reported within 10 s if the first list does not complete', async () => {
-    rig.fake.on('LIST', PODS, () => undefined);
-    rig.start();
-    const failing = failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
+    fixture.fake.on('LIST', PODS, () => undefined);
+    fixture.start();
+    const failing = failureOf(() => fixture.cluster.readTarget('shop', WEB, fixture.signal));
     await settle();
 
-    rig.clock.advance(10_000);
+    fixture.clock.advance(10_000);
 
     expect((await failing).message).toBe('reading deployment shop/web: not listed yet');
   });
 
   it('is reported to every caller if watching pods is forbidden', async () => {
-    rig.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
-    rig.start();
+    fixture.fake.on('LIST', PODS, status(403, 'pods is forbidden'));
+    fixture.start();
     await eventually(() => {
-      rig.clock.advance(100);
-      return rig.cluster.problemOf('shop')?.kind === 'forbidden';
+      fixture.clock.advance(100);
+      return fixture.cluster.problemOf('shop')?.kind === 'forbidden';
     });
 
-    const error = await failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', WEB, fixture.signal));
 
-    expect(rig.clock.monotonicMs()).toBeGreaterThanOrEqual(15_000);
+    expect(fixture.clock.monotonicMs()).toBeGreaterThanOrEqual(15_000);
     expect(error.kind).toBe('forbidden');
     expect(error.message).toBe('listing pods in namespace shop: 403 Forbidden: pods is forbidden');
-    expect((await failureOf(() => rig.cluster.listPods('shop', APP_WEB))).kind).toBe('forbidden');
-    expect(rig.cluster.problemOf('shop')?.kind).toBe('forbidden');
+    expect((await failureOf(() => fixture.cluster.listPods('shop', APP_WEB))).kind).toBe('forbidden');
+    expect(fixture.cluster.problemOf('shop')?.kind).toBe('forbidden');
   });
 
   it('is a problem after more than 180 s without news', async () => {
     const hanging: Answer = () => undefined;
-    rig.start();
-    await rig.synced();
-    await eventually(() => rig.fake.seen('WATCH').length === 2);
-    for (const path of [PODS, DEPLOYMENTS]) rig.fake.on('LIST', path, hanging).on('WATCH', path, hanging);
+    fixture.start();
+    await fixture.synced();
+    await eventually(() => fixture.fake.seen('WATCH').length === 2);
+    for (const path of [PODS, DEPLOYMENTS]) fixture.fake.on('LIST', path, hanging).on('WATCH', path, hanging);
 
-    await rig.clock.advanceAndSettle(180_000);
-    const at180 = rig.cluster.problemOf('shop');
-    await rig.clock.advanceAndSettle(1000);
+    await fixture.clock.advanceAndSettle(180_000);
+    const at180 = fixture.cluster.problemOf('shop');
+    await fixture.clock.advanceAndSettle(1000);
 
     expect(at180).toBeNull();
-    expect(rig.cluster.problemOf('shop')).not.toBeNull();
-    expect(rig.cluster.cacheAgeSeconds('shop')).toBe(181);
-    expect(rig.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
+    expect(fixture.cluster.problemOf('shop')).not.toBeNull();
+    expect(fixture.cluster.cacheAgeSeconds('shop')).toBe(181);
+    expect(fixture.cluster.listPods('shop', APP_WEB)).toHaveLength(1);
   });
 
   it('is not found if the watch does not return it', async () => {
-    rig.start();
+    fixture.start();
 
-    const error = await failureOf(() => rig.cluster.readTarget('shop', { ...WEB, name: 'gone' }, rig.signal));
+    const error = await failureOf(() =>
+      fixture.cluster.readTarget('shop', { ...WEB, name: 'gone' }, fixture.signal),
+    );
 
     expect(error.kind).toBe('not_found');
     expect(error.message).toContain('reading deployment shop/gone: 404 Not Found');
@@ -167,7 +169,7 @@ describe('a watched target', () => {
       'promscaler.dev/paused': 'true',
       'kubectl.kubernetes.io/last-applied-configuration': '{}',
     };
-    rig.fake.on(
+    fixture.fake.on(
       'LIST',
       DEPLOYMENTS,
       list('10', [
@@ -178,9 +180,9 @@ describe('a watched target', () => {
         },
       ]),
     );
-    rig.start();
+    fixture.start();
 
-    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    const target = await fixture.cluster.readTarget('shop', WEB, fixture.signal);
 
     expect(target.annotations).toEqual({ 'promscaler.dev/paused': 'true' });
     expect(target.specReplicas).toBe(1);
@@ -194,10 +196,10 @@ describe('a watched target', () => {
       { manager: 'promscaler', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
     ];
     const metadata = { ...deployment.metadata, managedFields };
-    rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...deployment, metadata }]));
-    rig.start();
+    fixture.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...deployment, metadata }]));
+    fixture.start();
 
-    const target = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    const target = await fixture.cluster.readTarget('shop', WEB, fixture.signal);
 
     expect(target.replicasManagers).toEqual(['kubectl', 'promscaler']);
   });
@@ -211,10 +213,10 @@ describe('a watched target', () => {
       'missing or invalid',
     ],
   ])('is rejected with %s', async (_name, spec, words) => {
-    rig.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...apiDeployment(), spec }]));
-    rig.start();
+    fixture.fake.on('LIST', DEPLOYMENTS, list('10', [{ ...apiDeployment(), spec }]));
+    fixture.start();
 
-    const error = await failureOf(() => rig.cluster.readTarget('shop', WEB, rig.signal));
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', WEB, fixture.signal));
 
     expect(error.kind).toBe('invalid_selector');
     expect(error.message).toBe(`reading deployment shop/web: its selector is ${words}`);
@@ -225,47 +227,49 @@ describe('a watched target', () => {
     const owned = apiDeployment({ name: 'web-abc' });
     const ownerReferences = [{ kind: 'Deployment', name: 'web', controller: true }];
     const ref = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-abc' };
-    rig.fake
+    fixture.fake
       .on('LIST', path, list('10', [{ ...owned, metadata: { ...owned.metadata, ownerReferences } }]))
       .on('WATCH', path, openWatch());
-    rig.start([{ namespace: 'shop', ref }]);
+    fixture.start([{ namespace: 'shop', ref }]);
 
-    const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', ref, fixture.signal));
 
     expect(error.kind).toBe('invalid');
     expect(error.message).toContain('deployment shop/web owns it');
-    expect(rig.fake.seen('LIST', DEPLOYMENTS)).toHaveLength(0);
+    expect(fixture.fake.seen('LIST', DEPLOYMENTS)).toHaveLength(0);
   });
 });
 
 describe('scales', () => {
   it('patches /scale with uid and version once, as promscaler', async () => {
-    rig.fake.on('PATCH', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })));
+    fixture.fake.on('PATCH', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })));
 
     const change = { uid: 'uid-web', resourceVersion: '10', replicas: 5 };
-    const scale = await rig.cluster.patchScale('shop', WEB, change, rig.signal);
+    const scale = await fixture.cluster.patchScale('shop', WEB, change, fixture.signal);
 
     expect(scale).toEqual({ uid: 'uid-web', resourceVersion: '11', specReplicas: 5, statusReplicas: 3 });
-    expect(rig.fake.requests).toHaveLength(1);
-    expect(rig.fake.requests[0]).toMatchObject({
+    expect(fixture.fake.requests).toHaveLength(1);
+    expect(fixture.fake.requests[0]).toMatchObject({
       query: { fieldManager: 'promscaler' },
       body: { metadata: { uid: 'uid-web', resourceVersion: '10' }, spec: { replicas: 5 } },
       headers: { 'content-type': 'application/merge-patch+json' },
     });
-    expect(rig.reports).toEqual([{ verb: 'patch', resource: 'deployments/scale', code: '200', seconds: 0 }]);
+    expect(fixture.reports).toEqual([
+      { verb: 'patch', resource: 'deployments/scale', code: '200', seconds: 0 },
+    ]);
   });
 
   it('reports a conflict and does not retry', async () => {
-    rig.fake.on('PATCH', SCALE, status(409, 'the object has been modified'));
+    fixture.fake.on('PATCH', SCALE, status(409, 'the object has been modified'));
 
     const change = { uid: 'uid-web', resourceVersion: '10', replicas: 5 };
-    const error = await failureOf(() => rig.cluster.patchScale('shop', WEB, change, rig.signal));
+    const error = await failureOf(() => fixture.cluster.patchScale('shop', WEB, change, fixture.signal));
 
     expect(error.kind).toBe('conflict');
     expect(error.message).toBe(
       'scaling deployment shop/web to 5: 409 Conflict: the object has been modified',
     );
-    expect(rig.fake.requests).toHaveLength(1);
+    expect(fixture.fake.requests).toHaveLength(1);
   });
 
   it.each([Number.NaN, 1.5, -1, 2 ** 31, Number.POSITIVE_INFINITY])(
@@ -273,25 +277,27 @@ describe('scales', () => {
     async (replicas) => {
       const change = { uid: 'uid-web', resourceVersion: '10', replicas };
 
-      await expect(rig.cluster.patchScale('shop', WEB, change, rig.signal)).rejects.toThrow(
+      await expect(fixture.cluster.patchScale('shop', WEB, change, fixture.signal)).rejects.toThrow(
         'must be an integer',
       );
 
-      expect(rig.fake.requests).toHaveLength(0);
+      expect(fixture.fake.requests).toHaveLength(0);
     },
   );
 
   it.each([0, 2 ** 31 - 1])('sends a PATCH of %i replicas', async (replicas) => {
-    rig.fake.on('PATCH', SCALE, json(apiScale({ replicas })));
+    fixture.fake.on('PATCH', SCALE, json(apiScale({ replicas })));
     const change = { uid: 'uid-web', resourceVersion: '10', replicas };
 
-    expect((await rig.cluster.patchScale('shop', WEB, change, rig.signal)).specReplicas).toBe(replicas);
+    expect((await fixture.cluster.patchScale('shop', WEB, change, fixture.signal)).specReplicas).toBe(
+      replicas,
+    );
   });
 
   it('reads absent replicas of a /scale as 0', async () => {
-    rig.fake.on('GET', SCALE, json(apiScale({})));
+    fixture.fake.on('GET', SCALE, json(apiScale({})));
 
-    expect((await rig.cluster.readScale('shop', WEB, rig.signal)).specReplicas).toBe(0);
+    expect((await fixture.cluster.readScale('shop', WEB, fixture.signal)).specReplicas).toBe(0);
   });
 
   it.each([
@@ -300,15 +306,17 @@ describe('scales', () => {
     ['replicas as text', { ...apiScale({}), spec: { replicas: '3' } }],
     ['half a replica', { ...apiScale({}), spec: { replicas: 0.5 } }],
   ])('rejects a /scale with %s as an invalid answer', async (_name, body) => {
-    rig.fake.on('GET', SCALE, json(body));
+    fixture.fake.on('GET', SCALE, json(body));
 
-    expect((await failureOf(() => rig.cluster.readScale('shop', WEB, rig.signal))).kind).toBe('bad_answer');
+    expect((await failureOf(() => fixture.cluster.readScale('shop', WEB, fixture.signal))).kind).toBe(
+      'bad_answer',
+    );
   });
 
   it('names verb, kind and object when /scale is forbidden', async () => {
-    rig.fake.on('GET', SCALE, status(403, 'no'));
+    fixture.fake.on('GET', SCALE, status(403, 'no'));
 
-    const error = await failureOf(() => rig.cluster.readScale('shop', WEB, rig.signal));
+    const error = await failureOf(() => fixture.cluster.readScale('shop', WEB, fixture.signal));
 
     expect(error.message).toBe('reading scale of deployment shop/web: 403 Forbidden: no');
   });
@@ -317,30 +325,30 @@ describe('scales', () => {
 describe('own writes', () => {
   it('reads the target live after a PATCH until the watch shows that version', async () => {
     let send: (line: unknown) => void = () => undefined;
-    rig.fake
+    fixture.fake
       .on('WATCH', DEPLOYMENTS, (response, request) => {
         openWatch()(response, request);
         send = (line) => response.write(`${JSON.stringify(line)}\n`);
       })
       .on('PATCH', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })))
       .on('GET', SCALE, json(apiScale({ resourceVersion: '11', replicas: 5 })));
-    rig.start();
-    await rig.synced();
-    await eventually(() => rig.fake.seen('WATCH').length === 2);
-    await rig.cluster.patchScale(
+    fixture.start();
+    await fixture.synced();
+    await eventually(() => fixture.fake.seen('WATCH').length === 2);
+    await fixture.cluster.patchScale(
       'shop',
       WEB,
       { uid: 'uid-web', resourceVersion: '10', replicas: 5 },
-      rig.signal,
+      fixture.signal,
     );
 
-    const before = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    const before = await fixture.cluster.readTarget('shop', WEB, fixture.signal);
     send(event('MODIFIED', apiDeployment({ resourceVersion: '12', replicas: 5 })));
     await settle(20);
-    const after = await rig.cluster.readTarget('shop', WEB, rig.signal);
+    const after = await fixture.cluster.readTarget('shop', WEB, fixture.signal);
 
     expect([before.specReplicas, before.resourceVersion]).toEqual([5, '11']);
     expect([after.specReplicas, after.resourceVersion]).toEqual([5, '12']);
-    expect(rig.fake.seen('GET', SCALE)).toHaveLength(1);
+    expect(fixture.fake.seen('GET', SCALE)).toHaveLength(1);
   });
 });

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import type { TargetRef } from '../../src/scaler/spec.js';
-import { ClusterRig, failureOf } from './cluster-rig.js';
+import { ClusterFixture, failureOf } from './cluster-fixture.js';
 import { apiScale, json, status } from './fake-api-server.js';
 
 const ROLLOUT: TargetRef = { apiVersion: 'argoproj.io/v1beta9', kind: 'Rollout', name: 'web' };
 const ROLLOUT_SCALE = '/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web/scale';
 
-let rig: ClusterRig;
+let fixture: ClusterFixture;
 
 beforeEach(async () => {
-  rig = await ClusterRig.create();
-  rig.fake
+  fixture = await ClusterFixture.create();
+  fixture.fake
     .on(
       'GET',
       '/apis/argoproj.io',
@@ -38,18 +38,18 @@ beforeEach(async () => {
     .on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4 })));
 });
 
-afterEach(() => rig.stop());
+afterEach(() => fixture.stop());
 
 describe('kinds', () => {
   it('finds a kind by group and kind, whatever version is written, with one request for all', async () => {
-    const target = await rig.cluster.readTarget('shop', ROLLOUT, rig.signal);
-    await rig.cluster.readTarget('shop', ROLLOUT, rig.signal);
+    const target = await fixture.cluster.readTarget('shop', ROLLOUT, fixture.signal);
+    await fixture.cluster.readTarget('shop', ROLLOUT, fixture.signal);
 
     expect(target).toMatchObject({
       specReplicas: 4,
       selector: [{ key: 'app', operator: 'In', values: ['web'] }],
     });
-    expect(rig.fake.seen('GET').map(({ path }) => path)).toEqual([
+    expect(fixture.fake.seen('GET').map(({ path }) => path)).toEqual([
       '/apis/argoproj.io',
       '/apis/argoproj.io/v1alpha1',
       ROLLOUT_SCALE,
@@ -59,7 +59,7 @@ describe('kinds', () => {
 
   it('finds a kind of the core group', async () => {
     const path = '/api/v1/namespaces/shop/replicationcontrollers/web/scale';
-    rig.fake
+    fixture.fake
       .on(
         'GET',
         '/api/v1',
@@ -74,7 +74,7 @@ describe('kinds', () => {
       .on('GET', path, json(apiScale({ replicas: 2 })));
     const ref = { apiVersion: 'v1', kind: 'ReplicationController', name: 'web' };
 
-    expect((await rig.cluster.readScale('shop', ref, rig.signal)).specReplicas).toBe(2);
+    expect((await fixture.cluster.readScale('shop', ref, fixture.signal)).specReplicas).toBe(2);
   });
 
   it.each([
@@ -109,48 +109,52 @@ describe('kinds', () => {
       'finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas',
     ],
   ])('rejects %j', async (ref, kind, message) => {
-    const error = await failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', ref, fixture.signal));
 
     expect([error.kind, error.message]).toEqual([kind, message]);
   });
 
   it('requests a missing kind again after 30 s, not after 29', async () => {
     const ref = { ...ROLLOUT, apiVersion: 'new.io/v1' };
-    const read = () => failureOf(() => rig.cluster.readTarget('shop', ref, rig.signal));
+    const read = () => failureOf(() => fixture.cluster.readTarget('shop', ref, fixture.signal));
     await read();
 
-    rig.clock.advance(29_000);
+    fixture.clock.advance(29_000);
     await read();
-    const at29 = rig.fake.seen('GET', '/apis/new.io').length;
-    rig.clock.advance(1000);
+    const at29 = fixture.fake.seen('GET', '/apis/new.io').length;
+    fixture.clock.advance(1000);
     await read();
 
     expect(at29).toBe(1);
-    expect(rig.fake.seen('GET', '/apis/new.io')).toHaveLength(2);
+    expect(fixture.fake.seen('GET', '/apis/new.io')).toHaveLength(2);
   });
 
   it('does not cache a failure of the server', async () => {
-    rig.fake.on('GET', '/apis/argoproj.io', status(500, 'oops'));
-    const error = await failureOf(() => rig.cluster.readTarget('shop', ROLLOUT, rig.signal));
-    rig.fake.on('GET', '/apis/argoproj.io', json({ kind: 'APIGroup', versions: [{ version: 'v1alpha1' }] }));
+    fixture.fake.on('GET', '/apis/argoproj.io', status(500, 'oops'));
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', ROLLOUT, fixture.signal));
+    fixture.fake.on(
+      'GET',
+      '/apis/argoproj.io',
+      json({ kind: 'APIGroup', versions: [{ version: 'v1alpha1' }] }),
+    );
 
     expect(error.kind).toBe('server_error');
-    expect((await rig.cluster.readScale('shop', ROLLOUT, rig.signal)).specReplicas).toBe(4);
+    expect((await fixture.cluster.readScale('shop', ROLLOUT, fixture.signal)).specReplicas).toBe(4);
   });
 
   it('rediscovers a kind 30 s after its /scale was not found', async () => {
-    await rig.cluster.readScale('shop', ROLLOUT, rig.signal);
-    rig.fake.on('GET', ROLLOUT_SCALE, status(404, 'gone'));
-    rig.clock.advance(30_000);
+    await fixture.cluster.readScale('shop', ROLLOUT, fixture.signal);
+    fixture.fake.on('GET', ROLLOUT_SCALE, status(404, 'gone'));
+    fixture.clock.advance(30_000);
 
     const errors = [
-      await failureOf(() => rig.cluster.readScale('shop', ROLLOUT, rig.signal)),
-      await failureOf(() => rig.cluster.readScale('shop', ROLLOUT, rig.signal)),
-      await failureOf(() => rig.cluster.readScale('shop', ROLLOUT, rig.signal)),
+      await failureOf(() => fixture.cluster.readScale('shop', ROLLOUT, fixture.signal)),
+      await failureOf(() => fixture.cluster.readScale('shop', ROLLOUT, fixture.signal)),
+      await failureOf(() => fixture.cluster.readScale('shop', ROLLOUT, fixture.signal)),
     ];
 
     expect(errors.map(({ kind }) => kind)).toEqual(['not_found', 'not_found', 'not_found']);
-    expect(rig.fake.seen('GET', '/apis/argoproj.io')).toHaveLength(2);
+    expect(fixture.fake.seen('GET', '/apis/argoproj.io')).toHaveLength(2);
   });
 });
 
@@ -159,9 +163,9 @@ describe('a target without a watch', () => {
     ['is missing', '', 'empty'],
     ['cannot be read', 'a>1', 'missing or invalid'],
   ])('is rejected when its selector %s', async (_name, selector, words) => {
-    rig.fake.on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4, selector })));
+    fixture.fake.on('GET', ROLLOUT_SCALE, json(apiScale({ replicas: 4, selector })));
 
-    const error = await failureOf(() => rig.cluster.readTarget('shop', ROLLOUT, rig.signal));
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', ROLLOUT, fixture.signal));
 
     expect(error.kind).toBe('invalid_selector');
     expect(error.message).toBe(`reading scale of rollout shop/web: its selector is ${words}`);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import type { ScaleTarget, TargetEvent } from '../../src/kubernetes/api/types.js';
 import { eventually, settle } from '../support/manual-clock.js';
-import { ClusterRig, WEB } from './cluster-rig.js';
+import { ClusterFixture, WEB } from './cluster-fixture.js';
 import { cut, json, status } from './fake-api-server.js';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/shop/events';
@@ -20,18 +20,18 @@ const TARGET: ScaleTarget = {
 };
 const RESCALED: TargetEvent = { type: 'Normal', reason: 'SuccessfulRescale', message: 'New size: 5' };
 
-let rig: ClusterRig;
+let fixture: ClusterFixture;
 
 beforeEach(async () => {
-  rig = await ClusterRig.create();
-  rig.fake.on('POST', EVENTS, json({ kind: 'Event' })).on('POST', CORE_EVENTS, json({ kind: 'Event' }));
+  fixture = await ClusterFixture.create();
+  fixture.fake.on('POST', EVENTS, json({ kind: 'Event' })).on('POST', CORE_EVENTS, json({ kind: 'Event' }));
 });
 
-afterEach(() => rig.stop());
+afterEach(() => fixture.stop());
 
 async function recordAndWait(event: TargetEvent, requests: number): Promise<void> {
-  rig.cluster.recordEvent(TARGET, event);
-  await eventually(() => rig.reports.length >= requests);
+  fixture.cluster.recordEvent(TARGET, event);
+  await eventually(() => fixture.reports.length >= requests);
   await settle();
 }
 
@@ -39,7 +39,7 @@ describe('recordEvent', () => {
   it('creates an event of events.k8s.io on the target', async () => {
     await recordAndWait(RESCALED, 1);
 
-    expect(rig.fake.requests[0]?.body).toEqual({
+    expect(fixture.fake.requests[0]?.body).toEqual({
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       metadata: { name: expect.stringMatching(/^web\.[0-9a-f]+\.\d+$/), namespace: 'shop' },
@@ -63,17 +63,17 @@ describe('recordEvent', () => {
 
   it('counts an equal event up within 360 s, and creates a new one after 361 s or for another message', async () => {
     await recordAndWait(RESCALED, 1);
-    const { metadata } = rig.fake.requests[0]?.body as { metadata: { name: string } };
-    rig.fake.on('PATCH', `${EVENTS}/${metadata.name}`, json({ kind: 'Event' }));
+    const { metadata } = fixture.fake.requests[0]?.body as { metadata: { name: string } };
+    fixture.fake.on('PATCH', `${EVENTS}/${metadata.name}`, json({ kind: 'Event' }));
 
-    rig.clock.advance(360_000);
+    fixture.clock.advance(360_000);
     await recordAndWait(RESCALED, 2);
     await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 3);
-    rig.clock.advance(361_000);
+    fixture.clock.advance(361_000);
     await recordAndWait(RESCALED, 4);
 
-    expect(rig.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST', 'POST']);
-    expect(rig.fake.requests[1]?.body).toEqual({
+    expect(fixture.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST', 'POST']);
+    expect(fixture.fake.requests[1]?.body).toEqual({
       series: { count: 2, lastObservedTime: '2026-01-01T00:06:00.000000Z' },
     });
   });
@@ -82,25 +82,25 @@ describe('recordEvent', () => {
     await recordAndWait(RESCALED, 1);
     await recordAndWait(RESCALED, 3);
 
-    expect(rig.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
+    expect(fixture.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
   });
 
   it('uses the core API for ten minutes if events.k8s.io is forbidden', async () => {
-    rig.fake.on('POST', EVENTS, status(403, 'no'));
+    fixture.fake.on('POST', EVENTS, status(403, 'no'));
 
     await recordAndWait(RESCALED, 2);
     await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 3);
-    rig.clock.advance(600_000);
+    fixture.clock.advance(600_000);
     await recordAndWait({ ...RESCALED, message: 'New size: 7' }, 5);
 
-    expect(rig.fake.requests.map(({ path }) => path)).toEqual([
+    expect(fixture.fake.requests.map(({ path }) => path)).toEqual([
       EVENTS,
       CORE_EVENTS,
       CORE_EVENTS,
       EVENTS,
       CORE_EVENTS,
     ]);
-    expect(rig.fake.requests[1]?.body).toMatchObject({
+    expect(fixture.fake.requests[1]?.body).toMatchObject({
       involvedObject: { name: 'web', uid: 'uid-web' },
       message: 'New size: 5',
       count: 1,
@@ -111,23 +111,23 @@ describe('recordEvent', () => {
   it('limits a target to 25 events at once and one more every five minutes', async () => {
     const burst = (from: number) => {
       for (let index = 0; index < 30; index += 1)
-        rig.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${from + index}` });
+        fixture.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${from + index}` });
     };
     burst(0);
-    await eventually(() => rig.reports.length === 25);
+    await eventually(() => fixture.reports.length === 25);
     await settle();
-    rig.clock.advance(300_000);
+    fixture.clock.advance(300_000);
     burst(100);
-    await eventually(() => rig.reports.length === 26);
+    await eventually(() => fixture.reports.length === 26);
     await settle();
 
-    expect(rig.fake.requests).toHaveLength(26);
+    expect(fixture.fake.requests).toHaveLength(26);
   });
 
   it('reports the 25 Events of a burst of 30 that were written, and none of those that were dropped', async () => {
     const written: number[] = [];
     for (let index = 0; index < 30; index += 1)
-      rig.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${index}` }, () =>
+      fixture.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${index}` }, () =>
         written.push(index),
       );
     expect(written).toEqual([]);
@@ -140,11 +140,13 @@ describe('recordEvent', () => {
 
   it('does not report an Event that the API server rejects', async () => {
     const written: string[] = [];
-    rig.fake.on('POST', EVENTS, status(500, 'InternalError'));
-    rig.cluster.recordEvent(TARGET, RESCALED, () => written.push('rejected'));
-    await eventually(() => rig.reports.length >= 1);
-    rig.fake.on('POST', EVENTS, json({ kind: 'Event' }));
-    rig.cluster.recordEvent(TARGET, { ...RESCALED, message: 'New size: 6' }, () => written.push('accepted'));
+    fixture.fake.on('POST', EVENTS, status(500, 'InternalError'));
+    fixture.cluster.recordEvent(TARGET, RESCALED, () => written.push('rejected'));
+    await eventually(() => fixture.reports.length >= 1);
+    fixture.fake.on('POST', EVENTS, json({ kind: 'Event' }));
+    fixture.cluster.recordEvent(TARGET, { ...RESCALED, message: 'New size: 6' }, () =>
+      written.push('accepted'),
+    );
     await eventually(() => written.length === 1);
 
     expect(written).toEqual(['accepted']);
@@ -153,23 +155,23 @@ describe('recordEvent', () => {
   it('has no control or bidi characters of a message', async () => {
     await recordAndWait({ ...RESCALED, message: 'by \u202egnp \u009b31m' }, 1);
 
-    expect(rig.fake.requests[0]?.body).toMatchObject({ note: 'by \ufffdgnp \ufffd31m' });
+    expect(fixture.fake.requests[0]?.body).toMatchObject({ note: 'by \ufffdgnp \ufffd31m' });
   });
 
   it('truncates a message to 1 kB between two characters', async () => {
     await recordAndWait({ ...RESCALED, message: 'ü'.repeat(800) }, 1);
 
-    const { note } = rig.fake.requests[0]?.body as { note: string };
+    const { note } = fixture.fake.requests[0]?.body as { note: string };
     expect(note).toBe(`${'ü'.repeat(510)}...`);
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1024);
   });
 
   it('never throws, and sends the next event after a failure', async () => {
-    rig.fake.on('POST', EVENTS, cut, json({ kind: 'Event' }));
+    fixture.fake.on('POST', EVENTS, cut, json({ kind: 'Event' }));
 
     await recordAndWait(RESCALED, 1);
     await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 2);
 
-    expect(rig.fake.requests).toHaveLength(2);
+    expect(fixture.fake.requests).toHaveLength(2);
   });
 });

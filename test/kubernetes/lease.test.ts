@@ -14,7 +14,7 @@ import {
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds, parseInstant } from '../../src/units/time.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';
-import { failureOf } from './cluster-rig.js';
+import { failureOf } from './cluster-fixture.js';
 import { FakeApiServer, json, status } from './fake-api-server.js';
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/monitoring/leases';

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 
 import { eventually, settle } from '../support/manual-clock.js';
-import { ClusterRig } from './cluster-rig.js';
+import { ClusterFixture } from './cluster-fixture.js';
 import { event, list, openWatch, status } from './fake-api-server.js';
 
 const HPAS = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 const TARGET = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 
-let rig: ClusterRig;
+let fixture: ClusterFixture;
 
 beforeEach(async () => {
-  rig = await ClusterRig.create();
+  fixture = await ClusterFixture.create();
 });
 
-afterEach(() => rig.stop());
+afterEach(() => fixture.stop());
 
 function hpa(name: string, ownerReferences: readonly unknown[] = []) {
   return { metadata: { name, namespace: 'shop', ownerReferences }, spec: { scaleTargetRef: TARGET } };
@@ -30,15 +30,15 @@ function wanting(desiredReplicas: number, resourceVersion: string) {
 }
 
 const warnings = () =>
-  rig.logged.filter(({ facts }) => String(facts['resource']).startsWith('horizontalpod'));
-const look = async () => rig.cluster.listOtherScalers('shop', rig.signal);
-const counts = () => [rig.fake.seen('LIST', HPAS).length, rig.fake.seen('WATCH', HPAS).length];
+  fixture.logged.filter(({ facts }) => String(facts['resource']).startsWith('horizontalpod'));
+const look = async () => fixture.cluster.listOtherScalers('shop', fixture.signal);
+const counts = () => [fixture.fake.seen('LIST', HPAS).length, fixture.fake.seen('WATCH', HPAS).length];
 
 /** Looks until there are `wanted` HPAs, while time passes. */
 async function eventuallySees(wanted: number): Promise<void> {
   let seen = NaN;
   for (let tries = 0; tries < 200 && seen !== wanted; tries += 1) {
-    rig.clock.advance(100);
+    fixture.clock.advance(100);
     await settle(2);
     seen = (await look().catch(() => [])).length;
   }
@@ -49,8 +49,8 @@ describe('listOtherScalers', () => {
   it('returns HPAs, and the ScaledObject that owns one', async () => {
     const owner = { kind: 'ScaledObject', name: 'queue', controller: true };
     const unnamed = { metadata: {} };
-    rig.fake.on('LIST', HPAS, list('5', [hpa('web'), hpa('keda-hpa-queue', [owner]), unnamed]));
-    rig.start();
+    fixture.fake.on('LIST', HPAS, list('5', [hpa('web'), hpa('keda-hpa-queue', [owner]), unnamed]));
+    fixture.start();
 
     expect(await look()).toEqual([
       { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', target: TARGET },
@@ -87,19 +87,19 @@ describe('listOtherScalers', () => {
     ],
     ['text', { desiredReplicas: '7' }, undefined],
   ])('reads the desired replicas of an HPA from its status: %s', async (_what, said, wanted) => {
-    rig.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status: said }]));
-    rig.start();
+    fixture.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status: said }]));
+    fixture.start();
 
     expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([wanted]);
   });
 
   it('sends one list and one watch for any number of calls', async () => {
-    rig.fake.on('LIST', HPAS, list('5', [hpa('web')])).on('WATCH', HPAS, openWatch());
-    rig.start();
+    fixture.fake.on('LIST', HPAS, list('5', [hpa('web')])).on('WATCH', HPAS, openWatch());
+    fixture.start();
 
     const seen = await Promise.all([look(), look()]);
     await eventually(() => counts()[1] === 1, 'the watch');
-    rig.clock.advance(100_000);
+    fixture.clock.advance(100_000);
     seen.push(await look());
 
     expect(seen.map(({ length }) => length)).toEqual([1, 1, 1]);
@@ -107,9 +107,9 @@ describe('listOtherScalers', () => {
   });
 
   it('knows the desired replicas of an HPA at once, without another list', async () => {
-    rig.fake.on('LIST', HPAS, list('5', [wanting(3, '4')]));
-    rig.fake.on('WATCH', HPAS, openWatch(event('MODIFIED', wanting(8, '9'))));
-    rig.start();
+    fixture.fake.on('LIST', HPAS, list('5', [wanting(3, '4')]));
+    fixture.fake.on('WATCH', HPAS, openWatch(event('MODIFIED', wanting(8, '9'))));
+    fixture.start();
 
     const desired = async () => (await look()).map(({ desiredReplicas }) => desiredReplicas);
     const first = await desired();
@@ -120,17 +120,17 @@ describe('listOtherScalers', () => {
     }
 
     expect([first, second]).toEqual([[3], [8]]);
-    expect(rig.clock.monotonicMs()).toBe(0);
+    expect(fixture.clock.monotonicMs()).toBe(0);
   });
 
   it('sees a new HPA and a deleted one at once', async () => {
     let send: (type: string, object: unknown) => void = () => undefined;
-    rig.fake.on('LIST', HPAS, list('5', []));
-    rig.fake.on('WATCH', HPAS, (response, request) => {
+    fixture.fake.on('LIST', HPAS, list('5', []));
+    fixture.fake.on('WATCH', HPAS, (response, request) => {
       openWatch()(response, request);
       send = (type, object) => void response.write(`${JSON.stringify(event(type, object))}\n`);
     });
-    rig.start();
+    fixture.start();
     expect(await look()).toEqual([]);
     await eventually(() => counts()[1] === 1, 'the watch');
 
@@ -143,12 +143,12 @@ describe('listOtherScalers', () => {
   });
 
   it.each([403, 404])('is empty after repeated answers of %i, and logs one warning', async (code) => {
-    rig.fake.on('LIST', HPAS, status(code, 'no'));
-    rig.start();
+    fixture.fake.on('LIST', HPAS, status(code, 'no'));
+    fixture.start();
 
     const first = look().catch(String);
     for (let seconds = 0; seconds < 60; seconds += 1) {
-      rig.clock.advance(1000);
+      fixture.clock.advance(1000);
       await settle(2);
     }
 
@@ -161,12 +161,12 @@ describe('listOtherScalers', () => {
   });
 
   it('waits for a server that has just started and answers 403 for a second', async () => {
-    rig.fake.on('LIST', HPAS, status(403, 'no'), list('5', [hpa('web')]));
-    rig.start();
+    fixture.fake.on('LIST', HPAS, status(403, 'no'), list('5', [hpa('web')]));
+    fixture.start();
 
     const seen = look();
     await eventually(() => {
-      rig.clock.advance(100);
+      fixture.clock.advance(100);
       return counts()[0] === 2;
     }, 'the second list');
 
@@ -175,16 +175,16 @@ describe('listOtherScalers', () => {
   });
 
   it('rejects if the first list takes longer than 10 s, and not before', async () => {
-    rig.fake.on('LIST', HPAS, () => undefined);
-    rig.start();
+    fixture.fake.on('LIST', HPAS, () => undefined);
+    fixture.start();
     let failure: unknown = null;
     const waiting = look().catch((error: unknown) => (failure = error));
     await eventually(() => counts()[0] === 1, 'the list');
 
-    rig.clock.advance(9999);
+    fixture.clock.advance(9999);
     await settle(5);
     expect(failure).toBeNull();
-    rig.clock.advance(1);
+    fixture.clock.advance(1);
     await waiting;
 
     expect(String(failure)).toContain('reading HPAs in namespace shop: not listed yet');
@@ -198,18 +198,18 @@ describe('listOtherScalers', () => {
     [503, 'oops'],
   ])('rejects while the first list fails with %i, until a list succeeds', async (code, message) => {
     let isFailing = true;
-    rig.fake.on('LIST', HPAS, (response, request) =>
+    fixture.fake.on('LIST', HPAS, (response, request) =>
       (isFailing ? status(code, message) : list('5', [hpa('web')]))(response, request),
     );
-    rig.start();
+    fixture.start();
 
     const first = look().catch(String);
     await eventually(() => {
-      rig.clock.advance(100);
+      fixture.clock.advance(100);
       return warnings().length === 1;
     }, 'the failure');
     expect(await first).toContain(String(code));
-    rig.clock.advance(3_600_000);
+    fixture.clock.advance(3_600_000);
     await expect(look()).rejects.toThrow(String(code));
 
     isFailing = false;
@@ -219,12 +219,12 @@ describe('listOtherScalers', () => {
   it('keeps the HPAs of its last list if later lists fail with 500', async () => {
     let isFailing = false;
     const failing = status(500, 'oops');
-    rig.fake
+    fixture.fake
       .on('LIST', HPAS, (response, request) =>
         (isFailing ? failing : list('5', [hpa('web')]))(response, request),
       )
       .on('WATCH', HPAS, failing);
-    rig.start();
+    fixture.start();
     expect(await look()).toHaveLength(1);
 
     isFailing = true;
@@ -237,28 +237,28 @@ describe('listOtherScalers', () => {
   /** Lets `seconds` pass in steps of a second. */
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
-      rig.clock.advance(1000);
+      fixture.clock.advance(1000);
       await settle(1);
     }
   };
 
   it('keeps the last HPAs while they are forbidden, as outdated after 150 s, and lists them again within 60 s', async () => {
     let isForbidden = true;
-    rig.fake
+    fixture.fake
       .on('LIST', HPAS, list('5', [hpa('web')]), (response, request) =>
         (isForbidden ? status(403, 'no') : list('6', []))(response, request),
       )
       .on('WATCH', HPAS, (response, request) =>
         (isForbidden ? status(403, 'no') : openWatch())(response, request),
       );
-    rig.start();
+    fixture.start();
     expect(await look()).toHaveLength(1);
 
     await pass(145);
-    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
     await pass(755);
     expect(await look()).toHaveLength(1);
-    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(true);
+    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(true);
     const lists = counts()[0] ?? NaN;
     expect(lists).toBeGreaterThan(900 / 60);
     expect(lists).toBeLessThan(900 / 30 + 10);
@@ -267,18 +267,18 @@ describe('listOtherScalers', () => {
     isForbidden = false;
     await pass(61);
     expect(await look()).toEqual([]);
-    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
   });
 
   it('lists every 30 to 60 s if the account can list but not watch, and logs one warning', async () => {
     let hpas = [hpa('web')];
     let isWatched = false;
-    rig.fake
+    fixture.fake
       .on('LIST', HPAS, (response, request) => list('5', hpas)(response, request))
       .on('WATCH', HPAS, (response, request) =>
         (isWatched ? openWatch() : status(403, 'no'))(response, request),
       );
-    rig.start();
+    fixture.start();
     expect(await look()).toHaveLength(1);
     await pass(300);
     const before = counts()[0] ?? NaN;
@@ -291,7 +291,7 @@ describe('listOtherScalers', () => {
     const lists = (counts()[0] ?? NaN) - before;
     expect(lists).toBeGreaterThanOrEqual(600 / 60 - 1);
     expect(lists).toBeLessThanOrEqual(600 / 30);
-    expect(rig.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
     expect(warnings()).toHaveLength(1);
     expect(warnings()[0]?.facts['fix']).toContain('list and watch on horizontalpodautoscalers');
 
@@ -303,10 +303,10 @@ describe('listOtherScalers', () => {
   });
 
   it('rejects for a namespace that is not followed', async () => {
-    rig.start();
+    fixture.start();
 
     await expect(look()).resolves.toEqual([]);
-    await expect(async () => rig.cluster.listOtherScalers('other', rig.signal)).rejects.toThrow(
+    await expect(async () => fixture.cluster.listOtherScalers('other', fixture.signal)).rejects.toThrow(
       'reading HPAs in namespace other: not listed yet',
     );
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createOwnWrites } from '../../src/kubernetes/own-writes.js';
 import { compareResourceVersions, isOlder } from '../../src/kubernetes/api/resource-version.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { WEB } from './cluster-rig.js';
+import { WEB } from './cluster-fixture.js';
 
 describe('compareResourceVersions', () => {
   it.each([

@@ -6,7 +6,7 @@ import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { cluster, document, diagnosed, prometheus, server } from './rig.js';
+import { cluster, document, diagnosed, prometheus, server } from './fixture.js';
 
 let url: string;
 

@@ -4,7 +4,7 @@ import { customResourceDefinition } from '../../../src/cli/schema/custom-resourc
 import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, type Diagnosis, diagnosed, prometheus } from './rig.js';
+import { cluster, type Diagnosis, diagnosed, prometheus } from './fixture.js';
 
 const ON = 'scalers: { customResources: true }\n';
 const read: Rule = { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['list', 'watch'] };

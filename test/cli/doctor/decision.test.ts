@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cluster, document, diagnosed, healthy, prometheus } from './rig.js';
+import { cluster, document, diagnosed, healthy, prometheus } from './fixture.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 
 const ofWeb = (replicas = 2): Promise<Simulator> =>

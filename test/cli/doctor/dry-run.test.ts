@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
 
 async function diagnose(
   simulator: Simulator,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, diagnosed, server } from './rig.js';
+import { cluster, diagnosed, server } from './fixture.js';
 
 const VICTORIA_METRICS = { version: '2.24.0' };
 const PROMETHEUS = { version: '3.5.0', revision: '8be3a9560fbdd18a94dedec4b747c35178177202' };

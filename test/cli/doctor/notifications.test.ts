@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { diagnosed, server } from './rig.js';
+import { diagnosed, server } from './fixture.js';
 
 async function closedPort(): Promise<number> {
   const listener = createServer();

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { clusterOfWeb, diagnosed, document, metric, prometheus, runDoctor } from './rig.js';
+import { clusterOfWeb, diagnosed, document, metric, prometheus, runDoctor } from './fixture.js';
 
 let simulator: Simulator;
 let url: string;

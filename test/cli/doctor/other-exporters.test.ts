@@ -4,7 +4,7 @@ import { findOtherExporter } from '../../../src/cli/doctor/resources/other-expor
 import { dropsLabel } from '../../../src/promql/analyze.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { type Scripted, clusterOfWeb, diagnosed, document, healthy, prometheus } from './rig.js';
+import { type Scripted, clusterOfWeb, diagnosed, document, healthy, prometheus } from './fixture.js';
 
 let simulator: Simulator;
 let pods: readonly string[];

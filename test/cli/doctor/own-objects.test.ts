@@ -5,7 +5,7 @@ import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/state-key.js';
 import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Diagnosis, diagnosed, prometheus } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, prometheus } from './fixture.js';
 
 const ON = 'leaderElection: { enabled: true }\nstate: { enabled: true }\n';
 const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };

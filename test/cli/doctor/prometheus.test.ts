@@ -5,7 +5,7 @@ import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
-import { cluster, diagnosed, healthy, prometheus, server } from './rig.js';
+import { cluster, diagnosed, healthy, prometheus, server } from './fixture.js';
 
 let simulator: Simulator;
 

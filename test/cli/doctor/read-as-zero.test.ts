@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
-import { type Scripted, clusterOfWeb, diagnosed, document, metric, prometheus } from './rig.js';
+import { type Scripted, clusterOfWeb, diagnosed, document, metric, prometheus } from './fixture.js';
 
 let kubernetes: string;
 

@@ -3,7 +3,7 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { cluster, document, type Diagnosis, diagnosed, metric } from './rig.js';
+import { cluster, document, type Diagnosis, diagnosed, metric } from './fixture.js';
 
 /** Downloading Prometheus on a fresh machine counts toward the first test. */
 const START_MS = 240_000;

@@ -4,7 +4,7 @@ import { resourceQueryFor } from '../../../src/cli/doctor/resources/resource-lab
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
-import { type Scripted, clusterOfWeb, document, diagnosed, healthy, prometheus } from './rig.js';
+import { type Scripted, clusterOfWeb, document, diagnosed, healthy, prometheus } from './fixture.js';
 
 let simulator: Simulator;
 let pods: readonly string[];

@@ -11,7 +11,7 @@ import {
   prometheus,
   type Scripted,
   server,
-} from './rig.js';
+} from './fixture.js';
 
 let kubernetes: string;
 let pods: readonly string[];

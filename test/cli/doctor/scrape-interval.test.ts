@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { clusterOfWeb, diagnosed, document, every, healthy, newest, prometheus, scraped } from './rig.js';
+import { clusterOfWeb, diagnosed, document, every, healthy, newest, prometheus, scraped } from './fixture.js';
 
 let simulator: Simulator;
 let pods: readonly string[];

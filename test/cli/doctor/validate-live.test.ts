@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { ValidationReport } from '../../../src/cli/validate/run-validate.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './rig.js';
+import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './fixture.js';
 
 let simulator: Simulator;
 let url: string;

@@ -4,7 +4,7 @@ import '../../../src/cli/import/run-import.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { send } from '../../simulator/cluster.js';
-import { cluster, prometheus } from '../doctor/rig.js';
+import { cluster, prometheus } from '../doctor/fixture.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
 
 const ADAPTER = `externalRules:

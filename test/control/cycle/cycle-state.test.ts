@@ -6,7 +6,7 @@ import { SILENT_LOG } from '../../../src/units/log.js';
 import { readEntry, writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
-import { stateOf } from '../../kubernetes/state/state-rig.js';
+import { stateOf } from '../../kubernetes/state/state-fixture.js';
 import { failure } from '../fake-cluster.js';
 import { FakeStateMaps } from '../fake-state-maps.js';
 import { at, World } from '../world.js';

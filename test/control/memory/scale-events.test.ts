@@ -12,7 +12,7 @@ import type { StateReading } from '../../../src/kubernetes/state/state-store.js'
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
 import type { Instant } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { stateOf } from '../../kubernetes/state/state-rig.js';
+import { stateOf } from '../../kubernetes/state/state-fixture.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
 const { spec } = buildScaler();

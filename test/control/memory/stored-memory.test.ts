@@ -8,7 +8,7 @@ import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import { storedMetricKey } from '../../../src/kubernetes/state/state-entry.js';
 import type { StoredEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StateReading } from '../../../src/kubernetes/state/state-store.js';
-import { stateOf } from '../../kubernetes/state/state-rig.js';
+import { stateOf } from '../../kubernetes/state/state-fixture.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
 const PLAIN = buildScaler().spec;

@@ -12,7 +12,7 @@ import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { at } from '../../control/world.js';
-import { stateOf } from './state-rig.js';
+import { stateOf } from './state-fixture.js';
 
 type State = BucketState<BucketWrite>;
 type Effect = BucketEffect<BucketWrite>;

@@ -9,7 +9,7 @@ import {
 } from '../../../src/kubernetes/state/state-entry.js';
 import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { at } from '../../control/world.js';
-import { stateOf } from './state-rig.js';
+import { stateOf } from './state-fixture.js';
 
 const INTENT: Intent = {
   epoch: '3/pod-a',

@@ -3,7 +3,7 @@ import { readEntry, writeEntry } from '../../../src/kubernetes/state/state-entry
 import type { StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { bucketOf, entryKey } from '../../../src/kubernetes/state/state-key.js';
 import { at } from '../../control/world.js';
-import { StateRig, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
+import { StateFixture, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 
 const KIB = 1024;
 const HOUR = 3_600_000;
@@ -33,20 +33,20 @@ const LARGE = stateOf({
 });
 const DOWN = stateOf({ lastScaleDown: at(70), scaleEvents: [{ at: at(70), change: -3 }] });
 
-function bytesOf(rig: StateRig): number {
-  return Object.entries(rig.maps.entries).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
+function bytesOf(fixture: StateFixture): number {
+  return Object.entries(fixture.maps.entries).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
 }
 
-function entryOf(rig: StateRig, key: string): StoredEntry {
-  const entry = readEntry(rig.maps.entries[key] ?? '');
+function entryOf(fixture: StateFixture, key: string): StoredEntry {
+  const entry = readEntry(fixture.maps.entries[key] ?? '');
   if ('problem' in entry) throw new Error(entry.problem);
   return entry;
 }
 
 /** Writes the state of scalers one after the other until one is refused; returns that message. */
-async function fill(rig: StateRig, namespace: string, state: StoredState): Promise<string> {
+async function fill(fixture: StateFixture, namespace: string, state: StoredState): Promise<string> {
   for (const scaler of scalersOf(namespace, 600)) {
-    const result = await rig.store.put({ scaler, base: null, state });
+    const result = await fixture.store.put({ scaler, base: null, state });
     if (result.kind !== 'written') return result.message;
   }
   return 'never refused';
@@ -54,12 +54,12 @@ async function fill(rig: StateRig, namespace: string, state: StoredState): Promi
 
 describe('a namespace that fills a ConfigMap', () => {
   it('is refused at 512 KiB, and a scaler of another namespace is written', async () => {
-    const rig = new StateRig();
+    const fixture = new StateFixture();
 
-    const message = await fill(rig, 'hostile', LARGE);
-    const result = await rig.store.put({ scaler: WEB, base: null, state: DOWN });
+    const message = await fill(fixture, 'hostile', LARGE);
+    const result = await fixture.store.put({ scaler: WEB, base: null, state: DOWN });
 
-    expect(bytesOf(rig)).toBeGreaterThan(509 * KIB);
+    expect(bytesOf(fixture)).toBeGreaterThan(509 * KIB);
     expect(message).toMatch(
       /^ConfigMap promscaler-state-04 is full: namespace hostile has \d+ bytes, its share is 524288 \(1 namespaces\)/,
     );
@@ -67,41 +67,41 @@ describe('a namespace that fills a ConfigMap', () => {
   });
 
   it('cannot grow while another one has a part of its share, which each of three fills', async () => {
-    const rig = new StateRig();
-    await fill(rig, 'hostile', LARGE);
-    await rig.store.put({ scaler: WEB, base: null, state: DOWN });
+    const fixture = new StateFixture();
+    await fill(fixture, 'hostile', LARGE);
+    await fixture.store.put({ scaler: WEB, base: null, state: DOWN });
 
-    const message = await fill(rig, 'second', LARGE);
+    const message = await fill(fixture, 'second', LARGE);
     const [scaler = WEB] = scalersOf('hostile', 1);
-    const { text } = await rig.store.read(scaler);
+    const { text } = await fixture.store.read(scaler);
     const grown = { ...LARGE, scaleEvents: [...EVENTS, { at: at(99), change: 1 }] };
-    const own = await rig.store.put({ scaler, base: text, state: grown });
+    const own = await fixture.store.put({ scaler, base: text, state: grown });
 
     expect(message).toMatch(/namespace second has 17\d{4} bytes, its share is 174762 \(3 namespaces\)/);
     // Its failing metrics make room for its change.
     expect(own.kind).toBe('written');
-    expect(entryOf(rig, entryKey(scaler) ?? '')).toMatchObject({
+    expect(entryOf(fixture, entryKey(scaler) ?? '')).toMatchObject({
       failingSince: new Map(),
       lastScaleDown: at(60),
     });
-    expect(bytesOf(rig)).toBeLessThan(700 * KIB);
+    expect(bytesOf(fixture)).toBeLessThan(700 * KIB);
   });
 
   it('loses its failing metrics, not its windows, if the ConfigMap has no room for others', async () => {
-    const rig = new StateRig();
-    await fill(rig, 'n0', LARGE);
-    for (const namespace of ['n1', 'n2', 'n3', 'n4']) await fill(rig, namespace, LARGE);
-    const before = bytesOf(rig);
+    const fixture = new StateFixture();
+    await fill(fixture, 'n0', LARGE);
+    for (const namespace of ['n1', 'n2', 'n3', 'n4']) await fill(fixture, namespace, LARGE);
+    const before = bytesOf(fixture);
 
     const results = [];
     for (const namespace of Array.from({ length: 40 }, (_, index) => `small-${index}`))
       for (const scaler of scalersOf(namespace, 2))
-        results.push(await rig.store.put({ scaler, base: null, state: LARGE }));
+        results.push(await fixture.store.put({ scaler, base: null, state: LARGE }));
 
     expect(before).toBeGreaterThan(900 * KIB);
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['written']));
-    expect(bytesOf(rig)).toBeLessThan(KIB * KIB);
-    const hostile = scalersOf('n0', 150).map((scaler) => entryOf(rig, entryKey(scaler) ?? ''));
+    expect(bytesOf(fixture)).toBeLessThan(KIB * KIB);
+    const hostile = scalersOf('n0', 150).map((scaler) => entryOf(fixture, entryKey(scaler) ?? ''));
     expect(hostile.filter(({ failingSince }) => failingSince.size === 0).length).toBeGreaterThan(10);
     expect(hostile.every(({ scaleEvents }) => scaleEvents.length === 60)).toBe(true);
     expect(hostile.every(({ lastScaleDown }) => lastScaleDown === at(60))).toBe(true);
@@ -111,25 +111,25 @@ describe('a namespace that fills a ConfigMap', () => {
 describe('the 24 hours after a scaler was removed', () => {
   const GONE = 'shop.gone';
 
-  async function write(rig: StateRig): Promise<void> {
-    const { text } = await rig.store.read(WEB);
-    const state = stateOf({ lastScaleDown: rig.clock.now() });
-    expect(await rig.store.put({ scaler: WEB, base: text, state })).toMatchObject({ kind: 'written' });
+  async function write(fixture: StateFixture): Promise<void> {
+    const { text } = await fixture.store.read(WEB);
+    const state = stateOf({ lastScaleDown: fixture.clock.now() });
+    expect(await fixture.store.put({ scaler: WEB, base: text, state })).toMatchObject({ kind: 'written' });
   }
 
-  function startAgain(rig: StateRig): StateRig {
-    const { maps, clock } = rig;
-    const next = new StateRig({ maps, clock, epoch: '2/b' });
+  function startAgain(fixture: StateFixture): StateFixture {
+    const { maps, clock } = fixture;
+    const next = new StateFixture({ maps, clock, epoch: '2/b' });
     next.store.setKnown([WEB]);
     return next;
   }
 
-  async function removed(over: Partial<StoredState> = {}): Promise<StateRig> {
-    const rig = new StateRig();
-    rig.maps.edit(WEB_MAP, GONE, writeEntry('1/a', stateOf({ lastScaleUp: at(0), ...over })));
-    rig.store.setKnown([WEB]);
-    await write(rig);
-    return rig;
+  async function removed(over: Partial<StoredState> = {}): Promise<StateFixture> {
+    const fixture = new StateFixture();
+    fixture.maps.edit(WEB_MAP, GONE, writeEntry('1/a', stateOf({ lastScaleUp: at(0), ...over })));
+    fixture.store.setKnown([WEB]);
+    await write(fixture);
+    return fixture;
   }
 
   it('continue in the next process: the entry is dropped after two of 12 h', async () => {
@@ -158,28 +158,28 @@ describe('the 24 hours after a scaler was removed', () => {
       generation: 1,
       at: at(0),
     };
-    const rig = await removed({ intent });
+    const fixture = await removed({ intent });
 
-    rig.clock.advance(24 * HOUR + 1000);
-    await write(rig);
+    fixture.clock.advance(24 * HOUR + 1000);
+    await write(fixture);
 
-    expect(Object.keys(rig.maps.entries)).toEqual([WEB_KEY]);
+    expect(Object.keys(fixture.maps.entries)).toEqual([WEB_KEY]);
   });
 
   it('are counted for no entry while the documents are not read yet', async () => {
-    const rig = new StateRig();
+    const fixture = new StateFixture();
     const text = writeEntry('1/a', stateOf({ lastScaleUp: at(0) }));
-    rig.maps.edit(WEB_MAP, GONE, text);
+    fixture.maps.edit(WEB_MAP, GONE, text);
 
-    await write(rig);
+    await write(fixture);
 
-    expect(rig.maps.entries[GONE]).toBe(text);
+    expect(fixture.maps.entries[GONE]).toBe(text);
   });
 
   it('are the only thing that is added to the entry, with schema version 2', async () => {
-    const rig = await removed({ zeroedBySelf: true });
+    const fixture = await removed({ zeroedBySelf: true });
 
-    expect(JSON.parse(rig.maps.entries[GONE] ?? '')).toEqual({
+    expect(JSON.parse(fixture.maps.entries[GONE] ?? '')).toEqual({
       v: 2,
       epoch: '1/a',
       uid: 'uid-1',

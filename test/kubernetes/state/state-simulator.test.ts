@@ -10,7 +10,7 @@ import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { at } from '../../control/world.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { stateOf, WEB, WEB_KEY, WEB_MAP } from './state-rig.js';
+import { stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 
 const NAMESPACE = 'promscaler';
 

@@ -13,7 +13,7 @@ import {
   status,
   type Answer,
 } from '../fake-api-server.js';
-import { startReflector } from './reflector-rig.js';
+import { startReflector } from './reflector-fixture.js';
 
 /** A change of one of four pods; their order is that of their versions. */
 interface Change {
@@ -95,7 +95,7 @@ describe('a reflector', () => {
         const left = [...episodes];
         // The server changes meanwhile: at each list it has advanced a little.
         let now = Math.min(listedAt, newest);
-        const rig = await startReflector({
+        const fixture = await startReflector({
           lists: [
             (response, request) => {
               const pods = (states[now] ?? []).map(([name, version]) =>
@@ -116,19 +116,23 @@ describe('a reflector', () => {
           ],
         });
         const shown = () =>
-          [0, 1, 2, 3].map((pod) => rig.store.get('shop', `pod-${pod}`)?.resourceVersion ?? null);
+          [0, 1, 2, 3].map((pod) => fixture.store.get('shop', `pod-${pod}`)?.resourceVersion ?? null);
         const model = new Map(states[newest]);
         const expected = [0, 1, 2, 3].map((pod) => model.get(`pod-${pod}`)?.toString() ?? null);
 
         try {
-          for (let turn = 0; turn < 60 && (left.length > 0 || rig.watches() <= episodes.length); turn += 1)
-            await rig.clock.advanceAndSettle(10_000);
+          for (
+            let turn = 0;
+            turn < 60 && (left.length > 0 || fixture.watches() <= episodes.length);
+            turn += 1
+          )
+            await fixture.clock.advanceAndSettle(10_000);
           for (let turn = 0; turn < 40 && String(shown()) !== String(expected); turn += 1)
-            await rig.clock.advanceAndSettle(100);
+            await fixture.clock.advanceAndSettle(100);
 
           expect(shown()).toEqual(expected);
         } finally {
-          await rig.stop();
+          await fixture.stop();
         }
       }),
       { numRuns: 40 },

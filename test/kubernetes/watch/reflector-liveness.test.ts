@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { eventually, settle } from '../../support/manual-clock.js';
 import { apiPod, bookmark, event, list, openWatch, status, type Answer } from '../fake-api-server.js';
-import { heldWatch, startReflector } from './reflector-rig.js';
+import { heldWatch, startReflector } from './reflector-fixture.js';
 
 /** Sends the bytes of the events one by one. */
 function bytewise(...events: readonly unknown[]): Answer {
@@ -21,7 +21,7 @@ function bytewise(...events: readonly unknown[]): Answer {
 describe('paging', () => {
   it('continues after an empty page and publishes nothing before the last one', async () => {
     let release = (): void => undefined;
-    const rig = await startReflector({
+    const fixture = await startReflector({
       lists: [
         list('7', [apiPod({ name: 'a' })], 'token-1'),
         list('7', [], 'token-2'),
@@ -31,15 +31,15 @@ describe('paging', () => {
       ],
     });
 
-    await rig.until({ lists: 3 });
-    const before = rig.store.get('shop', 'a');
+    await fixture.until({ lists: 3 });
+    const before = fixture.store.get('shop', 'a');
     release();
-    await rig.until({ watches: 1 });
+    await fixture.until({ watches: 1 });
 
     expect(before).toBeUndefined();
-    expect(rig.store.get('shop', 'a')).toBeDefined();
-    expect(rig.store.get('shop', 'b')).toBeDefined();
-    expect(rig.fake.seen('LIST').map(({ query }) => query)).toEqual([
+    expect(fixture.store.get('shop', 'a')).toBeDefined();
+    expect(fixture.store.get('shop', 'b')).toBeDefined();
+    expect(fixture.fake.seen('LIST').map(({ query }) => query)).toEqual([
       { limit: '500' },
       { limit: '500', continue: 'token-1' },
       { limit: '500', continue: 'token-2' },
@@ -53,184 +53,186 @@ describe('paging', () => {
         JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', metadata: { continue: 'bad' } }),
       );
     };
-    const rig = await startReflector({
+    const fixture = await startReflector({
       lists: [list('7', [apiPod({ name: 'a' })], 'token-1'), expired, list('9', [apiPod({ name: 'b' })])],
     });
 
-    await rig.until({ watches: 1 });
+    await fixture.until({ watches: 1 });
 
-    expect(rig.fake.seen('LIST')[2]?.query).toEqual({});
-    expect(rig.watchedFrom()).toEqual(['9']);
-    expect(rig.store.get('shop', 'a')).toBeUndefined();
+    expect(fixture.fake.seen('LIST')[2]?.query).toEqual({});
+    expect(fixture.watchedFrom()).toEqual(['9']);
+    expect(fixture.store.get('shop', 'a')).toBeUndefined();
   });
 
   it('rejects a list that is older than known objects, for a minute', async () => {
-    const rig = await startReflector({
+    const fixture = await startReflector({
       lists: [list('70', [apiPod({ name: 'a' })]), list('9', [apiPod({ name: 'old' })])],
       watches: [status(410, 'gone'), openWatch()],
     });
 
-    await rig.until({ watches: 1 });
-    await rig.skipPause();
-    await rig.until({ lists: 2 });
-    await eventually(() => rig.reflector.failure()?.kind === 'bad_answer');
-    const during = rig.store.get('shop', 'old');
-    for (let lists = 3; rig.watches() < 2 && lists < 12; lists += 1) {
-      await rig.skipPause();
-      await rig.until({ lists });
+    await fixture.until({ watches: 1 });
+    await fixture.skipPause();
+    await fixture.until({ lists: 2 });
+    await eventually(() => fixture.reflector.failure()?.kind === 'bad_answer');
+    const during = fixture.store.get('shop', 'old');
+    for (let lists = 3; fixture.watches() < 2 && lists < 12; lists += 1) {
+      await fixture.skipPause();
+      await fixture.until({ lists });
       await settle(20);
     }
 
     expect(during).toBeUndefined();
-    expect(rig.clock.monotonicMs()).toBeGreaterThan(60_000);
-    expect(rig.watchedFrom()).toEqual(['70', '9']);
+    expect(fixture.clock.monotonicMs()).toBeGreaterThan(60_000);
+    expect(fixture.watchedFrom()).toEqual(['70', '9']);
   });
 });
 
 describe('the stream', () => {
   it('reads events that arrive byte by byte, also names with umlauts and emoji, and drops a truncated line', async () => {
     const labels = { app: 'größe-🐙' };
-    const rig = await startReflector({
+    const fixture = await startReflector({
       watches: [bytewise(event('ADDED', apiPod({ name: 'a', resourceVersion: '8', labels }))), openWatch()],
     });
 
-    await rig.until({ watches: 2 });
+    await fixture.until({ watches: 2 });
 
-    expect(rig.store.get('shop', 'a')?.labels).toEqual(labels);
-    expect(rig.watchedFrom()).toEqual(['7', '8']);
+    expect(fixture.store.get('shop', 'a')?.labels).toEqual(labels);
+    expect(fixture.watchedFrom()).toEqual(['7', '8']);
   });
 });
 
 describe('liveness', () => {
   it('is the age of the last event, bookmark or list', async () => {
     const { watch, send } = heldWatch();
-    const rig = await startReflector({ watches: [watch] });
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector({ watches: [watch] });
+    await fixture.until({ watches: 1 });
     await settle();
 
-    rig.clock.advance(100_000);
-    const before = rig.reflector.ageSeconds();
+    fixture.clock.advance(100_000);
+    const before = fixture.reflector.ageSeconds();
     send(bookmark('8'));
-    await eventually(() => rig.reflector.ageSeconds() === 0);
-    rig.clock.advance(149_000);
+    await eventually(() => fixture.reflector.ageSeconds() === 0);
+    fixture.clock.advance(149_000);
     await settle();
 
     expect(before).toBe(100);
-    expect(rig.reflector.ageSeconds()).toBe(149);
-    expect(rig.watches()).toBe(1);
+    expect(fixture.reflector.ageSeconds()).toBe(149);
+    expect(fixture.watches()).toBe(1);
   });
 
   it.each([
     ['includes the 240 s for which its machine was suspended', 240, 240],
     ['is not shortened by a clock that was set back', -3600, 0],
   ])('%s', async (_, jumpSeconds, age) => {
-    const rig = await startReflector({ watches: [heldWatch().watch] });
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector({ watches: [heldWatch().watch] });
+    await fixture.until({ watches: 1 });
     await settle();
 
-    rig.clock.jump(jumpSeconds);
+    fixture.clock.jump(jumpSeconds);
 
-    expect(rig.reflector.ageSeconds()).toBe(age);
+    expect(fixture.reflector.ageSeconds()).toBe(age);
   });
 
   it('is infinite before the first list', async () => {
-    const rig = await startReflector({ lists: [() => undefined] });
-    await rig.until({ lists: 1 });
+    const fixture = await startReflector({ lists: [() => undefined] });
+    await fixture.until({ lists: 1 });
 
-    expect(rig.reflector.ageSeconds()).toBe(Number.POSITIVE_INFINITY);
-    expect(rig.reflector.isSynced()).toBe(false);
+    expect(fixture.reflector.ageSeconds()).toBe(Number.POSITIVE_INFINITY);
+    expect(fixture.reflector.isSynced()).toBe(false);
   });
 
   it('ends a watch that was silent for 150 s, not 149, destroys its connection, lists and watches again', async () => {
-    const rig = await startReflector({
+    const fixture = await startReflector({
       lists: [list('7', []), list('8', [])],
       watches: [openWatch(bookmark('8'))],
     });
-    await rig.until({ watches: 1 });
+    await fixture.until({ watches: 1 });
     await settle(20);
-    const open = rig.fake.connections;
+    const open = fixture.fake.connections;
 
-    rig.clock.advance(149_000);
+    fixture.clock.advance(149_000);
     await settle(20);
-    const atFirst = rig.watches();
-    rig.clock.advance(1000);
-    await rig.until({ watches: 2 });
+    const atFirst = fixture.watches();
+    fixture.clock.advance(1000);
+    await fixture.until({ watches: 2 });
 
     expect(atFirst).toBe(1);
-    expect(rig.watchedFrom()).toEqual(['7', '8']);
-    expect(rig.fake.seen('LIST').map(({ query }) => query)).toEqual([{ limit: '500' }, { limit: '500' }]);
-    expect(rig.reflector.ageSeconds()).toBe(0);
-    await eventually(() => rig.fake.connections === open);
+    expect(fixture.watchedFrom()).toEqual(['7', '8']);
+    expect(fixture.fake.seen('LIST').map(({ query }) => query)).toEqual([{ limit: '500' }, { limit: '500' }]);
+    expect(fixture.reflector.ageSeconds()).toBe(0);
+    await eventually(() => fixture.fake.connections === open);
   });
 
   it('ends a watch 15 s after its timeoutSeconds although events arrive, and continues from the last version', async () => {
     const { watch, send } = heldWatch();
-    const rig = await startReflector({ watches: [watch] });
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector({ watches: [watch] });
+    await fixture.until({ watches: 1 });
     await settle(20);
 
     for (const version of ['8', '9']) {
-      rig.clock.advance(100_000);
+      fixture.clock.advance(100_000);
       send(bookmark(version));
-      await eventually(() => rig.reflector.ageSeconds() === 0);
+      await eventually(() => fixture.reflector.ageSeconds() === 0);
     }
-    rig.clock.advance(54_000);
+    fixture.clock.advance(54_000);
     await settle(20);
-    const before = rig.watches();
-    rig.clock.advance(1000);
-    await rig.until({ watches: 2 });
+    const before = fixture.watches();
+    fixture.clock.advance(1000);
+    await fixture.until({ watches: 2 });
 
     expect(before).toBe(1);
-    expect(rig.watchedFrom()).toEqual(['7', '9']);
-    expect(rig.lists()).toBe(1);
+    expect(fixture.watchedFrom()).toEqual(['7', '9']);
+    expect(fixture.lists()).toBe(1);
   });
 
   it('ends a watch whose headers do not arrive within 30 s', async () => {
-    const rig = await startReflector({ watches: [() => undefined, openWatch()] });
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector({ watches: [() => undefined, openWatch()] });
+    await fixture.until({ watches: 1 });
 
-    rig.clock.advance(30_000);
-    await eventually(() => rig.reflector.failure() !== null);
+    fixture.clock.advance(30_000);
+    await eventually(() => fixture.reflector.failure() !== null);
 
-    expect(rig.reflector.failure()?.message).toBe('watching pods in namespace shop: timeout after 30000 ms');
+    expect(fixture.reflector.failure()?.message).toBe(
+      'watching pods in namespace shop: timeout after 30000 ms',
+    );
   });
 
   it('lists again if watches were rejected for more than 110 s, before the data is too old', async () => {
-    const rig = await startReflector({ watches: [status(401, 'no')] });
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector({ watches: [status(401, 'no')] });
+    await fixture.until({ watches: 1 });
 
-    while (rig.lists() === 1) {
-      await rig.skipPause();
+    while (fixture.lists() === 1) {
+      await fixture.skipPause();
       await settle(20);
     }
 
-    expect(rig.clock.monotonicMs()).toBeGreaterThan(110_000);
-    expect(rig.clock.monotonicMs()).toBeLessThan(180_000);
-    expect(rig.fake.seen('LIST')[1]?.query).toEqual({ limit: '500' });
-    await eventually(() => rig.reflector.ageSeconds() === 0);
+    expect(fixture.clock.monotonicMs()).toBeGreaterThan(110_000);
+    expect(fixture.clock.monotonicMs()).toBeLessThan(180_000);
+    expect(fixture.fake.seen('LIST')[1]?.query).toEqual({ limit: '500' });
+    await eventually(() => fixture.reflector.ageSeconds() === 0);
   });
 
   it('lists again if every watch has ended at once for more than 110 s', async () => {
     const ended: Answer = (response) => response.writeHead(200).end();
-    const rig = await startReflector({ watches: [ended] });
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector({ watches: [ended] });
+    await fixture.until({ watches: 1 });
 
-    while (rig.lists() === 1) {
-      await eventually(() => rig.clock.pending > 0);
+    while (fixture.lists() === 1) {
+      await eventually(() => fixture.clock.pending > 0);
       await settle();
-      rig.clock.advance(rig.clock.nextMs ?? 0);
+      fixture.clock.advance(fixture.clock.nextMs ?? 0);
     }
 
-    expect(rig.clock.monotonicMs()).toBeGreaterThan(110_000);
+    expect(fixture.clock.monotonicMs()).toBeGreaterThan(110_000);
   });
 
   it('leaves no timer and no connection behind', async () => {
-    const rig = await startReflector();
-    await rig.until({ watches: 1 });
+    const fixture = await startReflector();
+    await fixture.until({ watches: 1 });
     await settle(20);
 
-    await rig.stop();
+    await fixture.stop();
 
-    expect(rig.clock.pending).toBe(0);
+    expect(fixture.clock.pending).toBe(0);
   });
 });

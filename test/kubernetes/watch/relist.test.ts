@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { eventually } from '../../support/manual-clock.js';
 import { apiPod, list, openWatch, status, type Answer } from '../fake-api-server.js';
-import { type ReflectorRig, startReflector } from './reflector-rig.js';
+import { type ReflectorFixture, startReflector } from './reflector-fixture.js';
 
 const NOT_OLDER = { resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' };
 const CONSISTENT = { limit: '500' };
@@ -15,32 +15,32 @@ const WAYS = [
 const FRESH = list('30', [apiPod({ name: 'b', resourceVersion: '20' })]);
 
 /** A reflector that listed at version 7 and then got a 410 for it; `answers` are those to its next lists. */
-async function goneAtSeven(...answers: readonly Answer[]): Promise<ReflectorRig> {
-  const rig = await startReflector({
+async function goneAtSeven(...answers: readonly Answer[]): Promise<ReflectorFixture> {
+  const fixture = await startReflector({
     lists: [list('7', [apiPod({ name: 'a', resourceVersion: '5' })]), ...answers],
     watches: [status(410, 'too old resource version'), openWatch()],
   });
-  await pause(rig, 800);
-  return rig;
+  await pause(fixture, 800);
+  return fixture;
 }
 
 /** Lets a pause of exactly this length pass; the deadlines of requests in flight are all longer. */
-async function pause(rig: ReflectorRig, ms: number): Promise<void> {
-  await eventually(() => rig.clock.nextMs === ms, `a pause of ${ms} ms`);
-  rig.clock.advance(ms);
+async function pause(fixture: ReflectorFixture, ms: number): Promise<void> {
+  await eventually(() => fixture.clock.nextMs === ms, `a pause of ${ms} ms`);
+  fixture.clock.advance(ms);
 }
 
-const queriesOf = (rig: ReflectorRig) => rig.fake.seen('LIST').map(({ query }) => query);
+const queriesOf = (fixture: ReflectorFixture) => fixture.fake.seen('LIST').map(({ query }) => query);
 
 describe('the list after a 410', () => {
   it('is as new as the known objects, in one answer', async () => {
-    const rig = await goneAtSeven(FRESH);
+    const fixture = await goneAtSeven(FRESH);
 
-    await rig.until({ watches: 2 });
+    await fixture.until({ watches: 2 });
 
-    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER]);
-    expect(rig.watchedFrom()).toEqual(['7', '30']);
-    expect([rig.store.get('shop', 'a'), rig.store.get('shop', 'b') === undefined]).toEqual([
+    expect(queriesOf(fixture)).toEqual([CONSISTENT, NOT_OLDER]);
+    expect(fixture.watchedFrom()).toEqual(['7', '30']);
+    expect([fixture.store.get('shop', 'a'), fixture.store.get('shop', 'b') === undefined]).toEqual([
       undefined,
       false,
     ]);
@@ -49,44 +49,44 @@ describe('the list after a 410', () => {
   it.each(WAYS)(
     'is requested again after 1 s if the server is behind, three times in all, %s',
     async (_, behind) => {
-      const rig = await goneAtSeven(behind, behind, FRESH);
+      const fixture = await goneAtSeven(behind, behind, FRESH);
 
-      await pause(rig, 1000);
-      await pause(rig, 1000);
-      await rig.until({ watches: 2 });
+      await pause(fixture, 1000);
+      await pause(fixture, 1000);
+      await fixture.until({ watches: 2 });
 
-      expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER]);
+      expect(queriesOf(fixture)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER]);
     },
   );
 
   it.each(WAYS)('is a consistent one if the server is behind for a third time, %s', async (_, behind) => {
-    const rig = await goneAtSeven(behind, behind, behind, FRESH);
-    await pause(rig, 1000);
-    await pause(rig, 1000);
+    const fixture = await goneAtSeven(behind, behind, behind, FRESH);
+    await pause(fixture, 1000);
+    await pause(fixture, 1000);
 
-    await rig.until({ watches: 2 });
+    await fixture.until({ watches: 2 });
 
-    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER, CONSISTENT]);
+    expect(queriesOf(fixture)).toEqual([CONSISTENT, NOT_OLDER, NOT_OLDER, NOT_OLDER, CONSISTENT]);
   });
 
   it.each([
     [410, 'too old'],
     [400, 'resourceVersionMatch is forbidden'],
   ])('is a consistent one at once if the server rejects with %d', async (code, message) => {
-    const rig = await goneAtSeven(status(code, message), FRESH);
+    const fixture = await goneAtSeven(status(code, message), FRESH);
 
-    await rig.until({ watches: 2 });
+    await fixture.until({ watches: 2 });
 
-    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
+    expect(queriesOf(fixture)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
   });
 
   it('is a consistent one after a failure of another kind, and a pause', async () => {
-    const rig = await goneAtSeven(status(504, 'Gateway Timeout'), FRESH);
-    await rig.until({ lists: 2 });
+    const fixture = await goneAtSeven(status(504, 'Gateway Timeout'), FRESH);
+    await fixture.until({ lists: 2 });
 
-    await pause(rig, 1600);
-    await rig.until({ watches: 2 });
+    await pause(fixture, 1600);
+    await fixture.until({ watches: 2 });
 
-    expect(queriesOf(rig)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
+    expect(queriesOf(fixture)).toEqual([CONSISTENT, NOT_OLDER, CONSISTENT]);
   });
 });

@@ -10,17 +10,17 @@ import { ManualClock } from '../../support/manual-clock.js';
 const busy = (retryAfterSeconds: number | null): KubernetesError =>
   new KubernetesError('rate_limited', 'busy', { status: 429, retryAfterSeconds });
 
-interface Rig {
+interface Fixture {
   readonly pauses: RetryDelays;
   /** Returns the waits after `count` 429 in a row, in milliseconds. */
   readonly waits: (verb: Verb, count: number, retryAfterSeconds: number | null) => readonly number[];
 }
 
-function setUp(): Rig {
+function setUp(): Fixture {
   const clock = new ManualClock();
   clock.chance = 0.5;
   const pauses = createRetryDelays(clock);
-  const waits: Rig['waits'] = (verb, count, retryAfterSeconds) =>
+  const waits: Fixture['waits'] = (verb, count, retryAfterSeconds) =>
     Array.from({ length: count }, () => {
       const { ms } = pauses.after({ verb, error: busy(retryAfterSeconds), listedMs: null });
       clock.advance(ms);

@@ -8,7 +8,16 @@ import { makeReport, writeReport } from '../../../../src/cli/doctor/report/repor
 import type { Simulator } from '../../../../src/simulator/simulator.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 import { folderOf, runCli } from '../../fake-io.js';
-import { type Asked, cluster, document, diagnosed, healthy, prometheus, runDoctor, server } from '../rig.js';
+import {
+  type Asked,
+  cluster,
+  document,
+  diagnosed,
+  healthy,
+  prometheus,
+  runDoctor,
+  server,
+} from '../fixture.js';
 
 let world: Required<Pick<Asked, 'prometheus' | 'kubernetes' | 'documents'>>;
 let simulator: Simulator;

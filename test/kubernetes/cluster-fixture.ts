@@ -14,7 +14,7 @@ export const DEPLOYMENTS = '/apis/apps/v1/namespaces/shop/deployments';
 export const SCALE = `${DEPLOYMENTS}/web/scale`;
 
 /** A cluster client against a scripted server. */
-export class ClusterRig {
+export class ClusterFixture {
   readonly fake: FakeApiServer;
   readonly clock: ManualClock;
   readonly cluster: Cluster;
@@ -46,8 +46,8 @@ export class ClusterRig {
     return { debug: () => undefined, info: note, warn: note, error: note };
   }
 
-  static async create(namespaces: readonly string[] = []): Promise<ClusterRig> {
-    return new ClusterRig(await FakeApiServer.start(), namespaces);
+  static async create(namespaces: readonly string[] = []): Promise<ClusterFixture> {
+    return new ClusterFixture(await FakeApiServer.start(), namespaces);
   }
 
   /** Follows the targets (default: deployment shop/web) and starts the watches. */

@@ -11,7 +11,7 @@ export const WEB_KEY = 'shop.web';
 export const WEB_MAP = 'promscaler-state-04';
 
 /** A store of ConfigMaps in memory, with its log. */
-export class StateRig {
+export class StateFixture {
   readonly clock: ManualClock;
   readonly maps: FakeStateMaps;
   readonly store: StateStore;

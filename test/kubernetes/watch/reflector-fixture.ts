@@ -29,21 +29,21 @@ export function heldWatch(): { readonly watch: Answer; readonly send: (line: unk
   return { watch, send: (line) => send(line) };
 }
 
-const running: ReflectorRig[] = [];
+const running: ReflectorFixture[] = [];
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((rig) => rig.stop()));
+  await Promise.all(running.splice(0).map((fixture) => fixture.stop()));
 });
 
 /** Starts a reflector that is stopped after the test. */
-export async function startReflector(script: Script = {}): Promise<ReflectorRig> {
-  const rig = await ReflectorRig.create(script);
-  running.push(rig);
-  return rig;
+export async function startReflector(script: Script = {}): Promise<ReflectorFixture> {
+  const fixture = await ReflectorFixture.create(script);
+  running.push(fixture);
+  return fixture;
 }
 
 /** A reflector of the pods of namespace shop against a scripted server. */
-export class ReflectorRig {
+export class ReflectorFixture {
   readonly fake: FakeApiServer;
   readonly reflector: Reflector;
   readonly clock: ManualClock;
@@ -63,7 +63,10 @@ export class ReflectorRig {
     this.store = store;
   }
 
-  static async create({ lists = [list('7', [])], watches = [openWatch()] }: Script): Promise<ReflectorRig> {
+  static async create({
+    lists = [list('7', [])],
+    watches = [openWatch()],
+  }: Script): Promise<ReflectorFixture> {
     const fake = await FakeApiServer.start();
     fake.on('LIST', PODS, ...lists).on('WATCH', PODS, ...watches);
     const clock = new ManualClock();
@@ -76,9 +79,9 @@ export class ReflectorRig {
       store,
       convert: createPodReader(),
     });
-    const rig = new ReflectorRig(fake, reflector, clock, store);
-    rig.#done = reflector.run(rig.#stop.signal);
-    return rig;
+    const fixture = new ReflectorFixture(fake, reflector, clock, store);
+    fixture.#done = reflector.run(fixture.#stop.signal);
+    return fixture;
   }
 
   lists(): number {
