@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PAUSE_ANNOTATIONS } from '../src/control/cycle/pause.js';
 import { LIMITS } from '../src/decision/limits/limits.js';
-import { FAILURE_REASONS } from '../src/prometheus/answers/answer.js';
+import { FAILURE_REASONS } from '../src/units/failure.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';

@@ -3,6 +3,7 @@ import { type Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import axios, { AxiosError } from 'axios';
 import { DeadlineError } from '../units/clock.js';
 import { errorCode } from '../units/error-code.js';
+import type { Failure } from '../units/failure.js';
 import { type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 import { OverloadError, TooLargeError } from './read-body.js';
 
@@ -82,9 +83,7 @@ function mustBeHttp(url: string): void {
 }
 
 /** Why there is no complete response. The message contains nothing of the request. */
-export interface HttpFailure {
-  readonly reason: 'timeout' | 'canceled' | 'connection' | 'bad_answer' | 'too_large' | 'busy';
-  readonly message: string;
+interface HttpFailure extends Failure {
   /** Such as `ECONNREFUSED`. */
   readonly code: string | null;
 }

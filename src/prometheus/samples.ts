@@ -73,9 +73,10 @@ export function toSamples(
  * 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): Sample {
-  if (answer.class === 'failed' || answer.class === 'invalid' || answer.class === 'missing') {
+  if (answer.class === 'failed')
+    return { form: 'error', kind: 'failed', error: answer.message, reason: answer.reason };
+  if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
-  }
   // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
   if (columnsOf(answer).layout.count === 0) return errorSample('invalid', partialOf(answer) ?? 'no series');
   switch (metric.type) {

@@ -12,7 +12,7 @@ import { bucketOf } from '../kubernetes/state/state-key.js';
 import { createStateStore, stateInMemory, type StateStore } from '../kubernetes/state/state-store.js';
 import type { RequestReport, Transport } from '../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
-import { FAILURE_REASONS } from '../prometheus/answers/answer.js';
+import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
 import { type Problem, countErrors } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';

@@ -4,6 +4,7 @@ import { conditionOf } from './ledger.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import { API_SERVER, dataSourceId } from './outages.js';
 import type { Outages } from './outages.js';
+import type { FailureReason } from '../units/failure.js';
 import type { Facts, Log } from '../units/log.js';
 
 /** Reasons that a user causes intentionally. Other reasons are logged as warnings. */
@@ -70,14 +71,14 @@ function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: Sc
   for (const [metric, error] of after.metricErrors) {
     index += 1;
     const wasFailing = (before?.metricErrors.get(metric) ?? null) !== null;
-    const system = systemOf(after.record, index);
+    const failed = failedQueryOf(after.record, index);
     logFailure(ports, {
       scaler,
       subject: metric,
       isFailing: error !== null,
       isChanged: (error !== null) !== wasFailing,
-      systems: system === null ? [] : [system],
-      facts: { scaler, metric },
+      systems: failed === null ? [] : [dataSourceId(failed.source)],
+      facts: { scaler, metric, ...failed },
       failed: { level: 'warn', message: 'metric has no value', error },
       recovered: 'metric has a value again',
     });
@@ -87,12 +88,16 @@ function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: Sc
     if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
 
-/** Returns the data source that did not answer the query of a metric; null: it answered, or the metric has a value. */
-function systemOf({ scaler, snapshot }: CycleRecord, index: number): string | null {
+/** Returns the data source that did not answer the query of a metric, and why; null: it answered. */
+function failedQueryOf(
+  { scaler, snapshot }: CycleRecord,
+  index: number,
+): { readonly source: string; readonly reason?: FailureReason } | null {
   const sample = snapshot?.samples[index];
   const metric = scaler.spec.metrics[index];
   if (sample?.form !== 'error' || sample.kind !== 'failed' || metric === undefined) return null;
-  return dataSourceId(metric.source);
+  const { reason } = sample;
+  return { source: metric.source, ...(reason === undefined ? {} : { reason }) };
 }
 
 function logFailure(
@@ -181,8 +186,12 @@ function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): reado
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
   if (type !== 'ScalingActive') return [];
   const results = record.decision?.metrics ?? [];
-  const systems = results.flatMap(({ error }, index) => (error === null ? [] : [systemOf(record, index)]));
-  return systems.some((system) => system === null) ? [] : [...new Set(systems.flatMap((one) => one ?? []))];
+  const sources = results.flatMap(({ error }, index) =>
+    error === null ? [] : [failedQueryOf(record, index)?.source ?? null],
+  );
+  return sources.includes(null)
+    ? []
+    : [...new Set(sources)].flatMap((source) => (source === null ? [] : [dataSourceId(source)]));
 }
 
 function isDegraded({ type, status, reason }: TimedCondition): boolean {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import type { Answer, FailureReason } from '../../src/prometheus/answers/answer.js';
+import type { Answer } from '../../src/prometheus/answers/answer.js';
+import type { FailureReason } from '../../src/units/failure.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { aSource, cpuMetric, externalMetric } from '../support/builders.js';

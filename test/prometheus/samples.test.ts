@@ -38,12 +38,21 @@ function sampleOf(metric: MetricSpec, answer: Answer, podNames: readonly string[
 
 describe('a sample without an answer', () => {
   it.each([
-    [{ class: 'missing', message: 'no series' }, 'missing', 'no series'],
-    [{ class: 'invalid', message: 'a matrix' }, 'invalid', 'a matrix'],
-    [{ class: 'failed', reason: 'timeout', message: 'late' }, 'failed', 'late'],
-  ] as const)('is an error for %j', (answer, kind, error) => {
+    [
+      { class: 'missing', message: 'no series' },
+      { kind: 'missing', error: 'no series' },
+    ],
+    [
+      { class: 'invalid', message: 'a matrix' },
+      { kind: 'invalid', error: 'a matrix' },
+    ],
+    [
+      { class: 'failed', reason: 'timeout', message: 'late' },
+      { kind: 'failed', error: 'late', reason: 'timeout' },
+    ],
+  ] as const)('is an error for %j, with the reason of a failure', (answer, error) => {
     for (const metric of [cpuMetric, podsMetric, objectMetric, externalMetric()]) {
-      expect(sampleOf(metric, answer)).toEqual({ form: 'error', kind, error });
+      expect(sampleOf(metric, answer)).toEqual({ form: 'error', ...error });
     }
   });
 

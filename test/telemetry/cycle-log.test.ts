@@ -99,6 +99,29 @@ describe('logCycle', () => {
     ]);
   });
 
+  it('writes the data source and the reason of a query without an answer', () => {
+    const { scaler } = record();
+    const samples = [{ form: 'error', kind: 'failed', error: 'h: HTTP 500', reason: 'server_error' }];
+    const failed = record({
+      decision: decision({ metrics: [metricResult({ error: 'h: HTTP 500', proposal: null })] }),
+      snapshot: { scaler, samples } as unknown as CycleRecord['snapshot'],
+    });
+
+    expect(run([record(), failed])).toEqual([
+      [
+        'warn',
+        'metric has no value',
+        {
+          scaler: 'shop/web',
+          metric: 'Resource/cpu',
+          source: 'default',
+          reason: 'server_error',
+          error: 'h: HTTP 500',
+        },
+      ],
+    ]);
+  });
+
   it('treats a cycle without metrics as neither the end nor a new start of a failure', () => {
     const shortCut = record({ decision: decision({ metrics: [] }) });
 

@@ -66,7 +66,7 @@ function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Reco
 }
 
 function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
-  if (sample.form === 'error') return { error: sample.error, kind: sample.kind };
+  if (sample.form === 'error') return { error: sample.error, kind: sample.kind, reason: sample.reason };
   const partial = sample.partial === null ? {} : { partial: sample.partial };
   const at = formatInstant(sample.at);
   switch (sample.form) {

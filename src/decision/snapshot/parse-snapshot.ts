@@ -1,5 +1,6 @@
 import { parseScaler } from '../../scaler/read/parse-scaler.js';
 import type { Scaler } from '../../scaler/spec.js';
+import { FAILURE_REASONS } from '../../units/failure.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Field } from './json-reader.js';
@@ -183,11 +184,13 @@ function readRate(
 }
 
 function readErrorSample(field: Field): Sample {
-  const { error, kind } = readObject(field, ['error', 'kind']);
+  const { error, kind, reason } = readObject(field, ['error', 'kind', 'reason']);
+  const why = optional(reason, (inner) => readOneOf(inner, FAILURE_REASONS));
   return {
     form: 'error',
     kind: optional(kind, (inner) => readOneOf(inner, KINDS)) ?? 'failed',
     error: readString(error),
+    ...(why === null ? {} : { reason: why }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Scaler } from '../../scaler/spec.js';
+import type { FailureReason } from '../../units/failure.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -112,6 +113,8 @@ export interface ErrorSample {
   readonly form: 'error';
   readonly kind: SampleErrorKind;
   readonly error: string;
+  /** Why there is no answer. Unset for the other kinds, and in older snapshots. */
+  readonly reason?: FailureReason;
 }
 
 export interface Recommendation {

@@ -1,28 +1,9 @@
 import { ANSWER_DEFAULTS } from '../../units/answer-defaults.js';
+import type { Failure, FailureReason } from '../../units/failure.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
 import type { Instant } from '../../units/time.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Series, SeriesColumns } from './columns.js';
-
-/** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
-export const FAILURE_REASONS = [
-  'timeout',
-  /** The source is overloaded. Says nothing about the query. */
-  'busy',
-  'connection',
-  'bad_query',
-  'execution',
-  'unauthorized',
-  'rate_limited',
-  'too_large',
-  'server_error',
-  'bad_answer',
-  'canceled',
-  /** Not sent: the namespace exceeds a limit of the data source. */
-  'over_limit',
-] as const;
-
-export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'timeout',
@@ -60,7 +41,7 @@ export type Answer =
   /** Neither an instant vector nor a scalar, or a value that is not a number. */
   | (FromUrl & { readonly class: 'invalid'; readonly message: string })
   /** An error, or no answer from the source. */
-  | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };
+  | (Failure & { readonly class: 'failed' });
 
 /** Takes the place of an answer, so that no caller waits for one. The error itself is in the log. */
 export const INTERNAL_ERROR: Answer = {

@@ -1,6 +1,7 @@
 import { cleanText } from '../../units/clean-text.js';
 import { type Instant, instantFromSeconds } from '../../units/time.js';
-import { type Answer, DEFAULT_LIMITS, type FailureReason } from './answer.js';
+import { type Answer, DEFAULT_LIMITS } from './answer.js';
+import type { Failure, FailureReason } from '../../units/failure.js';
 import type { Labels, Series } from './columns.js';
 
 export interface HttpAnswer {
@@ -206,7 +207,7 @@ export interface RangeSeries {
 /** The result of a range query. Without data, `series` is empty. */
 export type RangeAnswer =
   | { readonly class: 'matrix'; readonly series: readonly RangeSeries[] }
-  | { readonly class: 'failed'; readonly reason: FailureReason; readonly message: string };
+  | (Failure & { readonly class: 'failed' });
 
 /** Classifies the answer to a range query. An answer that may lack data is a failure, because a gap would look like it. */
 export function classifyRange(http: HttpAnswer): RangeAnswer {

@@ -9,7 +9,8 @@ import { failureOf, type HttpAgents, sendHttp, sendQuery } from '../../http/http
 import { BodyPool, type BodyLimits, readBody, TooLargeError } from '../../http/read-body.js';
 import { createTlsAgent } from '../../http/tls.js';
 import { type Clock, sleep, withDeadline } from '../../units/clock.js';
-import { type AnswerLimits, answerLimits, type FailureReason, sayBytes } from '../answers/answer.js';
+import { type AnswerLimits, answerLimits, sayBytes } from '../answers/answer.js';
+import type { Failure } from '../../units/failure.js';
 import type { HttpAnswer } from '../answers/classify.js';
 import type { SignInConfig, SourceConfig } from '../data-source/source-config.js';
 import { createAzure } from '../sign-in/azure.js';
@@ -42,15 +43,7 @@ export interface SourceRequest {
 }
 
 /** A complete HTTP answer with any status, or why there is none. */
-export type SendResult =
-  | Answered
-  | {
-      readonly kind: 'failed';
-      readonly reason: FailureReason;
-      /** Contains no secrets. */
-      readonly message: string;
-      readonly code?: string | null;
-    };
+export type SendResult = Answered | (Failure & { readonly kind: 'failed'; readonly code?: string | null });
 
 interface Answered extends HttpAnswer {
   readonly kind: 'answered';
@@ -219,7 +212,7 @@ function failed(error: unknown, signal: AbortSignal, limits: AnswerLimits): Send
 /** Returns the message that names the setting which bounds an answer; null: no setting does. */
 function settingOf(
   error: unknown,
-  { reason }: { readonly reason: FailureReason },
+  { reason }: Failure,
   { answerBytes, unreadBytes, series }: AnswerLimits,
 ): string | null {
   if (reason === 'busy')

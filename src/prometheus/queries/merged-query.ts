@@ -1,4 +1,5 @@
-import { type Answer, type FailureReason, INTERNAL_ERROR } from '../answers/answer.js';
+import type { FailureReason } from '../../units/failure.js';
+import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 
 /** A query for several members (workloads or namespaces), each of which gets the answer that it would get alone. */
 export interface MergedQuery {

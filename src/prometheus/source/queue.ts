@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { type Answer, type FailureReason, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
+import type { FailureReason } from '../../units/failure.js';
+import { type Answer, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import {

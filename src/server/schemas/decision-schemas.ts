@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ConditionType, LimitName } from '../../decision/result/decision.js';
 import type { SampleErrorKind } from '../../decision/snapshot/snapshot.js';
+import { FAILURE_REASONS } from '../../units/failure.js';
 
 export const time = z.string().meta({ format: 'date-time' });
 
@@ -146,7 +147,11 @@ const sampleSchema = z.union([
   }),
   z.object({ at: time, windowSeconds, pods: byName, partial }),
   z.object({ at: time, values: z.array(z.number()), partial }),
-  z.object({ error: z.string(), kind: z.enum(ERROR_KINDS) }),
+  z.object({
+    error: z.string(),
+    kind: z.enum(ERROR_KINDS),
+    reason: z.enum(FAILURE_REASONS).optional().describe('Why there is no answer.'),
+  }),
 ]);
 
 export const snapshotSchema = z

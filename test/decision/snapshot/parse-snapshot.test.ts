@@ -61,6 +61,7 @@ describe('parseSnapshot rejects', () => {
     ['a value of null', { samples: [{ at: NOW, values: [null] }] }, '', 'samples[0].values[0] is null'],
     ['a kind next to values', { samples: [{ at: NOW, values: [8], kind: 'nan' }] }, '', 'samples[0].kind'],
     ['values next to an error', { samples: [{ error: 'gone', values: [8] }] }, '', 'only one of them'],
+    ['an unknown reason', { samples: [{ error: 'x', reason: 'gone' }] }, '', 'samples[0].reason is "gone"'],
     ['values next to pods', { samples: [{ at: NOW, pods: {}, values: [8] }] }, '', 'only one of them'],
     ['a sample of nothing', { samples: [{ at: NOW }] }, '', 'only one of them'],
     ['two samples for one metric', { samples: [{ error: 'x' }, { error: 'x' }] }, '', 'samples has 2'],
@@ -195,5 +196,11 @@ describe('the JSON of a snapshot', () => {
     const written = read(snapshotToJson({ ...snapshot, pods }));
 
     expect(written).toEqual(snapshot);
+  });
+
+  it('has the reason of a query without an answer', () => {
+    const samples = [{ error: 'h: HTTP 500', kind: 'failed', reason: 'server_error' }];
+
+    expect(snapshotToJson(read(snapshotOf({ samples })))).toMatchObject({ samples });
   });
 });

@@ -1,4 +1,5 @@
-import type { Answer, FailureReason } from '../../../prometheus/answers/answer.js';
+import type { Answer } from '../../../prometheus/answers/answer.js';
+import type { FailureReason } from '../../../units/failure.js';
 import { labelOf, type Series } from '../../../prometheus/answers/columns.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import { labelText } from '../../../promql/vector-selectors.js';
