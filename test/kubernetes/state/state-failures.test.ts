@@ -335,11 +335,8 @@ describe('an entry that cannot be used', () => {
 
   it('is read with the current time instead of future times, and logged', async () => {
     const fixture = new StateFixture();
-    fixture.maps.edit(
-      WEB_MAP,
-      WEB_KEY,
-      writeEntry('1/b', stateOf({ lastScaleUp: at(61), lastScaleDown: at(60) })),
-    );
+    const future = writeEntry('1/b', stateOf({ lastScaleUp: at(61), lastScaleDown: at(60) }));
+    fixture.maps.edit(WEB_MAP, WEB_KEY, future);
 
     expect(await fixture.store.read(WEB)).toMatchObject({
       kind: 'entry',
