@@ -66,7 +66,7 @@ describe('promscaler demo', () => {
     const kubectl = /kubectl --kubeconfig \S+/.exec(demo.output())?.[0] ?? '';
     const scalers = await runLine(`${kubectl} get scalers`);
     expect(scalers.output).toMatch(/^NAME +REFERENCE +TARGETS /);
-    expect(scalers.output).toMatch(/\ncheckout +checkout +cpu: \d+%\/60% +2 +20 +\d+ +\d+ +True/);
+    expect(scalers.output).toMatch(/\ncheckout +Deployment\/checkout +cpu: \d+%\/60% +2 +20 +\d+ +\d+ +True/);
     // A scaler that fails, for the panels about failures.
     await runLine(`${kubectl} patch scaler search --type merge -p '${JSON.stringify(WITHOUT_SERIES)}'`);
     await waitFor(async () => (await runLine(`${kubectl} get scaler search`)).output.includes('<unknown>'), {
