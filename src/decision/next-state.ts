@@ -5,6 +5,7 @@ import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import { recent, recentRecommendations, recommendationAt } from './recent-entries.js';
 import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
@@ -16,7 +17,7 @@ const DEFAULT_POLICY_PERIOD_SECONDS = 15;
  * decision. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
-  return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
+  return state.recommendations ?? [recommendationAt(now, target.specReplicas)];
 }
 
 export interface Outcome {
@@ -34,13 +35,13 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
   const seeded = seedRecommendations(snapshot);
-  const recommended = outcome.recommended === null ? null : { at: now, replicas: outcome.recommended };
+  const recommended = outcome.recommended === null ? null : recommendationAt(now, outcome.recommended);
   const event = change === 0 ? null : { at: now, change };
   const windowStart = addSeconds(now, -longestWindowSeconds(scaler.spec));
   const next: State = {
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
-    recommendations: recent(seeded, recommended, windowStart),
+    recommendations: recentRecommendations(seeded, recommended, windowStart),
     scaleEvents: recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(scaler.spec))),
     downscaleProposals: downscaleProposals(snapshot, outcome),
     holdScaleDownUntil: state.holdScaleDownUntil,
@@ -115,33 +116,4 @@ function longestPeriodSeconds(spec: ScalerSpec): number {
   if (behavior === null) return Math.max(DEFAULT_POLICY_PERIOD_SECONDS, stepWindow);
   const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
   return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
-}
-
-/** Returns the entries since `start`, and the added one, which is later; null: none is added. */
-function recent<T extends { readonly at: Instant }>(
-  entries: readonly T[],
-  added: T | null,
-  start: Instant,
-): readonly T[] {
-  let old = 0;
-  for (const { at } of entries) {
-    if (at >= start) break;
-    old += 1;
-  }
-  if (!entries.every(({ at }, index) => index < old || at >= start)) {
-    const kept = entries.filter(({ at }) => at >= start);
-    return added === null ? kept : kept.concat(added);
-  }
-  if (added === null) return old === 0 ? entries : entries.slice(old);
-  // `concat` returns a list without spare capacity, which the memory of each scaler would keep.
-  return old === 0 ? entries.concat(added) : movedOn(entries, old, added);
-}
-
-/** Drops the first entries, at least one, and adds one. Allocates only the list that the memory of the scaler keeps. */
-function movedOn<T>(entries: readonly T[], dropped: number, added: T): readonly T[] {
-  const moved = entries.slice(dropped - 1);
-  let place = 0;
-  for (let index = dropped; index < entries.length; index += 1) moved[place++] = entries[index] ?? added;
-  moved[place] = added;
-  return moved;
 }
