@@ -35,7 +35,7 @@ export interface Outages {
    * 2 s.
    */
   readonly attribute: (failure: Failure, write: (isOwn: boolean) => void) => void;
-  /** Returns whether the failure was attributed to a system, and forgets that. */
+  /** Returns whether the failure was attributed to a system, and forgets the attribution. */
   readonly takeAttributed: (scaler: string, subject: string) => boolean;
   readonly isAttributed: (scaler: string, subject: string) => boolean;
   readonly forget: (scaler: string) => void;

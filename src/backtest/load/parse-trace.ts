@@ -32,8 +32,8 @@ const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})
 
 /**
  * Parses a load trace: the header `t_seconds,value`, then one line per step with ascending times. An empty value or
- * `NaN` is a gap. A step that is longer than twice the median is a gap from then on. The first line is at `start`;
- * null: at the default time, with a warning if the times look like Unix times.
+ * `NaN` is a gap. The usual length of a step is the median of all steps. After twice this length, the rest of a step is
+ * a gap. The first line is at `start`; null: at the default time, with a warning if the times look like Unix times.
  */
 export function parseTrace(text: string, start: Instant | null): Trace {
   const parts = parseTraceInParts(text, start);

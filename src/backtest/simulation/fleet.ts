@@ -19,7 +19,7 @@ export interface Fleet {
   readonly readyCount: () => number;
   /** When the next pod becomes ready; null: all pods are ready. */
   readonly nextReadyAt: () => Instant | null;
-  /** Marks the pods as ready whose start has ended. */
+  /** Marks pods as ready at the end of their start time. */
   readonly advanceTo: (now: Instant) => void;
   /** Creates pods, or removes pods in the order of a ReplicaSet: first those that are not ready, then the youngest. */
   readonly scaleTo: (replicas: number, now: Instant) => void;

@@ -4,7 +4,7 @@ import type { BacktestOptions } from './backtest-options.js';
 
 type Option = keyof BacktestOptions;
 
-/** Option -> options that have no effect next to it. */
+/** Option -> options that have no effect if it is set. */
 const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
   [
     'replay',
