@@ -7,6 +7,7 @@ import { benchElasticity } from './elasticity.js';
 import { benchFlood } from './flood.js';
 import { benchLag, LAG_USAGE } from './lag/main.js';
 import { benchPrometheus, PROMETHEUS_USAGE } from './prometheus/main.js';
+import { benchCpuReaction, CPU_USAGE } from './reaction/cpu.js';
 import { benchReaction, REACTION_USAGE } from './reaction/main.js';
 import { benchScale, SCALE_USAGE } from './scale/main.js';
 import { benchShares, SHARES_USAGE } from './shares/main.js';
@@ -32,6 +33,8 @@ ${SCALE_USAGE}
 ${PROMETHEUS_USAGE}
 
 ${REACTION_USAGE}
+
+${CPU_USAGE}
 
 ${SHARES_USAGE}
 
@@ -67,6 +70,8 @@ async function runSection(): Promise<void> {
   if (given[0] === 'scale' && given.includes('--prometheus'))
     await benchPrometheus(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'scale') await benchScale(given.slice(1), readVersion(), stop.signal);
+  else if (given[0] === 'reaction' && given.includes('--cpu'))
+    await benchCpuReaction(given.slice(1), readVersion());
   else if (given[0] === 'reaction') await benchReaction(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'shares') await benchShares(given.slice(1), readVersion(), stop.signal);
   else if (given[0] === 'statuses') await benchStatuses(given.slice(1), readVersion(), stop.signal);
