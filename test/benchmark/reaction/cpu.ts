@@ -206,7 +206,8 @@ function sectionOf(machine: string, table: readonly string[]): string {
 
 How long a step in the load takes until the first PATCH, for CPU utilization with scrapes every ${SCRAPE_SECONDS} s and
 \`syncPeriodSeconds: ${PERIOD_SECONDS}\`, with a real Prometheus. \`npm run bench -- reaction --cpu --write\` measures it and writes this
-section: for each column, the load of each of ${(WORKLOADS * RUNS.length) / VARIANTS.length} workloads doubles once, at a random time. All other settings are the defaults.
+section: for each column, the load of each of ${(WORKLOADS * RUNS.length) / VARIANTS.length} workloads doubles once, at a random time. All other settings are the
+defaults.
 
 - Machine: ${machine}
 - Date: ${new Date().toISOString().slice(0, 10)}
