@@ -29,8 +29,8 @@ interface SeedReport {
 const USAGE =
   'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N] [--replicas N]\n' +
   'npm run faults -- --bugs [BUG...] [--seeds N] [--hours N] [--threads N]';
-/** Only dist has the package description above it, not the compiled src next to the simulation. */
-const DIST = new URL('../../../dist/', import.meta.url);
+/** The compiled src next to the simulation. */
+const DIST = new URL('../../src/', import.meta.url);
 const COPIES = new URL('../../bugs/', import.meta.url);
 const MOST_SHOWN = 5;
 /**
