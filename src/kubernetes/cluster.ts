@@ -89,6 +89,11 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     return knownScaleTarget(ref, watched);
   };
 
+  const knownOtherScalers = (namespace: string): readonly OtherScaler[] | null => {
+    const informer = watches.hpasOf(namespace);
+    return informer?.reflector.isSynced() === true ? informer.store.of(namespace) : null;
+  };
+
   const readTarget = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScaleTarget> => {
     const workload = await workloadOf(namespace, ref, signal);
     const watched = await readWatched(watches, workload, clock);
@@ -107,7 +112,9 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     follow: watches.follow,
     isSynced: watches.isSynced,
     isListing: watches.isListing,
-    readTarget: (namespace, ref, signal) => knownTarget(namespace, ref) ?? readTarget(namespace, ref, signal),
+    knownTarget,
+    readTarget: async (namespace, ref, signal) =>
+      knownTarget(namespace, ref) ?? (await readTarget(namespace, ref, signal)),
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
     podCosts: createPodCosts(transport, usablePods),
     cacheAgeSeconds: watches.ageSeconds,
@@ -127,11 +134,11 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       }
     },
     recordEvent: events.record,
-    listOtherScalers: (namespace, signal) => {
+    knownOtherScalers,
+    listOtherScalers: async (namespace, signal) => {
       checkNamespace(namespaces, namespace);
-      const informer = watches.hpasOf(namespace);
-      if (informer !== null && informer.reflector.isSynced()) return informer.store.of(namespace);
-      return firstHpas(informer, { namespace, clock, signal });
+      const known = knownOtherScalers(namespace);
+      return known ?? (await firstHpas(watches.hpasOf(namespace), { namespace, clock, signal }));
     },
     areOtherScalersOutdated: (namespace) => {
       const reflector = watches.hpasOf(namespace)?.reflector;
