@@ -178,23 +178,32 @@ function haveSameErrors(a: ScalerStatus['metricErrors'], b: ScalerStatus['metric
 
 const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
 
-/** Drops failures of queries that the new spec may not contain. */
+/** Replaces results of queries and limits that the new spec may not contain. */
 function withoutOutdated(
   before: readonly TimedCondition[],
   { conditions, at }: CycleRecord,
 ): readonly TimedCondition[] {
-  const outdated = conditionOf(before, 'ScalingActive');
-  if (outdated === undefined || conditionOf(conditions, 'ScalingActive') !== undefined) return before;
-  const unknown = { ...NOT_EVALUATED, lastTransition: at };
-  return before.map((condition) => (condition === outdated ? unknown : condition));
+  return before.map((condition) => {
+    const unknown = NOT_EVALUATED.find(({ type }) => type === condition.type);
+    if (unknown === undefined || conditionOf(conditions, condition.type) !== undefined) return condition;
+    return { ...unknown, lastTransition: at };
+  });
 }
 
-const NOT_EVALUATED: Condition = {
-  type: 'ScalingActive',
-  status: 'Unknown',
-  reason: 'NotEvaluated',
-  message: 'no metric of this version of the document was evaluated yet',
-};
+const NOT_EVALUATED: readonly Condition[] = [
+  {
+    type: 'ScalingActive',
+    status: 'Unknown',
+    reason: 'NotEvaluated',
+    message: 'no metric of this version of the document was evaluated yet',
+  },
+  {
+    type: 'ScalingLimited',
+    status: 'Unknown',
+    reason: 'NotEvaluated',
+    message: 'no count was calculated for this version of the document yet',
+  },
+];
 
 /**
  * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if

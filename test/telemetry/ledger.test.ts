@@ -18,6 +18,29 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.history[0]?.decision?.recommendedReplicas).toBe(30);
   });
 
+  it('drops the limit of an earlier spec if the new one has calculated no count', () => {
+    const ledger = createLedger();
+    const limited = condition({ type: 'ScalingLimited', reason: 'TooManyReplicas', message: '78' });
+    ledger.add(record({ conditions: [condition(), limited] }));
+    const same = ledger.add(record({ conditions: [condition()] })).after;
+    const web = scaler();
+    const changed = { ...web, document: { ...web.document, spec: { maxReplicas: 77 } } };
+
+    const { after } = ledger.add(record({ at: at(15), scaler: changed, conditions: [condition()] }));
+
+    expect(same.conditions.map(({ reason }) => reason)).toEqual(['ReadyForNewScale', 'TooManyReplicas']);
+    expect(after.conditions).toEqual([
+      expect.objectContaining({ reason: 'ReadyForNewScale' }),
+      {
+        type: 'ScalingLimited',
+        status: 'Unknown',
+        reason: 'NotEvaluated',
+        message: 'no count was calculated for this version of the document yet',
+        lastTransition: at(15),
+      },
+    ]);
+  });
+
   it('keeps no state and no snapshot in the history', () => {
     const ledger = createLedger();
 

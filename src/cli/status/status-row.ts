@@ -69,7 +69,6 @@ function numberText(number: number | null): string {
   return number === null ? UNKNOWN : String(number);
 }
 
-const SHOWN_METRICS = 2;
 /** Characters of the name of a metric that are always shown. */
 const LEAST_METRIC = 'http...'.length;
 
@@ -87,7 +86,7 @@ function metricsForms(metrics: readonly JsonObject[]): Forms {
       least: (texts[0]?.values ?? '').replace(/^: | \(avg\)$/g, ''),
     };
   };
-  return { full: upTo(SHOWN_METRICS), short: upTo(1) };
+  return { full: upTo(texts.length), short: upTo(1) };
 }
 
 interface MetricText {

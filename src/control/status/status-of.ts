@@ -62,7 +62,10 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   return {
     observedGeneration,
     ...numbers,
-    conditions: [...own.map((condition) => timed(truncate(condition), before, now)), ...foreign],
+    conditions: [
+      ...own.map((condition) => timed(truncate(condition), before, sinceOf(condition, last) ?? now)),
+      ...foreign,
+    ],
   };
 }
 
@@ -126,9 +129,18 @@ function generationOf(
   return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
-function timed(condition: UntimedCondition, before: readonly TimedCondition[], now: Instant): TimedCondition {
+/** The API has the same time. Null for `Accepted` and `Ready`, which only the object has. */
+function sinceOf({ type }: UntimedCondition, last: ScalerStatus | null): Instant | null {
+  return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
+}
+
+function timed(
+  condition: UntimedCondition,
+  before: readonly TimedCondition[],
+  since: Instant,
+): TimedCondition {
   const old = before.find(({ type }) => type === condition.type);
-  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : inSeconds(now);
+  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : inSeconds(since);
   return { ...condition, lastTransitionTime };
 }
 
@@ -200,7 +212,10 @@ function readyOf(acceptance: UntimedCondition, decided: readonly UntimedConditio
     const message = 'no decision was made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
-  const message = 'the document is in effect and its target can be scaled';
+  const message =
+    held?.status === 'True'
+      ? `the document is in effect; ${held.message}`
+      : 'the document is in effect and its target can be scaled';
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }
 

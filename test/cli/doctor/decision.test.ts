@@ -19,7 +19,7 @@ describe('decision', () => {
 
     expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
-      message: 'current decision: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
+      message: 'current decision, without windows: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
     });
     expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(2);
     expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -100,7 +100,7 @@ describe('decision', () => {
     const wanted = { 0: 0, 5: 1, 60: 6 }[load] ?? -1;
     expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
-      message: expect.stringMatching(new RegExp(`^current decision: .*4 -> ${wanted}\\b`)),
+      message: expect.stringMatching(new RegExp(`^current decision, without windows: .*4 -> ${wanted}\\b`)),
     });
   });
 });

@@ -104,7 +104,7 @@ describe('status', () => {
     expect(stdout).toMatch(/ ConflictingWriter\n$/);
   });
 
-  it('prints 2 of 3 metrics and counts the third, memory in binary units', async () => {
+  it('prints all metrics, memory in binary units, and in a narrow terminal one and the count of others', async () => {
     const averages = { cpu: '500m', memory: '1Gi', other: 5 };
     const metrics = Object.entries(averages).map(([name, averageValue]) =>
       name === 'other'
@@ -133,7 +133,7 @@ describe('status', () => {
     const narrow = await runCli(['status', ...url], { isTerminal: true, columns: 119 });
 
     for (const { stdout } of [wide, piped])
-      expect(stdout).toContain('  cpu: 0.25/0.5 (avg), memory: 900Mi/1Gi (avg) + 1 more  ');
+      expect(stdout).toContain('  cpu: 0.25/0.5 (avg), memory: 900Mi/1Gi (avg), ');
     expect(narrow.stdout).toContain('  cpu: 0.25/0.5 (avg) + 2 more  ');
   });
 

@@ -193,6 +193,18 @@ describe('Ready', () => {
     expect(shown(status({ last: cycle({ conditions }) }), 'Ready')?.message).toBe('it is not there');
   });
 
+  it('names the hold in its message: kubectl get scalers -o wide prints it', () => {
+    const held = condition({ type: 'Held', reason: 'Paused', message: 'spec.paused is true' });
+
+    expect(
+      shown(status({ last: cycle({ conditions: [condition(), ACTIVE, held] }) }), 'Ready'),
+    ).toMatchObject({
+      status: 'True',
+      reason: 'Ready',
+      message: 'the document is in effect; spec.paused is true',
+    });
+  });
+
   it('is Unknown before the first cycle', () => {
     const found = status({ last: null });
 
@@ -234,16 +246,20 @@ describe('Ready', () => {
 });
 
 describe('lastTransitionTime', () => {
-  it('stays while the status does, whatever reason and message are, and changes with it', () => {
+  it('stays while the status does, whatever reason and message are, and is the time of the decision that changed it', () => {
     const before = showing(object(), status());
     const other = condition({ reason: 'ScaleDownStabilized', message: 'other words' });
     const failing = condition({ status: 'False', reason: 'FailedGetScale' });
 
     const words = status({ object: before, now: at(60), last: cycle({ conditions: [other, ACTIVE] }) });
-    const turned = status({ object: before, now: at(60), last: cycle({ conditions: [failing, ACTIVE] }) });
+    const turned = status({
+      object: before,
+      now: at(60),
+      last: cycle({ at: at(58), conditions: [failing, ACTIVE] }),
+    });
 
     expect(shown(words, 'AbleToScale')?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
-    expect(shown(turned, 'AbleToScale')?.lastTransitionTime).toBe('2026-01-01T00:01:00Z');
+    expect(shown(turned, 'AbleToScale')?.lastTransitionTime).toBe('2026-01-01T00:00:58Z');
     expect(shown(turned, 'Ready')?.lastTransitionTime).toBe('2026-01-01T00:01:00Z');
     expect(shown(turned, 'ScalingActive')?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
   });

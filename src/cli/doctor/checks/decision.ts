@@ -26,7 +26,7 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
   );
   const { decision } = record;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
-  const sentence = `current decision: ${decision.reason}${describeHold(facts)}`;
+  const sentence = `current decision, without windows: ${decision.reason}${describeHold(facts)}`;
   if (failing?.type === 'ScalingActive')
     return [
       make.warning(
