@@ -162,7 +162,10 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
   it.each(['', '/decisions', '/snapshot'])('is 404 for a scaler that does not exist, %s', async (page) => {
     expect(await get(`/api/v1/scalers/shop/web${page}`)).toEqual({
       status: 404,
-      body: { error: 'scaler shop/web does not exist, its document is rejected, or its first cycle has not ended yet' },
+      body: {
+        error:
+          'scaler shop/web does not exist, its document is rejected, or its first cycle has not ended yet',
+      },
     });
   });
 

@@ -169,7 +169,10 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
     // The answer is the same for a scaler that the client may not see, so it does not learn that the scaler exists.
     const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
     if (status === null)
-      notFound(response, `scaler ${key} does not exist, its document is rejected, or its first cycle has not ended yet`);
+      notFound(
+        response,
+        `scaler ${key} does not exist, its document is rejected, or its first cycle has not ended yet`,
+      );
     else handle(status, query, response);
   };
 }

@@ -52,7 +52,7 @@ function setUp(overrides: Partial<SourceConfig> = UNSET) {
   const windows = async (count: number, scaler = WEB): Promise<readonly number[]> => {
     const seen: number[] = [];
     for (let index = 0; index < count; index += 1)
-      seen.push((await round(scaler)).sources?.get('default')?.resourceWindowSeconds ?? NaN);
+      seen.push((await round(scaler)).sources.get('default')?.resourceWindowSeconds ?? NaN);
     return seen;
   };
   return {
@@ -194,12 +194,12 @@ describe('the window of resource queries', () => {
   });
 
   it('is that of the round in each sample, with the interval as its age', async () => {
-    const { round, sources } = setUp();
+    const { round } = setUp();
     const observed: unknown[] = [];
     for (const seconds of [0, 15]) {
       const answers = await round(WEB);
       const results = await answers.of(WEB);
-      const context = { pods: [aPod('a')], now: at(seconds), sources: answers.sources ?? sources };
+      const context = { pods: [aPod('a')], now: at(seconds), sources: answers.sources };
       const samples = toSamples(WEB, results, context);
       observed.push(samples[0]);
     }
