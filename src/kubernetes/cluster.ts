@@ -89,11 +89,6 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     return knownScaleTarget(ref, watched);
   };
 
-  const knownOtherScalers = (namespace: string): readonly OtherScaler[] | null => {
-    const informer = watches.hpasOf(namespace);
-    return informer?.reflector.isSynced() === true ? informer.store.of(namespace) : null;
-  };
-
   const readTarget = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScaleTarget> => {
     const workload = await workloadOf(namespace, ref, signal);
     const watched = await readWatched(watches, workload, clock);
@@ -112,9 +107,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     follow: watches.follow,
     isSynced: watches.isSynced,
     isListing: watches.isListing,
-    knownTarget,
-    readTarget: async (namespace, ref, signal) =>
-      knownTarget(namespace, ref) ?? (await readTarget(namespace, ref, signal)),
+    readTarget: (namespace, ref, signal) => knownTarget(namespace, ref) ?? readTarget(namespace, ref, signal),
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
     podCosts: createPodCosts(transport, usablePods),
     cacheAgeSeconds: watches.ageSeconds,
@@ -134,11 +127,11 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       }
     },
     recordEvent: events.record,
-    knownOtherScalers,
-    listOtherScalers: async (namespace, signal) => {
+    listOtherScalers: (namespace, signal) => {
       checkNamespace(namespaces, namespace);
-      const known = knownOtherScalers(namespace);
-      return known ?? (await firstHpas(watches.hpasOf(namespace), { namespace, clock, signal }));
+      const informer = watches.hpasOf(namespace);
+      if (informer !== null && informer.reflector.isSynced()) return informer.store.of(namespace);
+      return firstHpas(informer, { namespace, clock, signal });
     },
     areOtherScalersOutdated: (namespace) => {
       const reflector = watches.hpasOf(namespace)?.reflector;

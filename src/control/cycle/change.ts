@@ -25,17 +25,22 @@ interface Changed {
 }
 
 /** Carries out a decision. Null: there is nothing to change or to check, as in nearly every cycle. */
-export function carryOut(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Changed> | null {
+export async function carryOut(
+  input: CycleInput,
+  ports: CyclePorts,
+  decided: Decided,
+): Promise<Changed | null> {
   const { observed, order, hold } = decided;
   const { target, memory } = observed;
   const { currentReplicas: from, desiredReplicas: to } = order;
-  const costs = ports.deletionCosts?.update(input, { target, from, to, isHeld: hold !== null }) ?? null;
+  const costs = ports.deletionCosts?.update(input, { target, from, to, isHeld: hold !== null });
   if (hold !== null) return null;
   if (order.action === 'none') {
     const isUnchecked = memory.wasDryRun === true && input.leadership.mayWrite();
     return isUnchecked ? tryCurrentCount(input, ports, decided) : null;
   }
-  return change(input, ports, { decided, costs });
+  await costs;
+  return change(input, ports, decided);
 }
 
 /**
@@ -61,17 +66,12 @@ async function tryCurrentCount(
   }
 }
 
-async function change(
-  input: CycleInput,
-  ports: CyclePorts,
-  { decided, costs }: { readonly decided: Decided; readonly costs: Promise<void> | null },
-): Promise<Changed> {
+async function change(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Changed> {
   const { scaler, leadership, isCurrent } = input;
   const { clock, cluster } = ports;
   const { observed, decision, order } = decided;
   const { target } = observed;
   let { memory } = observed;
-  await costs;
   const freeSlot = await ports.takeSlot();
   try {
     const message = whyGivenUp(input, memory);

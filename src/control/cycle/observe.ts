@@ -4,7 +4,6 @@ import { compareResourceVersions } from '../../kubernetes/api/resource-version.j
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
-import type { StateReading } from '../../kubernetes/state/state-store.js';
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toSamples } from '../../prometheus/samples.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -14,77 +13,42 @@ import type { Instant } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { copyMemory, forNewTarget } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
-import { restoreMemory } from '../memory/stored-memory.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './capacity.js';
 import { readPause } from './pause.js';
 import { findOtherScaler } from './shared-targets.js';
-import type { CycleInput, CyclePorts, CycleRead, Observed, Unread } from './types.js';
+import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
 const STALE_CACHE_SECONDS = 180;
 
-/** Returns what a cycle reads, if it is in memory, as in nearly every cycle; null: something has to be requested. */
-export function readNow(given: CycleInput, { state, cluster }: CyclePorts): CycleRead | null {
-  const { namespace, spec } = given.scaler;
-  const target = cluster.knownTarget?.(namespace, spec.scaleTargetRef) ?? null;
-  const others = cluster.knownOtherScalers?.(namespace) ?? null;
-  if (target === null || others === null) return null;
-  const stored = state.known(given.scaler);
-  if (stored === null) return null;
-  const input = afterStateRead(given, stored);
-  if (input.memory.unresolved !== null) return null;
-  return { input, degraded: whyDegraded(stored), ...readWatched(target), others, failure: null };
-}
-
-/** Reads what is not in memory from the API server. A failure becomes a part of the result. */
-export async function readLater(given: CycleInput, { state, cluster }: CyclePorts): Promise<CycleRead> {
-  const { scaler, signal } = given;
-  const { namespace, spec } = scaler;
-  const stored = await state.read(scaler);
-  const input = afterStateRead(given, stored);
-  const degraded = whyDegraded(stored);
-  let read: Pick<CycleRead, 'target' | 'generation'> = { target: null, generation: null };
-  try {
-    const watched = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
-    read = input.memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
-    const others = await cluster.listOtherScalers(namespace, signal);
-    return { input, degraded, ...read, others, failure: null };
-  } catch (error) {
-    if (!(error instanceof KubernetesError)) throw error;
-    return { input, degraded, ...read, others: [], failure: error };
-  }
-}
-
-function afterStateRead(given: CycleInput, stored: StateReading): CycleInput {
-  const { scaler, now } = given;
-  const memory = restoreMemory(given.memory, stored, { now, spec: scaler.spec });
-  return memory === given.memory ? given : { ...given, memory };
-}
-
-function whyDegraded(stored: StateReading): string | null {
-  return stored.kind === 'unusable' ? stored.message : null;
-}
-
-/** Converts the answers to samples, with the pods from the watch. A failed query becomes a sample, not an error. */
-export function observe(read: CycleRead, ports: CyclePorts): Observed | Unread {
-  const { input, degraded, target, others, failure } = read;
-  const { scaler, now } = input;
+/**
+ * Reads target, pods and HPAs, nearly always from the watches, and converts the answers to samples. A failed query
+ * becomes a sample, not an error. `degraded`: why the state store is unusable; null: it is usable.
+ */
+export async function observe(
+  input: CycleInput,
+  ports: CyclePorts,
+  degraded: string | null,
+): Promise<Observed | Unread> {
+  const { scaler, memory, now, signal } = input;
+  const { cluster } = ports;
   const isDryRun = ports.dryRun || scaler.spec.dryRun;
-  const pause = readPause(scaler.spec, target?.annotations ?? {}, now);
-  if (target === null || failure !== null) {
-    if (failure === null) throw new Error('a target was neither read nor failed');
-    return { failure, target, pause, isDryRun };
-  }
+  const pauseOf = (target: ScaleTarget | null) => readPause(scaler.spec, target?.annotations ?? {}, now);
+  let target: ScaleTarget | null = null;
   try {
-    const otherScaler = otherScalerOf(input, ports.cluster, others);
-    const { generation } = read;
-    const { snapshot, memory, capacity } = observeTarget(input, ports, { target, generation });
+    const watched = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
+    const read = memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
+    target = read.target;
+    const others = await cluster.listOtherScalers(scaler.namespace, signal);
+    const otherScaler = otherScalerOf(input, cluster, others);
+    const { snapshot, memory: remembered, capacity } = observeTarget(input, ports, read);
+    const pause = pauseOf(target);
     // V8 needs 3 us for a spread, which is a tenth of a cycle.
-    return { snapshot, target, memory, capacity, otherScaler, pause, isDryRun, degraded };
+    return { snapshot, target, memory: remembered, capacity, otherScaler, pause, isDryRun, degraded };
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    return { failure: error, target, pause, isDryRun };
+    return { failure: error, target, pause: pauseOf(target), isDryRun };
   }
 }
 

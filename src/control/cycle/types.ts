@@ -39,21 +39,6 @@ export interface CycleInput {
   readonly signal: AbortSignal;
 }
 
-/** What a cycle has read. */
-export interface CycleRead {
-  /** With the memory after the read of the state store. */
-  readonly input: CycleInput;
-  /** Why the state store is unusable for this scaler; null: it is usable. */
-  readonly degraded: string | null;
-  /** Null: it could not be read. */
-  readonly target: ScaleTarget | null;
-  /** Generation of the target; null: it may be older than `target`, or is unknown. */
-  readonly generation: number | null;
-  readonly others: readonly OtherScaler[];
-  /** Why target or HPAs could not be read; null: they were read. */
-  readonly failure: KubernetesError | null;
-}
-
 /** Everything that a cycle knows before it decides. */
 export interface Observed {
   readonly snapshot: Snapshot;
@@ -87,8 +72,6 @@ export interface Decided {
   /** The decision to carry out. In a pause with a fixed count it differs from `decision`. */
   readonly order: Decision;
   readonly hold: Hold | null;
-  /** Total of the decisions of the cycle. */
-  readonly decideSeconds: number;
 }
 
 export type ScaleResult =
@@ -126,6 +109,8 @@ export type ScaleResult =
 export interface Settled extends Decided {
   /** Null: nothing was changed. */
   readonly result: ScaleResult | null;
+  /** Total of all its decisions. */
+  readonly decideSeconds: number;
 }
 
 export interface CycleOutput {
@@ -142,7 +127,7 @@ export interface CyclePorts {
   readonly recoveryHoldMaxSeconds: number;
   /** The dry run of the service: no scaler patches anything. */
   readonly dryRun: boolean;
-  readonly state: Pick<StateStore, 'known' | 'read' | 'put' | 'putLater'>;
+  readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
   /** Default: no pod is patched. */
   readonly deletionCosts?: Pick<DeletionCosts, 'update'>;
   /** Waits for a free slot among the concurrent changes. Resolves with a function that frees the slot. */

@@ -79,9 +79,11 @@ export interface Cluster {
    * Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. Returns the same object until
    * the target changes. Fails only by rejecting.
    */
-  readonly readTarget: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<ScaleTarget>;
-  /** Returns what `readTarget` would return, if it is in the watch, as nearly always. Unset: null. */
-  readonly knownTarget?: (namespace: string, ref: TargetRef) => ScaleTarget | null;
+  readonly readTarget: (
+    namespace: string,
+    ref: TargetRef,
+    signal: AbortSignal,
+  ) => ScaleTarget | Promise<ScaleTarget>;
   /** Returns watched pods. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
@@ -116,9 +118,10 @@ export interface Cluster {
    * failure. Throws `KubernetesError` after any other failure of the first list, because the target may then have an
    * HPA.
    */
-  readonly listOtherScalers: (namespace: string, signal: AbortSignal) => Promise<readonly OtherScaler[]>;
-  /** Returns the HPAs if they are listed, as nearly always. Unset: null. */
-  readonly knownOtherScalers?: (namespace: string) => readonly OtherScaler[] | null;
+  readonly listOtherScalers: (
+    namespace: string,
+    signal: AbortSignal,
+  ) => readonly OtherScaler[] | Promise<readonly OtherScaler[]>;
   /**
    * Returns whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. The
    * last known HPAs still count, because two autoscalers on one target are worse than none. Unset: they are current.

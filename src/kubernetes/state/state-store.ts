@@ -41,9 +41,7 @@ export interface StateStore {
   /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
   /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
-  readonly read: (scaler: ScalerName) => Promise<StateReading>;
-  /** Returns what `read` would return without a request; null: a read of the ConfigMap is due. */
-  readonly known: (scaler: ScalerName) => StateReading | null;
+  readonly read: (scaler: ScalerName) => StateReading | Promise<StateReading>;
   /** Writes now, in one PATCH with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
   /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
@@ -121,18 +119,12 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     reloadBucket: async (index) => buckets[index]?.reload(),
     flush: () => all((bucket) => bucket.flush()),
     flushBucket: async (index) => buckets[index]?.flush(),
-    known: (scaler) => {
+    read: (scaler) => {
       const location = locationOf(scaler);
       if (location === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
       const { bucket, key } = location;
-      return bucket.settle(key) === null ? readingOf(bucket, key) : null;
-    },
-    read: async (scaler) => {
-      const location = locationOf(scaler);
-      if (location === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
-      const { bucket, key } = location;
-      await bucket.settle(key);
-      return readingOf(bucket, key);
+      const settling = bucket.settle(key);
+      return settling === null ? readingOf(bucket, key) : settling.then(() => readingOf(bucket, key));
     },
     put: async ({ scaler, base, state }) => {
       const location = locationOf(scaler);
@@ -199,8 +191,7 @@ export function stateInMemory(): StateStore {
     reloadBucket: nothing,
     flush: nothing,
     flushBucket: nothing,
-    read: () => Promise.resolve(OFF),
-    known: () => OFF,
+    read: () => OFF,
     put: () => Promise.resolve({ kind: 'written', stored: null }),
     putLater: () => undefined,
     setKnown: () => undefined,
