@@ -22,8 +22,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I2'], when: ['missing'] },
     edit(
       'prometheus/samples.js',
-      `if (answer.class === 'failed' ||`,
-      `if (answer.class === 'missing') return ${ZERO}; if (answer.class === 'failed' ||`,
+      `if (answer.class === 'failed')`,
+      `if (answer.class === 'missing') return ${ZERO}; if (answer.class === 'failed')`,
     ),
   ),
   bug(
@@ -31,8 +31,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I2'], when: ['failed', 'down'] },
     edit(
       'prometheus/samples.js',
-      `if (answer.class === 'failed' ||`,
-      `if (answer.class === 'failed') return ${ZERO}; if (answer.class === 'failed' ||`,
+      `if (answer.class === 'failed')`,
+      `if (answer.class === 'failed') return ${ZERO}; if (answer.class === 'failed')`,
     ),
   ),
   bug(
