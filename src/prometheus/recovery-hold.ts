@@ -4,7 +4,7 @@ import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.
 import type { Answer } from './answers/answer.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
-import { resourceWindowSeconds } from './data-source/resource-queries.js';
+import { isOfResource, resourceWindowSeconds } from './data-source/resource-queries.js';
 import { metricQuery } from './queries/scaler-queries.js';
 import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
@@ -284,8 +284,7 @@ function afterGrowth(
 
 /** Includes the window of a recording rule, which the name of the rule does not show. */
 function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
-  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
-  return isResource && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;
+  return isOfResource(metric) && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;
 }
 
 function boundHold(rangeSeconds: number, periodSeconds: number, maxSeconds: number): number {

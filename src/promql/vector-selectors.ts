@@ -47,6 +47,15 @@ export function vectorSelectors(query: string): readonly VectorSelector[] {
   return [...found.values()];
 }
 
+/** `matcher`: as written, such as `pod="web-0"`. */
+export function withMatcher({ metric, matchers }: VectorSelector, matcher: string): string {
+  return selectorText(metric, [...matchers.map(({ text }) => text), matcher]);
+}
+
+export function hasMatcher({ matchers }: VectorSelector, label: string): boolean {
+  return matchers.some((matcher) => matcher.label === label);
+}
+
 export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): string {
   const rest = selector.matchers.filter((matcher) => matcher !== left).map(({ text }) => text);
   return selectorText(selector.metric, rest);

@@ -1,7 +1,13 @@
 import { quoteRegex } from '../../promql/quoting.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { listVariables, substitute } from '../../promql/variables.js';
+import type { ContainerResourceMetric, MetricSpec, ResourceMetric } from '../../scaler/spec.js';
 import type { SourceConfig } from './source-config.js';
+
+/** Returns whether a metric has no query of its own: the data source has one for the resource. */
+export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
+  return metric.type === 'Resource' || metric.type === 'ContainerResource';
+}
 
 export function resourceQuery(
   source: SourceConfig,

@@ -1,13 +1,11 @@
 import { joinPatterns, podsPatternOf } from '../../promql/pods-pattern.js';
-import { stringLiteral } from '../../promql/quoting.js';
 import { selectedRanges } from '../../promql/ranges.js';
-import { selectorText, type VectorSelector } from '../../promql/vector-selectors.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/resource-window.js';
-import { resourceQuery, takesWindow } from '../data-source/resource-queries.js';
+import { isOfResource, resourceQuery, takesWindow } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { type AskAges, readIntervals, Unanswered } from './target-ages.js';
+import { type AskAges, ofPodsOnly, readIntervals, Unanswered } from './target-ages.js';
 
 /**
  * The windows of resource queries. A window that the config does not set follows the scrape interval of the series, which
@@ -142,16 +140,12 @@ function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonl
   for (const scaler of scalers) {
     const resources = scaler.spec.metrics
       .filter(
-        ({ type, source, name }) => isResource(type) && source === config.name && takesWindow(config, name),
+        (metric) => isOfResource(metric) && metric.source === config.name && takesWindow(config, metric.name),
       )
       .map(({ name }) => name);
     if (resources.length > 0) users.push({ scaler, resources });
   }
   return users;
-}
-
-function isResource(type: MetricSpec['type']): boolean {
-  return type === 'Resource' || type === 'ContainerResource';
 }
 
 /** Returns other ones in each reading, evenly spread over the list. */
@@ -198,7 +192,7 @@ async function longestOf(
     if (rangeSeconds !== config.resourceWindowSeconds) continue;
     const { byJob } = await readIntervals(
       {
-        text: given.pods === null ? selector.text : withPods(selector, given.pods),
+        text: given.pods === null ? selector.text : ofPodsOnly(selector, given.pods),
         rangeSeconds: READ_RANGE_SECONDS,
         offsetSeconds,
         by: 'by (job, instance, pod)',
@@ -210,12 +204,6 @@ async function longestOf(
     for (const seconds of byJob.values()) longest = Math.max(longest ?? 0, seconds);
   }
   return longest;
-}
-
-function withPods({ metric, matchers, text }: VectorSelector, pods: string): string {
-  const has = (name: string): boolean => matchers.some(({ label }) => label === name);
-  if (!has('namespace') || has('pod')) return text;
-  return selectorText(metric, [...matchers.map((matcher) => matcher.text), `pod=~${stringLiteral(pods)}`]);
 }
 
 /** Intervals are rounded up to one of these, so that all replicas have the same window. */

@@ -1,8 +1,7 @@
-import { isByNamespace } from '../data-source/resource-queries.js';
+import { isByNamespace, isOfResource } from '../data-source/resource-queries.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
-import { stringLiteral } from '../../promql/quoting.js';
 import { type SelectedRange, selectedRanges } from '../../promql/ranges.js';
-import { selectorText } from '../../promql/vector-selectors.js';
+import { hasMatcher, withoutMatcher } from '../../promql/vector-selectors.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
@@ -14,6 +13,7 @@ import {
   type AskAges,
   type CheckedSelector,
   type Intervals,
+  ofPodsOnly,
   readIntervals,
   readTargets,
   Unanswered,
@@ -164,14 +164,10 @@ function selectorOf(
   { metric, scaler, config, pods, valueAtSeconds }: CheckedMetric,
 ): CheckedSelector {
   const isTotal = metric.type === 'Object' || metric.type === 'External';
-  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
-  const has = (name: string): boolean => selector.matchers.some(({ label }) => label === name);
-  const isWide = isResource && isByNamespace(config, metric.name) && has('namespace') && !has('pod');
   const { kind, name } = scaler.spec.scaleTargetRef;
-  const matchers = selector.matchers.map(({ text }) => text);
-  const ofPods = `pod=~${stringLiteral(podsPattern(kind, name))}`;
+  const isMerged = isOfResource(metric) && isByNamespace(config, metric.name);
   return {
-    text: isWide ? selectorText(selector.metric, [...matchers, ofPods]) : selector.text,
+    text: isMerged ? ofPodsOnly(selector, podsPattern(kind, name)) : selector.text,
     rangeSeconds,
     offsetSeconds,
     by: isTotal ? 'by (job, instance)' : 'by (job, instance, pod)',
@@ -190,16 +186,12 @@ function wholeOf(
   ofWorkload: CheckedSelector,
   { scaler }: CheckedMetric,
 ): CheckedSelector | null {
+  if (!hasMatcher(selector, 'namespace')) return null;
+  if (ofWorkload.text !== selector.text) return { ...ofWorkload, text: selector.text };
   const { kind, name } = scaler.spec.scaleTargetRef;
   const pattern = podsPattern(kind, name);
-  const rest = selector.matchers.filter(
-    ({ label, operator, value }) => !(label === 'pod' && operator === '=~' && value === pattern),
+  const ofPods = selector.matchers.find(
+    ({ label, operator, value }) => label === 'pod' && operator === '=~' && value === pattern,
   );
-  if (!rest.some(({ label }) => label === 'namespace')) return null;
-  const text = selectorText(
-    selector.metric,
-    rest.map((matcher) => matcher.text),
-  );
-  const isOfWorkload = rest.length < selector.matchers.length || ofWorkload.text !== selector.text;
-  return isOfWorkload ? { ...ofWorkload, text } : null;
+  return ofPods === undefined ? null : { ...ofWorkload, text: withoutMatcher(selector, ofPods) };
 }

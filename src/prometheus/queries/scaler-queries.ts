@@ -4,7 +4,7 @@ import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../..
 import { substitute } from '../../promql/variables.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Answer } from '../answers/answer.js';
-import { isByNamespace, resourceQuery } from '../data-source/resource-queries.js';
+import { isByNamespace, isOfResource, resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { MetricChecks } from './checks.js';
 import { querySuspect, resourceSuspect, type Suspect } from './duplicate-watch.js';
@@ -63,8 +63,7 @@ function compileMetric(
 ): MetricQuery {
   const source = sourceFor(scaler, metric.source, sources);
   if ('kind' in source) return source;
-  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
-  if (isResource && isByNamespace(source, metric.name)) {
+  if (isOfResource(metric) && isByNamespace(source, metric.name)) {
     const merged = `resource\n${source.name}\n${metric.name}\n${scaler.spec.syncPeriodSeconds}`;
     return {
       kind: 'namespaces',
@@ -149,7 +148,7 @@ function suspectOf(
 
 /** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
 export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
-  if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
+  if (isOfResource(metric)) {
     return resourceQuery(source, metric.name, [scaler.namespace]);
   }
   return withVariables(metric.query, metric, scaler);

@@ -1,5 +1,8 @@
+import { stringLiteral } from '../../promql/quoting.js';
+import { hasMatcher, type VectorSelector, withMatcher } from '../../promql/vector-selectors.js';
 import type { Answer } from '../answers/answer.js';
-import type { Labels } from '../answers/columns.js';
+import { type Labels, selectSeries } from '../answers/columns.js';
+import type { LabelSelector } from '../../scaler/spec.js';
 import { allowedGapSeconds, type TargetAge } from '../source/judge-ages.js';
 
 /** How long a target without samples counts as a target of its selector while its scrapes fail. */
@@ -57,6 +60,13 @@ export interface CheckedSelector {
   readonly maxAgeSeconds: number | null;
   /** Unix time of the evaluation of the value in seconds; null: the ages are those of now. */
   readonly valueAtSeconds: number | null;
+}
+
+/** Restricts a selector of namespaces to pods; returns it unchanged if it has a matcher for pods. */
+export function ofPodsOnly(selector: VectorSelector, pattern: string): string {
+  return hasMatcher(selector, 'namespace') && !hasMatcher(selector, 'pod')
+    ? withMatcher(selector, `pod=~${stringLiteral(pattern)}`)
+    : selector.text;
 }
 
 type MeasuredSelector = Pick<
@@ -248,33 +258,23 @@ interface Read {
   readonly at: number;
 }
 
-/** Scalers that scale down at once share answers, of which each reads the series of its own pods. */
-const readsByPod = new WeakMap<Answer, ReadonlyMap<string, readonly Read[]>>();
-
 /** Returns the series that count. Returns null and throws as `readAll`. */
 function readCounted(answer: Answer, { pods, isOfPodsOnly }: CheckedSelector): readonly Read[] | null {
   if (pods === null) return readAll(answer);
-  const reads = readsByPod.get(answer) ?? groupByPod(readAll(answer));
-  if (reads === null) return null;
-  readsByPod.set(answer, reads);
-  const names = isOfPodsOnly ? [...pods] : ['', ...pods];
-  return names.flatMap((name) => reads.get(name) ?? []);
+  if (isOfPodsOnly !== true)
+    return readAll(answer)?.filter(({ labels }) => isCounted(labels['pod'] ?? '', pods)) ?? null;
+  return readAll(answer, [{ key: 'pod', operator: 'In', values: [...pods] }]);
 }
 
-function groupByPod(reads: readonly Read[] | null): ReadonlyMap<string, readonly Read[]> | null {
-  if (reads === null) return null;
-  const byPod = new Map<string, Read[]>();
-  for (const read of reads) {
-    const pod = read.labels['pod'] ?? '';
-    const others = byPod.get(pod);
-    if (others === undefined) byPod.set(pod, [read]);
-    else others.push(read);
-  }
-  return byPod;
+function isCounted(pod: string, pods: ReadonlySet<string>): boolean {
+  return pod === '' || pods.has(pod);
 }
 
-/** Returns null if the server refuses the query. Throws `Unanswered` if it may answer it later. */
-function readAll(answer: Answer): readonly Read[] | null {
+/**
+ * Returns the series of an answer, or only the selected ones. Returns null if the server refuses the query. Throws
+ * `Unanswered` if it may answer it later.
+ */
+function readAll(answer: Answer, selector: LabelSelector = []): readonly Read[] | null {
   switch (answer.class) {
     case 'missing':
       return [];
@@ -285,7 +285,11 @@ function readAll(answer: Answer): readonly Read[] | null {
       throw new Unanswered(answer.message);
     case 'value':
     case 'partial':
-      return answer.series.map(({ labels, value }) => ({ labels, value, at: answer.evaluatedAt / 1000 }));
+      return selectSeries(answer.series, selector).map(({ labels, value }) => ({
+        labels,
+        value,
+        at: answer.evaluatedAt / 1000,
+      }));
     default:
       return answer satisfies never;
   }

@@ -142,12 +142,13 @@ const checkOf = (
   metric: MetricSpec,
   index: number,
   ask: (query: string) => Promise<Answer>,
+  source = config,
 ): Promise<string | null> =>
   ages.check(
     {
       scaler: aScaler([metric], 'shop', nameOf(index)),
       metric,
-      config,
+      config: source,
       pods: new Set(podsOf(index)),
       valueAtSeconds: null,
       seconds: 10,
@@ -173,6 +174,24 @@ async function together(
   const ages = createSampleAges(new ManualClock());
   return { verdicts: await Promise.all(indexes.map((index) => checkOf(ages, metric, index, ask))), asked };
 }
+
+describe('a resource query whose series have another label for the pod', () => {
+  it.each(['{namespace=~"$namespaces", mode="x"}', '{namespace=~"$namespaces",mode="x"}'])(
+    'is checked by all series of the namespace: %s',
+    async (matchers) => {
+      const query = `sum by (namespace, pod) (rate(cpu_seconds_total${matchers}[2m]))`;
+      const source = aSource({ resourceQueries: { cpu: query } });
+      const late = someTargets(1, [15]).map((one) => ({ ...one, newest: 90, gapTo: 0, isFailing: false }));
+      const ask = (text: string): Promise<Answer> =>
+        text.includes('pod=~')
+          ? Promise.resolve({ class: 'missing', message: 'no series' })
+          : server(late).ask(text);
+      const ages = createSampleAges(new ManualClock());
+
+      expect(await checkOf(ages, cpuMetric, 0, ask, source)).toMatch(/^it is based on old samples/);
+    },
+  );
+});
 
 describe.each([
   ['cpu', cpuMetric],

@@ -26,7 +26,7 @@ import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { spanOfRate } from '../../../backtest/simulation/metric-model.js';
 import { isDifference, isRate } from '../../../promql/ranges.js';
-import { resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
+import { isOfResource, resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { addSeconds } from '../../../units/time.js';
@@ -207,18 +207,18 @@ async function readMetric(
   const gaps = describeGaps(withoutWarmUp(column, range));
   if (gaps === undefined) return null;
   if (gaps !== null) warnings.push(`${what}: ${gaps}`);
-  const windowSeconds = isResource(metric)
+  const windowSeconds = isOfResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : windowOfQuery(query);
   // The history has values, so its windows had at least two samples.
-  const isOfCounter = isResource(metric) || isDifference(query);
+  const isOfCounter = isOfResource(metric) || isDifference(query);
   const span = spanOfRate(windowSeconds, fetching.source.scrapeIntervalSeconds);
   return {
     load: loadOfColumn(column, windowSeconds),
     observed: observedOfColumn(column),
     windowSeconds,
     spanSeconds: isOfCounter && span > 0 ? span : windowSeconds,
-    isRate: isResource(metric) || isRate(query),
+    isRate: isOfResource(metric) || isRate(query),
     saturation: saturationOf(metric),
   };
 }
@@ -251,11 +251,7 @@ function sumOf(amounts: ReadonlyMap<string, number>): number {
 }
 
 function isCpu(metric: MetricSpec): boolean {
-  return isResource(metric) && metric.name === 'cpu';
-}
-
-function isResource(metric: MetricSpec): boolean {
-  return metric.type === 'Resource' || metric.type === 'ContainerResource';
+  return isOfResource(metric) && metric.name === 'cpu';
 }
 
 function isZeroIfMissing(metric: MetricSpec): boolean {

@@ -2,6 +2,7 @@ import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample
 import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { Answer } from '../../../prometheus/answers/answer.js';
+import { isOfResource } from '../../../prometheus/data-source/resource-queries.js';
 import { toSample } from '../../../prometheus/samples.js';
 import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/answers/columns.js';
@@ -218,12 +219,6 @@ function podLikeLabel(names: readonly string[]): string {
 
 function differing(series: Answered['series'], names: readonly string[]): readonly string[] {
   return names.filter((name) => new Set(series.map((one) => labelOf(one, name) ?? '')).size > 1);
-}
-
-function isOfResource(
-  metric: MetricSpec,
-): metric is Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }> {
-  return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
 
 function nameMetric({ type, identity }: MetricSpec): string {

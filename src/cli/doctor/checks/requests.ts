@@ -1,7 +1,8 @@
 import type { Pod } from '../../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../../kubernetes/targets.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
-import { scalerKey, type MetricSpec } from '../../../scaler/spec.js';
+import { isOfResource } from '../../../prometheus/data-source/resource-queries.js';
+import { type ContainerResourceMetric, type ResourceMetric, scalerKey } from '../../../scaler/spec.js';
 import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { listSome } from '../../output/list-some.js';
 import type { ScalerFacts } from '../targets/scaler-facts.js';
@@ -50,14 +51,11 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
   return results.length === 0 ? [make.ok('')] : results;
 }
 
-type ResourceMetric = Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>;
-
-function isOfResource(metric: MetricSpec): metric is ResourceMetric {
-  return metric.type === 'Resource' || metric.type === 'ContainerResource';
-}
-
 /** Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics. */
-function containersWithoutRequest({ requests, podRequests }: Pod, metric: ResourceMetric): readonly string[] {
+function containersWithoutRequest(
+  { requests, podRequests }: Pod,
+  metric: ResourceMetric | ContainerResourceMetric,
+): readonly string[] {
   if (metric.type === 'Resource' && podRequests?.has(metric.name) === true) return [];
   const wanted = metric.type === 'ContainerResource' ? [metric.container] : [...requests.keys()];
   return wanted.filter((container) => requests.get(container)?.has(metric.name) !== true);

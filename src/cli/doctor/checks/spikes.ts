@@ -1,10 +1,10 @@
 import type { Pod } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import { nameTarget } from '../../../kubernetes/targets.js';
-import { resourceQuery } from '../../../prometheus/data-source/resource-queries.js';
+import { isOfResource, resourceQuery } from '../../../prometheus/data-source/resource-queries.js';
 import { podsPattern } from '../../../promql/pods-pattern.js';
 import { stringLiteral } from '../../../promql/quoting.js';
-import { selectorText, vectorSelectors } from '../../../promql/vector-selectors.js';
+import { vectorSelectors, withMatcher } from '../../../promql/vector-selectors.js';
 import { type MetricSpec, type ScalerSpec, scalerKey } from '../../../scaler/spec.js';
 import { milliToNumber } from '../../../units/quantity.js';
 import { onlyValue } from '../data-sources/read-answer.js';
@@ -31,7 +31,7 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
   const read = cluster?.pods ?? null;
   if (cpu === undefined || source === undefined || read === null || read instanceof KubernetesError)
     return [make.ok('')];
-  if (!metrics.every(isOfPods) || (context?.scalers.length ?? 0) > MOST_SCALERS) return [make.ok('')];
+  if (!metrics.every(isOfResource) || (context?.scalers.length ?? 0) > MOST_SCALERS) return [make.ok('')];
   const coresPerPod = targetCores(cpu, read[0]?.pod);
   const query = resourceQuery(source.source, 'cpu', [scaler.namespace]) ?? '';
   const usage = usageOf(query, scaler.spec);
@@ -53,12 +53,8 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
 
 type CpuMetric = Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>;
 
-function isOfPods(metric: MetricSpec): metric is CpuMetric {
-  return metric.type === 'Resource' || metric.type === 'ContainerResource';
-}
-
 function isCpu(metric: MetricSpec): metric is CpuMetric {
-  return isOfPods(metric) && metric.name === 'cpu';
+  return isOfResource(metric) && metric.name === 'cpu';
 }
 
 /** Returns the target in cores per pod; null if the pod has no request for a utilization. */
@@ -77,6 +73,6 @@ function usageOf(query: string, { scaleTargetRef: { kind, name } }: ScalerSpec):
   const isUsual = selector?.matchers.some(({ label }) => label === 'container') === true;
   if (selector === undefined || !isUsual || selectors.some(({ text }) => text !== selector.text)) return null;
   const ofPods = `pod=~${stringLiteral(podsPattern(kind, name))}`;
-  const own = selectorText(selector.metric, [...selector.matchers.map(({ text }) => text), ofPods]);
+  const own = withMatcher(selector, ofPods);
   return `sum(${query.replaceAll(selector.text, own)})`;
 }
