@@ -1,6 +1,6 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { countOf } from '../units/count-of.js';
-import { formatAmount, formatNumber } from '../units/format-amount.js';
+import { formatAmount, formatNumber, isInBytes } from '../units/format-amount.js';
 import { milliFromNumber, parseQuantity } from '../units/quantity.js';
 import type { PodGroups } from './result/decision.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
@@ -89,6 +89,7 @@ const MOST_DECIMALS = 12;
  */
 function writerOf(metric: JudgedMetric, snapshot: Snapshot): (milli: number) => string {
   const { name } = metric.spec;
+  if (!isInBytes(name)) return (milli) => formatNumber(milli / 1000);
   const reading = readingOf(metric, snapshot);
   const readings = [reading, { ...reading, pods: snapshot.target.specReplicas }];
   const writeWith =

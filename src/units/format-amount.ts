@@ -6,12 +6,16 @@ export function formatNumber(value: number): string {
 
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
 
+export function isInBytes(metricName: string): boolean {
+  return metricName === 'memory';
+}
+
 /**
  * Formats a value in base units: memory with a binary suffix and at most `decimals` decimals (`900Mi`), other values as
  * a number. All outputs use it, so that one quantity has one unit.
  */
 export function formatAmount(value: number, metricName: string, decimals = 1): string {
-  if (metricName !== 'memory') return formatNumber(value);
+  if (!isInBytes(metricName)) return formatNumber(value);
   let power = 0;
   while (Math.abs(value) / 1024 ** power >= 1024 && power < BINARY.length - 1) power += 1;
   return `${Number((value / 1024 ** power).toFixed(decimals))}${BINARY[power] ?? ''}`;
