@@ -2,6 +2,7 @@ import type { MetricSpec } from '../scaler/spec.js';
 import { countOf } from '../units/count-of.js';
 import { formatAmount, formatNumber } from '../units/format-amount.js';
 import { milliFromNumber, milliToNumber } from '../units/quantity.js';
+import { countUnlisted } from './explain-proposal.js';
 import { ceilCount } from './proposals/count.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
 import { countReadyPods, totalOf } from './proposals/total-metrics.js';
@@ -90,13 +91,6 @@ function firstRatio(
   const ratio = Number(milliFromNumber(current.averageValue)) / Number(target.milli);
   const wanted = formatAmount(milliToNumber(target.milli), name);
   return { ratio, text: `${formatAmount(current.averageValue, name)} / ${wanted} = ${ratioText(ratio)}` };
-}
-
-/** Counts samples of pods that are not in the snapshot. As in the HPA, the second pass includes them. */
-function countUnlisted(sample: Sample, { pods }: Snapshot): number {
-  if (sample.form === 'error' || sample.form === 'values') return 0;
-  const listed = new Set(pods.map(({ name }) => name));
-  return sample.pods.filter((name) => !listed.has(name)).length;
 }
 
 /** Missing and unready pods get the value that reduces the change. */

@@ -8,7 +8,7 @@ import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
 import { countReadyPods, totalOf } from './proposals/total-metrics.js';
-import type { Snapshot } from './snapshot/snapshot.js';
+import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
 /**
  * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is `ceil(83 / 60
@@ -198,14 +198,22 @@ function fullText(target: MetricTarget): string {
 }
 
 /** Counts the pods of the second pass, including unlisted pods that have samples. */
-function countFilled({ result, sample, spec }: JudgedMetric, { pods }: Snapshot): number {
+function countFilled({ result, sample, spec }: JudgedMetric, snapshot: Snapshot): number {
   const { ready, unready, missing } = result.pods;
   const { usage, target } = firstReading({ result, sample, spec }, 1);
-  const listed =
-    ready.length + (usage === target ? 0 : missing.length) + (usage > target ? unready.length : 0);
-  if (sample.form === 'error' || sample.form === 'values') return listed;
-  const names = new Set(pods.map(({ name }) => name));
-  return listed + sample.pods.filter((name) => !names.has(name)).length;
+  return (
+    ready.length +
+    (usage === target ? 0 : missing.length) +
+    (usage > target ? unready.length : 0) +
+    countUnlisted(sample, snapshot)
+  );
+}
+
+/** Counts samples of pods that are not in the snapshot. As in the HPA, the second pass includes them. */
+export function countUnlisted(sample: Sample, { pods }: Snapshot): number {
+  if (sample.form === 'error' || sample.form === 'values') return 0;
+  const listed = new Set(pods.map(({ name }) => name));
+  return sample.pods.filter((name) => !listed.has(name)).length;
 }
 
 /** Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same count. */

@@ -95,7 +95,7 @@ function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): bo
 }
 
 /**
- * Returns a text such as `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until
+ * Returns a string such as `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until
  * 2026-11-20T20:00:00Z`.
  */
 export function describeBound(field: string, replicas: number, by: BoundBy | null): string {

@@ -56,7 +56,7 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
 }
 
 /**
- * Returns a text such as `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of
+ * Returns a string such as `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of
  * others.
  */
 function describeMissing(
