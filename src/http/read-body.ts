@@ -11,7 +11,7 @@ import {
 import { errorCode } from '../units/error-code.js';
 import { createJsonMeter, type JsonBounds } from '../units/json-bounds.js';
 
-/** A body exceeds a bound of its own. */
+/** A body exceeds its bound in size, depth or items. */
 export class TooLargeError extends Error {
   /** Which bound of its JSON; null: its size. */
   readonly json: string | null;

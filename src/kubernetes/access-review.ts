@@ -71,7 +71,7 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
 }
 
 /**
- * Returns a text such as `patch deployments/scale in namespace shop`, `list pods in all namespaces` or `get configmaps
+ * Returns a string such as `patch deployments/scale in namespace shop`, `list pods in all namespaces` or `get configmaps
  * x in namespace ops`.
  */
 export function nameAccess(question: AccessQuestion): string {

@@ -8,7 +8,7 @@ export interface Difference {
   readonly now: unknown;
 }
 
-/** Texts for people. They may change between versions. Source: contract.md section 8. */
+/** Strings for people. They may change between versions. Source: contract.md section 8. */
 const WORDING =
   /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 

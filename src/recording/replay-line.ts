@@ -6,7 +6,7 @@ import type { Difference } from './compare-decisions.js';
 import type { RecordLine } from './record-line.js';
 
 /**
- * `none`: the target could not be read, so there was no decision. `same`: with `wording`, only texts for people differ,
+ * `none`: the target could not be read, so there was no decision. `same`: with `wording`, only strings for people differ,
  * and another version wrote them. `invalid`: this version rejects the snapshot.
  */
 export type Replayed =

@@ -1,4 +1,4 @@
-/** Creates an element. Texts are set as text nodes, so no name becomes HTML. */
+/** Creates an element. Strings become text nodes, so no name becomes HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]>,

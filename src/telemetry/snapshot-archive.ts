@@ -35,7 +35,7 @@ interface StoredSnapshot {
 const ENTRY_BYTES = 360;
 
 /**
- * Options for short texts. They take less than half the CPU time of the defaults, mostly because zlib does not clear
+ * Options for short strings. They take less than half the CPU time of the defaults, mostly because zlib does not clear
  * 256 KiB for each text. The result is 6 % larger, measured with 3 KB of JSON that lists 10 pods.
  */
 const DEFLATE = { level: 3, windowBits: 12, memLevel: 5 };

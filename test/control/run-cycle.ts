@@ -12,7 +12,7 @@ export interface TestAnswers extends RoundAnswers {
   readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
 }
 
-/** A cycle before its answers are there. By default, its process leads, and nobody else scales its target. */
+/** A cycle before its answers have arrived. By default, its process leads, and no other autoscaler has its target. */
 export interface WaitingCycle
   extends
     Pick<CycleInput, 'scaler' | 'memory' | 'now'>,

@@ -74,7 +74,7 @@ describe('the end of a body', () => {
     [256 * KIB, []],
     [256 * KIB + 1, [256 * KIB + 1]],
   ])(
-    'of %d bytes waits for a turn of its own if it is large, and counts as unread until then',
+    'of %d bytes waits for a separate turn if it is large, and counts as unread until then',
     async (bytes, turns) => {
       const content = Buffer.alloc(bytes, 'a');
       for (const respond of [

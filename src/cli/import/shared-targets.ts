@@ -1,7 +1,7 @@
 import type { ImportedManifest } from '../../importers/import-objects.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 
-/** Returns a line for each document with the target of an earlier document. promscaler would scale neither of them. */
+/** Returns one line per document with the target of an earlier document. promscaler would scale neither of them. */
 export function sharedTargetLines(objects: readonly ImportedManifest[]): readonly string[] {
   const first = new Map<string, ImportedManifest>();
   return objects.flatMap((object) => {

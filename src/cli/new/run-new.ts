@@ -42,7 +42,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   return 0;
 }
 
-/** Stands in for an unknown kind while other options are checked. */
+/** Replaces an unknown kind while other options are checked. */
 function placeholderTarget(name: string): TargetRef {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }

@@ -14,7 +14,7 @@ const ALL: readonly number[] = Array.from({ length: STATE_BUCKETS }, (_, bucket)
 /** Sixteen numbers have 37 characters. A stranger may write an annotation of 256 KiB. */
 const MAX_CLAIMS_LENGTH = 100;
 
-/** Returns a text such as `0,3,15`, in ascending order. */
+/** Returns a string such as `0,3,15`, in ascending order. */
 export function writeBuckets(buckets: readonly number[]): string {
   return [...buckets].sort((a, b) => a - b).join(',');
 }

@@ -123,7 +123,7 @@ function createPageSource<T>(
     // Requests at most one page ahead, because a slow consumer would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // The caller that awaits the page handles its failure. After the failure of another page, nobody does.
+    // The caller handles the failure, unless another page has failed before: it then awaits no more pages.
     page.catch(() => undefined);
     ahead = { token, page };
   };

@@ -4,7 +4,7 @@ import { listVariables, substitute } from '../../promql/variables.js';
 import type { ContainerResourceMetric, MetricSpec, ResourceMetric } from '../../scaler/spec.js';
 import type { SourceConfig } from './source-config.js';
 
-/** Returns whether a metric has no query of its own: the data source has one for the resource. */
+/** Returns whether the data source has the query of a metric, not the document. */
 export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }

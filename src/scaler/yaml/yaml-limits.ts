@@ -70,7 +70,7 @@ const BLOCK_INDICATOR = /[-?](?![A-Za-z0-9])/g;
 const INDENTATION = /^[^\S\n]*/gm;
 
 /**
- * Returns whether a text is so short and flat that it cannot exceed a limit. Most documents are, and splitting them
+ * Returns whether a string is so short and flat that it cannot exceed a limit. Most documents are, and splitting them
  * into tokens takes a sixth of their reading time. Each token except an empty scalar has a character. A level needs a
  * bracket, `-`, `?`, or its own indentation.
  */

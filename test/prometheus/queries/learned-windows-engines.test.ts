@@ -23,7 +23,7 @@ function every(seconds: number): readonly number[] {
   return Array.from({ length: Math.floor(600 / seconds) }, (_, index) => index * seconds + 1).reverse();
 }
 
-/** As the kubelet measures: about every 12 s, each container at times of its own, scraped every 10 s. */
+/** As the kubelet measures: about every 12 s, each container at different times, scraped every 10 s. */
 function housekept(pod: number): readonly number[] {
   return Array.from({ length: 50 }, (_, index) => 2 + index * 12 + ((index * 7 + pod * 3) % 4)).reverse();
 }

@@ -197,7 +197,7 @@ describe.each([
   ['cpu', cpuMetric],
   ['a query with $pods', byPod],
 ])('40 workloads of a namespace that scale down at once, by %s', (_, metric) => {
-  it('are told the same as alone, 20 times', async () => {
+  it('get the same verdict as alone, 20 times', async () => {
     let old = 0;
     for (let seed = 1; seed <= 20; seed += 1) {
       const targets = someTargets(seed, seed % 2 === 0 ? [15] : [15, 60]);

@@ -2,7 +2,7 @@ import type { ResultBuilder, CheckResult } from '../report/check-result.js';
 
 /** A smaller difference has no effect. */
 const WARN_SECONDS = 5;
-/** A typical scrape interval. With a larger difference, the age of samples is wrong by more than one scrape. */
+/** A typical scrape interval. With a larger difference, the age of samples is off by more than one scrape. */
 const FAIL_SECONDS = 30;
 
 /** `spreadSeconds` is the error of the measurement: half of the round trip plus the resolution of the response. */

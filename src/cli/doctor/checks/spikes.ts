@@ -21,7 +21,7 @@ const LOOK_BACK = '6h';
 /** Each scaler takes a query over the time above, and all checks together have less than a minute. */
 const MOST_SCALERS = 50;
 
-/** Checks for rises of the load that a workload follows too late if it only has metrics of its own pods. */
+/** Checks for rises of the load that a workload follows too late if it only has metrics of its pods. */
 export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, sources, context } = facts;
   const make = resultsOf('spikes', scalerKey(scaler));
