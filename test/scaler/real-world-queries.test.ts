@@ -36,8 +36,17 @@ function problemsOf(
   return readScalers(JSON.stringify(document), 'web.json', { service: { sources, namespaces: [] } }).problems;
 }
 
-/** Many queries are parts of those of their source, without its selectors or with raw counters. */
-const OF_SELECTION = ['no-pod-selector', 'counter-without-rate'];
+/**
+ * Many queries are parts of those of their source, without its selectors or with raw counters. The target is the same
+ * for all of them.
+ */
+const OF_SELECTION = [
+  'no-pod-selector',
+  'counter-without-rate',
+  'average-as-total',
+  'total-as-value',
+  'latency-target',
+];
 
 const exceptSelection = (problems: readonly ReportedProblem[]): readonly ReportedProblem[] =>
   problems.filter(({ code }) => !OF_SELECTION.includes(code));

@@ -13,6 +13,7 @@ import { PRESETS, BUILT_IN } from '../schema/presets.js';
 import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
 import { toleranceNumber } from '../resolve/resolve-spec.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
+import { checkMetricTypes } from './metric-type-rules.js';
 import { checkSchedules } from './schedule-rules.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
@@ -42,6 +43,7 @@ export function checkRules(
     ...checkActivation(spec),
     ...checkFallback(spec, isBroken),
     ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
+    ...checkMetricTypes(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], { isBroken, service, namespace: document.metadata?.namespace }),
   ];
 }

@@ -67,6 +67,10 @@ function isName(value: string): boolean {
 const KEEPS_COUNTER =
   /^(?:(?:avg|max|min|last|sum|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 
+/** Also the counters of histograms with a unit, and those of Triton, whose names have no suffix. */
+const COUNTER =
+  /[^:]_total$|[^:]_(?:seconds|milliseconds|bytes)_(?:sum|count)$|[^:]_bucket$|^nv_inference_(?:request_(?:success|failure)|count|exec_count|\w+_duration_us)$/;
+
 /**
  * The total of a counter increases until its process restarts. It therefore reaches any target, and never scales down.
  */
@@ -80,7 +84,7 @@ function checkCounters({ path, expressions }: Selecting): readonly Finding[] {
     open.push(...valueOperands(expression, expressions));
     if (expression.form !== 'selector') continue;
     const { metric, from } = expression;
-    if (metric === null || !/[^:]_total$/.test(metric) || seen.has(metric)) continue;
+    if (metric === null || !COUNTER.test(metric) || seen.has(metric)) continue;
     seen.add(metric);
     const message = `${formatPath(path)}: ${metric} is a counter, whose value only grows: write rate(${metric}{...}[2m]) for the amount per second`;
     findings.push({ ...finding('counter-without-rate', path, message), offset: from });

@@ -1,0 +1,204 @@
+import { type Measure, measureOf, rateOfGauge } from '../../promql/measures.js';
+import { milliToNumber, parseQuantity } from '../../units/quantity.js';
+import { type Finding, type IsBroken, type Path, finding, formatPath } from '../problems/finding.js';
+import { toleranceNumber } from '../resolve/resolve-spec.js';
+import { BUILT_IN } from '../schema/presets.js';
+import type { Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
+
+type LooseSpec = Loose<SpecInput>;
+
+/** A metric with a query and exactly one target. */
+interface Queried {
+  readonly member: 'pods' | 'object' | 'external';
+  readonly path: Path;
+  readonly query: string;
+  readonly target: 'averageValue' | 'value';
+  /** As in the document. */
+  readonly written: string;
+  readonly amount: number;
+  readonly measure: Measure;
+}
+
+/**
+ * Warns where the number of pods that a metric asks for has no relation to the number that is needed. A metric whose
+ * measure is unknown gets no warning.
+ */
+export function checkMetricTypes(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
+  const metrics = (spec.metrics ?? []).flatMap((metric, index) => queriedOf(metric, index, isBroken));
+  return [
+    ...metrics.flatMap((metric) => checkTarget(metric, spec)),
+    ...checkAlone(spec, metrics),
+    ...checkSpeed(spec),
+  ];
+}
+
+function queriedOf(
+  metric: Loose<MetricInput> | undefined,
+  index: number,
+  isBroken: IsBroken,
+): readonly Queried[] {
+  const member = (['pods', 'object', 'external'] as const).find((name) => metric?.[name] !== undefined);
+  const body = member === undefined ? undefined : metric?.[member];
+  if (member === undefined || body?.query === undefined) return [];
+  const path = ['spec', 'metrics', index, member];
+  const { averageValue, value } = body.target ?? {};
+  const written = averageValue ?? value;
+  const milli = written === undefined ? null : parseQuantity(written);
+  if (written === undefined || milli === null || milli <= 0n || isBroken([...path, 'query'])) return [];
+  const target = averageValue === undefined ? 'value' : 'averageValue';
+  const measure = measureOf(body.query);
+  return [
+    {
+      member,
+      path,
+      query: body.query,
+      target,
+      written: String(written),
+      amount: milliToNumber(milli),
+      measure,
+    },
+  ];
+}
+
+/** Reports at most one problem of the target of a metric, because each one explains the count. */
+function checkTarget(metric: Queried, spec: LooseSpec): readonly Finding[] {
+  return (
+    [checkGauge, checkReach, checkAverage, checkTotal]
+      .map((check) => check(metric, spec))
+      .find((found) => found !== null) ?? []
+  );
+}
+
+type Check = (metric: Queried, spec: LooseSpec) => readonly Finding[] | null;
+
+const checkGauge: Check = ({ path, query }) => {
+  const gauge = rateOfGauge(query);
+  if (gauge === null) return null;
+  const queryPath = [...path, 'query'];
+  const message = `${formatPath(queryPath)}: ${gauge.metric} is a gauge, and its rate is how fast it changes: with 500 waiting all the time, the metric is 0. Write avg_over_time(${gauge.metric}{...}[1m])`;
+  return [{ ...finding('rate-of-gauge', queryPath, message), offset: gauge.from }];
+};
+
+/** A target that the largest value does not exceed by more than the tolerance. */
+const checkReach: Check = ({ measure, amount, path, target, written }, spec) => {
+  const { kind, most, metric } = measure;
+  if (kind !== 'ratio' || most === null || amount * (1 + toleranceUp(spec)) < most) return null;
+  const field = [...path, 'target', target];
+  const isPercent = most === 1 && amount > 1 && amount <= 90;
+  const instead = isPercent
+    ? `${quantityText(amount / 100)}, or multiply the query by 100`
+    : quantityText(0.8 * most);
+  const message = `${formatPath(field)} is ${written}, but ${metric} is at most ${decimal(most)} in this query: this never scales up. Write ${instead}`;
+  return [finding('never-scales-up', field, message)];
+};
+
+/** `averageValue` divides by the target alone, so the value must grow with the number of busy pods. */
+const checkAverage: Check = ({ member, target, measure, path, written, amount }, spec) => {
+  const { kind, form, most } = measure;
+  const isOne = form === 'one' || (member === 'object' && (kind === 'ratio' || kind === 'latency'));
+  if (target !== 'averageValue' || member === 'pods' || !isOne || kind === 'unknown') return null;
+  const field = [...path, 'target', 'averageValue'];
+  const what =
+    kind === 'ratio' ? 'a utilization' : kind === 'latency' ? 'a latency' : 'an average over the pods';
+  const limit =
+    most === null
+      ? 'at three times the target this asks for 3 pods, whether 3 or 30 are running'
+      : `this asks for at most ${countPods(Math.ceil(most / amount))} of ${spec.maxReplicas ?? 'maxReplicas'}`;
+  const message = `${formatPath(field)}: the query returns ${what}, which averageValue divides by ${written} to get the replicas: ${limit}. Write target: { value: ${written} }, which multiplies the replicas by value/target`;
+  return [finding(kind === 'latency' ? 'latency-target' : 'average-as-total', field, message)];
+};
+
+/** `value` multiplies the ready pods by value/target, so the value must fall when pods are added. */
+const checkTotal: Check = ({ member, target, measure, path, written }, { maxReplicas }) => {
+  const isTotal = measure.form === 'total' || (member === 'external' && measure.form === 'series');
+  if (target !== 'value' || !isTotal || !['load', 'duration'].includes(measure.kind)) return null;
+  const field = [...path, 'target', 'value'];
+  const end = maxReplicas === undefined ? 'maxReplicas' : `maxReplicas (${maxReplicas})`;
+  const message = `${formatPath(field)}: the query returns a total, which does not fall when pods are added, and value multiplies the replicas by value/target in each decision: at three times the target 1, 3, 9, ... up to ${end}. Write target: { averageValue: ${written} }`;
+  return [finding('total-as-value', field, message)];
+};
+
+/** Reports a latency or a queue if no other metric may be the load. */
+function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Finding[] {
+  const all = spec.metrics ?? [];
+  const isOther = ({ measure }: Queried): boolean => !['latency', 'waiting', 'ratio'].includes(measure.kind);
+  const { maxReplicas, minReplicas = BUILT_IN.minReplicas } = spec;
+  if (metrics.length < all.length || metrics.some(isOther) || maxReplicas === undefined) return [];
+  const waiting = metrics.find(({ measure }) => measure.kind === 'waiting');
+  if (waiting !== undefined) return [ofWaiting(waiting, { minReplicas, maxReplicas })];
+  const latency = metrics.find(({ measure }) => measure.kind === 'latency');
+  const isReported = latency?.target === 'averageValue' && latency.member !== 'pods';
+  if (latency === undefined || isReported || metrics.some(({ measure }) => measure.kind === 'ratio'))
+    return [];
+  const path = [...latency.path, 'query'];
+  const message = `${formatPath(path)} is a latency, the only metric: it grows without limit once the pods are full, up to maxReplicas (${maxReplicas}), and does not fall below the duration of one request, however many pods are added. Add the requests in progress as the first metric, such as sum(rate(http_request_duration_seconds_sum{...}[2m])) with an averageValue`;
+  return [finding('latency-target', path, message)];
+}
+
+/** The requests in progress of each server that has a metric of its queue. */
+const RUNNING: readonly (readonly [RegExp, string])[] = [
+  [/^(vllm[:_])num_requests_waiting$/, '$1num_requests_running'],
+  [/^(sglang[:_])num_queue_reqs$/, '$1num_running_reqs'],
+  [/^tgi_queue_size$/, 'tgi_batch_current_size'],
+  [/^dynamo_frontend_queued_requests$/, 'dynamo_frontend_inflight_requests'],
+  [/^ray_serve_deployment_queued_queries$/, 'ray_serve_replica_processing_queries'],
+];
+
+function ofWaiting(
+  { path, amount, measure }: Queried,
+  { minReplicas, maxReplicas }: { readonly minReplicas: number; readonly maxReplicas: number },
+): Finding {
+  const queryPath = [...path, 'query'];
+  const { metric } = measure;
+  const rule = RUNNING.find(([pattern]) => pattern.test(metric));
+  const load =
+    rule === undefined
+      ? 'a rate of requests, such as sum(rate(REQUESTS_TOTAL{...}[1m])), with the requests per second of one pod as the averageValue'
+      : `the load: sum(${metric}{...}) + sum(${metric.replace(rule[0], rule[1])}{...}), with the requests that one pod serves at a time as the averageValue`;
+  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue without the load: ${decimal(amount * maxReplicas)} waiting requests ask for all ${maxReplicas} pods, whatever they serve per second, and an empty queue asks for minReplicas (${minReplicas}) while all pods are busy. Query ${load}`;
+  return finding('queue-without-load', queryPath, message);
+}
+
+/** The longest time from minReplicas to maxReplicas without a warning, in seconds. */
+const LONGEST_SCALE_UP = 900;
+
+/** A limit of one pod for each period, which is meant to wait until a pod has started. */
+function checkSpeed({
+  behavior,
+  minReplicas = BUILT_IN.minReplicas,
+  maxReplicas,
+}: LooseSpec): readonly Finding[] {
+  const { policies = [], selectPolicy } = behavior?.scaleUp ?? {};
+  const [policy] = policies;
+  if (
+    policies.length !== 1 ||
+    policy === undefined ||
+    maxReplicas === undefined ||
+    selectPolicy === 'Disabled'
+  )
+    return [];
+  const { type, value, periodSeconds } = policy;
+  if (type !== 'Pods' || value !== 1 || periodSeconds === undefined) return [];
+  const seconds = (maxReplicas - minReplicas) * periodSeconds;
+  if (seconds <= LONGEST_SCALE_UP) return [];
+  const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${Math.round(seconds / 60)} min, and each pod also has to start, while the backlog grows. Add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  return [finding('slow-scale-up', path, message)];
+}
+
+function toleranceUp({ tolerance, behavior }: LooseSpec): number {
+  return toleranceNumber(behavior?.scaleUp?.tolerance) ?? toleranceNumber(tolerance) ?? BUILT_IN.tolerance;
+}
+
+function countPods(pods: number): string {
+  return pods === 1 ? '1 pod' : `${pods} pods`;
+}
+
+function decimal(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
+
+/** Returns a quantity such as `800m`. */
+function quantityText(value: number): string {
+  return Number.isInteger(value) ? String(value) : `${Math.round(value * 1000)}m`;
+}
