@@ -1,18 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { recommend } from '../../src/backtest/compare/recommend.js';
-import { runJobsHere } from '../../src/backtest/compare/run-jobs.js';
-import { assignmentText, changedVariant } from '../../src/backtest/compare/sweep.js';
 import {
+  runJobsHere,
   DEMAND_STEP_SECONDS,
   type Result,
   runAllOn,
   scoringOf,
   traceWorkload,
 } from '../../src/backtest/compare/variant.js';
+import { assignmentText, changedVariant } from '../../src/backtest/compare/sweep.js';
 import { parseThreshold } from '../../src/backtest/figures/threshold.js';
-import { evenLoad } from '../../src/backtest/load/even-load.js';
-import { createLoad, type Load } from '../../src/backtest/load/load.js';
+import { evenLoad, createLoad, type Load } from '../../src/backtest/load/load.js';
 import { parseTrace } from '../../src/backtest/load/parse-trace.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';

@@ -1,9 +1,15 @@
 import type { Instant } from '../../units/time.js';
 import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
-import type { RunJobs } from './run-jobs.js';
+import {
+  type RunJobs,
+  type Assumptions,
+  runAllOn,
+  scoringOf,
+  type Variant,
+  type WorkloadModel,
+} from './variant.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
-import { type Assumptions, runAllOn, scoringOf, type Variant, type WorkloadModel } from './variant.js';
 
 export interface SearchInput {
   readonly workload: WorkloadModel;

@@ -1,15 +1,18 @@
-import type { Scaler } from '../../scaler/spec.js';
-import type { Instant } from '../../units/time.js';
+import {
+  idealFollower,
+  staticFleet,
+  demandOf,
+  figuresOf,
+  type Figures,
+  type Scoring,
+} from '../figures/figures.js';
 import type { Load } from '../load/load.js';
-import { idealFollower, staticFleet } from '../figures/baselines.js';
-import { demandOf } from '../figures/demand.js';
-import { figuresOf } from '../figures/figures.js';
-import type { Figures, Scoring } from '../figures/figures.js';
-import type { MetricModel } from '../simulation/metric-model.js';
-import { podOrderOf } from '../simulation/fleet.js';
-import type { Run, RunInput } from '../simulation/run-variant.js';
-import type { Job, RunJobs } from './run-jobs.js';
+import { podOrderOf, FleetError } from '../simulation/fleet.js';
+import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
+import type { MetricModel } from '../simulation/samples.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 
 /** A document to run over the load. The name is unique in the report. */
 export interface Variant {
@@ -138,4 +141,48 @@ export function resultOf(name: string, run: Run, scoring: Scoring): Result {
 function firstCount({ spec }: Scaler, { demand }: Scoring): number {
   const needed = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
   return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));
+}
+
+/** A document and the input of its run. */
+export interface Job {
+  readonly scaler: Scaler;
+  readonly input: RunInput;
+}
+
+/** A failure affects one document only. */
+export type JobResult = { readonly run: Run } | { readonly error: string };
+
+/** Runs documents, possibly in parallel. The results have the order of the jobs. */
+export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
+
+export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
+
+export function runJob({ scaler, input }: Job, onRound?: OnRound): JobResult {
+  try {
+    return { run: runVariant(scaler, input, onRound) };
+  } catch (error) {
+    if (error instanceof FleetError) return { error: error.message };
+    return { error: `internal error: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** Returns the number of decisions of a job. */
+export function roundsOf({ scaler, input: { start, end } }: Job): number {
+  return Math.floor(secondsBetween(start, end) / scaler.spec.syncPeriodSeconds);
+}
+
+/**
+ * Returns the names of the variants on the Pareto front: no other variant has fewer pod-hours without more
+ * under-provisioning, or less under-provisioning without more pod-hours.
+ */
+export function paretoFront(results: readonly Result[]): ReadonlySet<string> {
+  const scored = results.flatMap(({ name, figures }) => (figures === null ? [] : [{ name, figures }]));
+  const isBeaten = (one: (typeof scored)[number]): boolean =>
+    scored.some(
+      ({ figures }) =>
+        figures.podHours <= one.figures.podHours &&
+        figures.thetaU <= one.figures.thetaU &&
+        (figures.podHours < one.figures.podHours || figures.thetaU < one.figures.thetaU),
+    );
+  return new Set(scored.filter((one) => !isBeaten(one)).map(({ name }) => name));
 }

@@ -1,12 +1,9 @@
-import type { LimitName } from '../../decision/result/decision.js';
-import { secondsBetween } from '../../units/time.js';
+import { elasticityOf, type Elasticity, type ElasticityStep } from './elasticity.js';
 import type { Load } from '../load/load.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
-import type { Demand } from './demand.js';
-import { elasticityOf } from './elasticity.js';
-import type { Elasticity, ElasticityStep } from './elasticity.js';
-import { stepMeans } from './step-means.js';
+import type { LimitName } from '../../decision/result/decision.js';
+import { secondsBetween, addSeconds, earliest, type Instant } from '../../units/time.js';
 
 /** What a variant achieved, and what it cost. */
 export interface Figures extends Elasticity {
@@ -114,4 +111,104 @@ function countFlaps({ changes }: Run): number {
 
 function percentOf(part: number, whole: number): number {
   return whole === 0 ? 0 : (100 * part) / whole;
+}
+
+/** How many pods the load needed in each step. */
+export interface Demand {
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly stepSeconds: number;
+  /** Pods per step, at least 1; NaN where the load is unknown. */
+  readonly pods: Float64Array;
+}
+
+/**
+ * Returns the pods needed for the mean load of each step: the load divided by what one pod carries, rounded up, at
+ * least 1. It uses the mean of a step because the demand of single seconds changes faster than any scaler decides.
+ */
+export function demandOf(
+  load: Load,
+  settings: {
+    readonly capacity: number;
+    readonly start: Instant;
+    readonly end: Instant;
+    readonly stepSeconds: number;
+  },
+): Demand {
+  const { capacity, start, end, stepSeconds } = settings;
+  const steps = Math.max(1, Math.ceil((end - start) / (stepSeconds * 1000)));
+  const pods = new Float64Array(steps);
+  for (let index = 0; index < steps; index += 1) {
+    const from = addSeconds(start, index * stepSeconds);
+    const mean = load.mean(from, earliest(addSeconds(from, stepSeconds), end));
+    // 0.3 / 0.1 is slightly more than 3.
+    pods[index] = mean === null ? NaN : Math.max(1, Math.ceil(mean / capacity - 1e-9));
+  }
+  return { start, end, stepSeconds, pods };
+}
+
+/**
+ * Yields the mean count and the length in seconds of each period of `stepSeconds` from `start` to `end`. The last
+ * period may be shorter.
+ */
+export function* stepMeans(
+  counts: readonly CountStep[],
+  {
+    start,
+    end,
+    stepSeconds,
+  }: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
+): Iterable<{ readonly mean: number; readonly seconds: number }> {
+  let index = 0;
+  for (let from: number = start; from < end; from += stepSeconds * 1000) {
+    const to = Math.min(from + stepSeconds * 1000, end);
+    let area = 0;
+    let time = from;
+    while (time < to) {
+      while ((counts[index + 1]?.at ?? Infinity) <= time) index += 1;
+      const until = Math.min(counts[index + 1]?.at ?? to, to);
+      area += (counts[index]?.count ?? 0) * (until - time);
+      time = until;
+    }
+    yield { mean: area / (to - from), seconds: (to - from) / 1000 };
+  }
+}
+
+/** Returns a run with a fixed number of pods. Default: as many as the highest demand. */
+export function staticFleet(demand: Demand, count: number = peakOf(demand)): Run {
+  return runOf(demand, [{ at: demand.start, count }]);
+}
+
+function peakOf({ pods }: Demand): number {
+  return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
+}
+
+/**
+ * Returns a run of an ideal scaler: always as many ready pods as the demand. While the demand is unknown, it keeps the
+ * last count.
+ */
+export function idealFollower(demand: Demand): Run {
+  const counts: CountStep[] = [];
+  let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
+  demand.pods.forEach((pods, index) => {
+    const count = Number.isNaN(pods) ? last : pods;
+    if (index === 0 || count !== last)
+      counts.push({ at: addSeconds(demand.start, index * demand.stepSeconds), count });
+    last = count;
+  });
+  return runOf(demand, counts);
+}
+
+function runOf({ start, end }: Demand, counts: readonly CountStep[]): Run {
+  return {
+    start,
+    end,
+    replicas: counts,
+    ready: counts,
+    changes: [],
+    rounds: 0,
+    roundsAtMaximum: 0,
+    roundsByLimit: new Map(),
+    roundsWithoutValue: 0,
+  };
 }

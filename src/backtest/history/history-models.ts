@@ -1,12 +1,10 @@
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
-import { type Milli, milliFromNumber } from '../../units/quantity.js';
-import { addSeconds } from '../../units/time.js';
+import type { WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../load/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
-import type { MetricModel } from '../simulation/metric-model.js';
-import { CONTAINER } from '../simulation/take-sample.js';
-import { firstRoundAt } from './round-phase.js';
-import type { WorkloadModel } from '../compare/variant.js';
+import { type MetricModel, CONTAINER } from '../simulation/samples.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { type Milli, milliFromNumber } from '../../units/quantity.js';
+import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
 /** The history of one metric. */
 export interface MetricHistory {
@@ -126,4 +124,22 @@ function requestsOf(
   for (const name of named)
     if (!simulated.has(name) && rest !== undefined && simulated.size === 1) simulated.set(name, rest);
   return simulated;
+}
+
+/**
+ * Returns the first round after `start`. The phase of the rounds follows from the recorded changes, because each change
+ * follows a round and rounds are one period apart. Without a change: one period after `start`.
+ */
+export function firstRoundAt(changes: readonly CountStep[], start: Instant, periodSeconds: number): Instant {
+  const periodMs = periodSeconds * 1000;
+  let sine = 0;
+  let cosine = 0;
+  for (const { at } of changes) {
+    const angle = (2 * Math.PI * (at - start)) / periodMs;
+    sine += Math.sin(angle);
+    cosine += Math.cos(angle);
+  }
+  if (changes.length === 0) return addSeconds(start, periodSeconds);
+  const phaseMs = Math.round((Math.atan2(sine, cosine) / (2 * Math.PI)) * periodMs);
+  return instantFromMs(start + (phaseMs > 0 ? phaseMs : phaseMs + periodMs));
 }

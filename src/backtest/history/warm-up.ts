@@ -1,5 +1,6 @@
-import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 import type { Load } from '../load/load.js';
+import type { Scaler, ScalingRules } from '../../scaler/spec.js';
+import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
 /** Returns how many seconds of the warm-up before `start` have values. `observed`: see `observedOfColumn`. */
 export function knownWarmUpSeconds(
@@ -23,4 +24,26 @@ export function knownSince(observed: Load, stepSeconds: number): Instant | null 
   const time = times[values.findIndex((value) => !Number.isNaN(value))];
   // A value applies from half a step before its time to half a step after it.
   return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
+}
+
+/** Returns how far back a decision of a document depends on earlier ones, in seconds. */
+export function longestWindowSeconds({ spec }: Scaler): number {
+  const { behavior, downscaleConfirmation, fallback } = spec;
+  return Math.max(
+    spec.downscaleStabilizationSeconds,
+    spec.upscaleForbiddenWindowSeconds,
+    spec.downscaleForbiddenWindowSeconds,
+    downscaleConfirmation?.seconds ?? 0,
+    fallback?.afterSeconds ?? 0,
+    spec.minReplicas === 0 ? spec.cooldownSeconds : 0,
+    ...[behavior?.scaleUp, behavior?.scaleDown].map(windowOfRules),
+  );
+}
+
+function windowOfRules(rules: ScalingRules | undefined): number {
+  if (rules === undefined) return 0;
+  return Math.max(
+    rules.stabilizationWindowSeconds,
+    ...rules.policies.map(({ periodSeconds }) => periodSeconds),
+  );
 }

@@ -1,5 +1,4 @@
-import { instantFromMs } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { instantFromMs, type Instant, addSeconds, earliest } from '../../units/time.js';
 
 /**
  * The load of a workload as a step function. Each value applies until the next point. NaN is a gap: the load is unknown
@@ -127,3 +126,26 @@ export function lastAtOrBefore(times: Float64Array, time: number, length = times
   }
   return low - 1;
 }
+
+/**
+ * Returns the mean load of each period of `stepSeconds`, unless the steps already have at least that length. A burst of
+ * one second is not lost load, because a request may wait for some seconds.
+ */
+export function evenLoad(load: Load, stepSeconds: number): Load {
+  const { start, end, points } = load;
+  const stepMs = stepSeconds * 1000;
+  if ((end - start) / points >= stepMs) return load;
+  const count = Math.ceil((end - start) / stepMs);
+  const times = Float64Array.from({ length: count }, (_, index) => start + index * stepMs);
+  const values = times.map((time) => {
+    const from = instantFromMs(time);
+    return load.mean(from, earliest(addSeconds(from, stepSeconds), end)) ?? NaN;
+  });
+  return createLoad(times, values, end);
+}
+
+/** A Monday, so schedules by weekday start at the beginning of a week. */
+export const DEFAULT_START = instantFromMs(Date.UTC(2026, 0, 5));
+
+/** Seconds from the creation of a pod until it is ready. */
+export const DEFAULT_POD_START_SECONDS = 30;

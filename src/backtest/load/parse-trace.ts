@@ -1,8 +1,6 @@
 import { formatInstant, instantFromMs } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { DEFAULT_START } from './defaults.js';
-import { createLoad } from './load.js';
-import type { Load } from './load.js';
+import { DEFAULT_START, createLoad, type Load } from './load.js';
 
 /** `line` is null for a problem of the whole file. A trace with an error is rejected. */
 export interface TraceProblem {

@@ -1,5 +1,4 @@
-import { stepMeans } from '../figures/step-means.js';
-import type { Demand } from '../figures/demand.js';
+import { stepMeans, type Demand } from '../figures/figures.js';
 import type { Run } from '../simulation/run-variant.js';
 
 const BLOCKS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;

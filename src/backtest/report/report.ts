@@ -1,11 +1,10 @@
 import { formatInstant } from '../../units/time.js';
 import { FIGURE_NAMES, readFigure } from '../figures/threshold.js';
 import type { Scoring } from '../figures/figures.js';
-import { paretoFront } from '../compare/pareto.js';
+import { paretoFront, type Result } from '../compare/variant.js';
 import type { Saving } from '../compare/recommend.js';
 import type { Assignment } from '../compare/sweep.js';
 import { RAN } from '../history/recorded-run.js';
-import type { Result } from '../compare/variant.js';
 
 export interface Report {
   readonly scoring: Scoring;

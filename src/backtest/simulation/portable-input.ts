@@ -1,5 +1,5 @@
 import { createLoad, type Load, type LoadData } from '../load/load.js';
-import type { MetricModel } from './metric-model.js';
+import type { MetricModel } from './samples.js';
 import type { RunInput } from './run-variant.js';
 
 /** The input of a run without functions, for a worker thread. Loads are replaced by their index. */

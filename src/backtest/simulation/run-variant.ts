@@ -9,10 +9,7 @@ import type { Instant } from '../../units/time.js';
 import { createFleet } from './fleet.js';
 import type { Fleet, PodOrder } from './fleet.js';
 import { type CountStep, countsSince } from './count-steps.js';
-import type { MetricModel } from './metric-model.js';
-import { createShareCurve } from './share-curve.js';
-import type { ShareCurve } from './share-curve.js';
-import { takeSample } from './take-sample.js';
+import { type MetricModel, createShareCurve, type ShareCurve, takeSample } from './samples.js';
 
 export interface RunInput {
   readonly start: Instant;

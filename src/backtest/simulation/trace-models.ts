@@ -3,8 +3,7 @@ import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Load } from '../load/load.js';
-import { type MetricModel, spanOfRate } from './metric-model.js';
-import { CONTAINER } from './take-sample.js';
+import { type MetricModel, spanOfRate, CONTAINER } from './samples.js';
 
 export interface TraceAssumptions {
   /** Load that one pod carries. */

@@ -1,16 +1,16 @@
 import { recommend } from '../../backtest/compare/recommend.js';
-import type { RunJobs } from '../../backtest/compare/run-jobs.js';
-import type { Threshold } from '../../backtest/figures/threshold.js';
-import { sweepVariants } from '../../backtest/compare/sweep.js';
 import {
+  type RunJobs,
   type Variant,
   baselines,
   runAllOn,
   scoringOf,
   traceWorkload,
 } from '../../backtest/compare/variant.js';
+import type { Threshold } from '../../backtest/figures/threshold.js';
+import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report/report.js';
-import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/defaults.js';
+import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -20,28 +20,34 @@ import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { createProgress } from '../output/progress.js';
 import { type OutputFile, openOutputFile } from '../output/output-file.js';
-import type { BacktestOptions } from './backtest-options.js';
-import { checkFiles, checkOptions } from './check-options.js';
-import { checkDemand, checkRounds } from './input/check-rounds.js';
-import { describeAssumptions, leftOutLines, unscoredLines } from './input/describe-assumptions.js';
-import { openHistory } from './history/open-history.js';
 import {
+  type BacktestOptions,
+  checkFiles,
+  checkOptions,
   parseCount,
   parsePositive,
   parseSeconds,
   parseSweeps,
   parseThresholds,
-} from './input/parse-options.js';
-import { buildPage, MOST_CHARACTERS } from './html/build-page.js';
-import type { RunTrace } from './html/trace-run.js';
-import { writeHtml } from './html/write-html.js';
-import { openTrace } from './input/open-trace.js';
+} from './input/options.js';
+import {
+  checkDemand,
+  checkRounds,
+  describeAssumptions,
+  leftOutLines,
+  unscoredLines,
+  openTrace,
+  type BacktestInput,
+} from './input/backtest-input.js';
+import { openHistory } from './history/open-history.js';
+import { buildPage, MOST_CHARACTERS } from './report/build-page.js';
+import type { RunTrace } from './report/trace-run.js';
+import { writeHtml } from './report/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
-import type { BacktestInput } from './input/backtest-input.js';
 import { createWorkerPool } from './workers/run-jobs-in-workers.js';
 import { createTraces, type Traces } from './workers/traces.js';
-import { type Format, FORMATS, writeReport } from './write-report.js';
+import { type Format, FORMATS, writeReport } from './report/write-report.js';
 
 /**
  * Runs `backtest`: simulates documents on a load. Returns 1 if a condition of `--fail-if` is true for the first

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { BacktestOptions } from '../backtest/backtest-options.js';
+import type { BacktestOptions } from '../backtest/input/options.js';
 import type { CommandIo } from '../process/io.js';
 import type { NewOptions } from '../new/new-options.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { runJobsHere } from '../../../src/backtest/compare/run-jobs.js';
+import { runJobsHere, runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import {
   figuresByWindow,
   meanWithoutSmallest,
   subWindows,
 } from '../../../src/backtest/compare/sub-windows.js';
-import { runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { createLoad, type Load } from '../../../src/backtest/load/load.js';
 import { addSeconds, instantFromMs, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';

@@ -5,8 +5,7 @@ import {
   countChanges,
   presentSettings,
 } from '../../../src/backtest/compare/tuned-settings.js';
-import { runJobsHere } from '../../../src/backtest/compare/run-jobs.js';
-import { runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere, runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { firstRoundAt } from '../../../src/backtest/history/round-phase.js';
+import { firstRoundAt } from '../../../src/backtest/history/history-models.js';
 import { observedOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
 import { recordedRun } from '../../../src/backtest/history/recorded-run.js';
 import { createFleet, podOrderOf, type PodOrder } from '../../../src/backtest/simulation/fleet.js';
-import type { ShareModel } from '../../../src/backtest/simulation/metric-model.js';
-import { shareValues } from '../../../src/backtest/simulation/pod-values.js';
+import { type ShareModel, shareValues } from '../../../src/backtest/simulation/samples.js';
 import type { Pod } from '../../../src/decision/snapshot/snapshot.js';
 import { addSeconds, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf, T0 } from '../../support/builders.js';

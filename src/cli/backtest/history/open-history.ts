@@ -1,7 +1,6 @@
 import { RAN } from '../../../backtest/history/recorded-run.js';
 import { historyWorkload, isMemory } from '../../../backtest/history/history-models.js';
-import { longestWindowSeconds } from '../../../backtest/history/longest-window.js';
-import { knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
+import { longestWindowSeconds, knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
 import { countAt, countsSince } from '../../../backtest/simulation/count-steps.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
@@ -13,24 +12,13 @@ import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { openOutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { describeAssumptions, unscoredLines, usesCpu } from '../input/describe-assumptions.js';
-import type { BacktestInput } from '../input/backtest-input.js';
+import { describeAssumptions, unscoredLines, usesCpu, type BacktestInput } from '../input/backtest-input.js';
+import type { HistoryOptions } from '../input/options.js';
 import type { Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readHistory, type RecordedHistory } from './read-history.js';
 import { readRange } from './read-range.js';
-
-export interface HistoryOptions {
-  readonly prometheus?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly step?: string;
-  readonly request?: string;
-  readonly cache?: boolean;
-  readonly history?: string;
-  readonly saveHistory?: string;
-}
 
 const DEFAULT_STEP_SECONDS = 15;
 

@@ -21,10 +21,9 @@ import {
   windowOfQuery,
 } from '../../../backtest/history/plan-queries.js';
 import { recordedRun } from '../../../backtest/history/recorded-run.js';
-import { CONTAINER } from '../../../backtest/simulation/take-sample.js';
+import { CONTAINER, spanOfRate } from '../../../backtest/simulation/samples.js';
 import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
-import { spanOfRate } from '../../../backtest/simulation/metric-model.js';
 import { isDifference, isRate } from '../../../promql/ranges.js';
 import { isOfResource, resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';

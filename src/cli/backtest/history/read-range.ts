@@ -1,4 +1,4 @@
-import { longestWindowSeconds } from '../../../backtest/history/longest-window.js';
+import { longestWindowSeconds } from '../../../backtest/history/warm-up.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../../units/time.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { CommandError } from '../../process/io.js';
-import { parseSeconds } from '../input/parse-options.js';
+import { parseSeconds } from '../input/options.js';
 import { MAX_POINTS, type Range } from './fetch-series.js';
 
 const FEWEST_POINTS = 10;

@@ -1,5 +1,23 @@
-import type { Assumptions, Result, WorkloadModel } from '../../../backtest/compare/variant.js';
-import type { Scoring } from '../../../backtest/figures/figures.js';
+import { resolve } from 'node:path';
+import {
+  type Assumptions,
+  type Result,
+  type WorkloadModel,
+  DEMAND_STEP_SECONDS,
+  type Variant,
+} from '../../../backtest/compare/variant.js';
+import type { Scoring, Demand } from '../../../backtest/figures/figures.js';
+import { evenLoad, type Load } from '../../../backtest/load/load.js';
+import { parseTraceInParts } from '../../../backtest/load/parse-trace.js';
+import { isLeftOut } from '../../../backtest/simulation/trace-models.js';
+import { parseTime } from './options.js';
+import { CommandError, type CommandIo } from '../../process/io.js';
+import { describeReadError } from '../../../config/describe-read-error.js';
+import { SERVICE_DEFAULTS } from '../../../config/service-defaults.js';
+import { readBoundedText } from '../../../files/read-bounded.js';
+import { takeTurns } from '../../../units/clock.js';
+import { formatSeconds } from '../../../units/format-seconds.js';
+import { type Instant, secondsBetween } from '../../../units/time.js';
 
 /** The input of all runs, from a load trace or from history. */
 export interface BacktestInput {
@@ -10,4 +28,129 @@ export interface BacktestInput {
   readonly otherResults: readonly Result[];
   /** The assumptions as sentences. */
   readonly assumptionLines: readonly string[];
+}
+
+/** 30 days of seconds are 40 MB. */
+const MAX_TRACE_BYTES = 128 * 1024 * 1024;
+
+/** Reads a load trace and prints its problems. Throws `CommandError`. */
+export async function openTrace(file: string, start: string | undefined, io: CommandIo): Promise<Load> {
+  const startTime: Instant | null = start === undefined ? null : parseTime('--start', start);
+  const takeTurn = takeTurns(io.clock);
+  const parts = parseTraceInParts(await readText(file, io), startTime);
+  let part = parts.next();
+  for (; part.done !== true; part = parts.next()) {
+    await takeTurn();
+    if (io.signal.aborted) throw new CommandError(`--trace: reading ${file}: interrupted`);
+  }
+  const { load, problems } = part.value;
+  for (const { severity, line, message } of problems)
+    io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
+  if (load === null) throw new CommandError(`--trace: ${file} is not used`);
+  return evenLoad(load, DEMAND_STEP_SECONDS);
+}
+
+async function readText(file: string, io: CommandIo): Promise<string> {
+  if (file === '-') return io.readStdin();
+  try {
+    return await readBoundedText(resolve(io.cwd, file), {
+      mostBytes: MAX_TRACE_BYTES,
+      pipe: { signal: io.signal },
+    });
+  } catch (error) {
+    throw new CommandError(`--trace: reading ${file}: ${describeReadError(error)}`);
+  }
+}
+
+/** 30 days with a sync period of 1 s, which take some minutes. */
+const MAX_ROUNDS = 3_000_000;
+
+/** Throws `CommandError` if a document would take too many decisions. */
+export function checkRounds(variants: readonly Variant[], { start, end }: Demand): void {
+  const seconds = secondsBetween(start, end);
+  for (const { name, scaler } of variants) {
+    const { syncPeriodSeconds } = scaler.spec;
+    const rounds = Math.floor(seconds / syncPeriodSeconds);
+    if (rounds > MAX_ROUNDS)
+      throw new CommandError(
+        `${name}: ${formatSeconds(seconds)} of a decision every ${syncPeriodSeconds} s are ${rounds} decisions, must be at most ${MAX_ROUNDS}: choose a shorter time`,
+      );
+  }
+}
+
+/** Fifty times the maximum number of simulated pods. */
+const MAX_DEMAND = 1_000_000;
+
+/** Throws `CommandError` for a load that no fleet can carry, usually because its unit differs. */
+export function checkDemand({ demand, capacity }: Scoring): void {
+  const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
+  if (most > MAX_DEMAND)
+    throw new CommandError(
+      `the load needs ${most} pods of a capacity of ${capacity} each, must be at most ${MAX_DEMAND}: check the unit of --capacity`,
+    );
+}
+
+/** Returns whether a document has a CPU metric. */
+export function usesCpu(variants: readonly Variant[]): boolean {
+  return variants.some(({ scaler }) =>
+    scaler.spec.metrics.some(
+      ({ type, name }) => (type === 'Resource' || type === 'ContainerResource') && name === 'cpu',
+    ),
+  );
+}
+
+/** Returns one sentence for each assumption that the result depends on, with the option that sets it. */
+export function describeAssumptions(
+  assumptions: Assumptions,
+  variants: readonly Variant[],
+  { hasConfig }: { readonly hasConfig: boolean },
+): readonly string[] {
+  const { capacity, podStartSeconds, usageAtCapacityPercent, initialReplicas } = assumptions;
+  const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
+  const isOfCpu = usesCpu(variants);
+  const given = (field: 'resourceWindowSeconds' | 'scrapeIntervalSeconds'): string => {
+    if (hasConfig) return `(${field} of --config)`;
+    return assumptions[field] === SERVICE_DEFAULTS[field]
+      ? `(the default of ${field}; --config sets it)`
+      : `(${field} of the saved history)`;
+  };
+  return [
+    `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
+    `a pod is ready ${round(podStartSeconds)} s after it was created (--pod-start)`,
+    ...(isOfCpu
+      ? [
+          `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
+        ]
+      : []),
+    'the load is divided evenly among the ready pods',
+    ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
+    `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
+    `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
+    initialReplicas === null
+      ? 'the first replicas are the first demand (--initial-replicas)'
+      : `the first replicas are ${initialReplicas} (--initial-replicas)`,
+    'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
+    'pauses, dry run, recovery holds and failures are not simulated',
+  ];
+}
+
+/** Names the metrics for which a load trace has no information. */
+export function leftOutLines(variants: readonly Variant[]): readonly string[] {
+  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isLeftOut));
+  const distinct = [...new Set(names.map(({ identity }) => identity))];
+  if (distinct.length === 0) return [];
+  return [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`];
+}
+
+/** Returns a sentence about the share of the time without load. */
+export function unscoredLines({ pods }: Demand): readonly string[] {
+  const unknown = pods.reduce((count, needed) => count + (Number.isNaN(needed) ? 1 : 0), 0);
+  // Half of the last window always lacks values.
+  if (100 * unknown < pods.length) return [];
+  const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
+  return [`the load is unknown for ${percent} % of this time, which is not scored`];
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
 }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type Job, type JobResult, roundsOf, type RunJobs } from '../../../backtest/compare/run-jobs.js';
+import { type Job, type JobResult, roundsOf, type RunJobs } from '../../../backtest/compare/variant.js';
 import type { Load, LoadData } from '../../../backtest/load/load.js';
 import { packInput, shareLoad } from '../../../backtest/simulation/portable-input.js';
 import { onAbort } from '../../../units/abort.js';

@@ -1,6 +1,6 @@
-import { type Job, type JobResult, runJob } from '../../../backtest/compare/run-jobs.js';
+import { type Job, type JobResult, runJob } from '../../../backtest/compare/variant.js';
 import type { Scaler } from '../../../scaler/spec.js';
-import { createRunTracer, type RunTrace } from '../html/trace-run.js';
+import { createRunTracer, type RunTrace } from '../report/trace-run.js';
 
 /** Collects the data of each run for the page of `--html` while it runs. */
 export interface Traces {

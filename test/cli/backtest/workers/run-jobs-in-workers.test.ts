@@ -4,10 +4,10 @@ import {
   createWorkerPool,
   type WorkerPool,
 } from '../../../../src/cli/backtest/workers/run-jobs-in-workers.js';
-import type { RunTrace } from '../../../../src/cli/backtest/html/trace-run.js';
+import type { RunTrace } from '../../../../src/cli/backtest/report/trace-run.js';
 import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
 import { createTraces } from '../../../../src/cli/backtest/workers/traces.js';
-import { type Job, runJobsHere } from '../../../../src/backtest/compare/run-jobs.js';
+import { type Job, runJobsHere } from '../../../../src/backtest/compare/variant.js';
 import { observedOfColumn } from '../../../../src/backtest/history/matrix-to-load.js';
 import { createLoad } from '../../../../src/backtest/load/load.js';
 import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';

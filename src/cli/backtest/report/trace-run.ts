@@ -1,13 +1,12 @@
-import type { Job } from '../../../backtest/compare/run-jobs.js';
+import type { Job } from '../../../backtest/compare/variant.js';
 import { type BandBuilder, createBand } from '../../../backtest/report/band.js';
 import type { PageMetric } from '../../../backtest/report/page-data.js';
 import { modelledMetrics, type OnRound } from '../../../backtest/simulation/run-variant.js';
+import { explainLines } from '../../explain/explain-lines.js';
 import type { Decision } from '../../../decision/result/decision.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
 import { milliToNumber } from '../../../units/quantity.js';
 import { addSeconds } from '../../../units/time.js';
-import { explainLines } from '../../explain/explain-lines.js';
-import { createExplanations } from './explanations.js';
 
 /** The data of a run that the page shows in addition to its replicas. A worker thread can send it. */
 export interface RunTrace {
@@ -67,4 +66,29 @@ function addMetrics(
 
 function targetOf({ target }: MetricSpec): number {
   return target.type === 'Utilization' ? target.percent : milliToNumber(target.milli);
+}
+
+/** Explanations whose lines are stored without duplicates, because most lines repeat. */
+export interface Explanations {
+  /** Returns the indexes of the lines; empty if the limit is exceeded. `lines` is not called again after that. */
+  readonly add: (lines: () => readonly string[]) => readonly number[];
+  readonly lines: () => readonly string[];
+}
+
+export function createExplanations(mostCharacters: number): Explanations {
+  const known = new Map<string, number>();
+  let left = mostCharacters;
+  return {
+    add: (linesOf) => {
+      if (left < 0) return [];
+      const lines = linesOf();
+      const fresh = new Set(lines.filter((line) => !known.has(line)));
+      // An index has up to 6 characters.
+      left -= [...fresh].reduce((sum, line) => sum + line.length + 3, lines.length * 6);
+      if (left < 0) return [];
+      for (const line of fresh) known.set(line, known.size);
+      return lines.map((line) => known.get(line) ?? 0);
+    },
+    lines: () => [...known.keys()],
+  };
 }

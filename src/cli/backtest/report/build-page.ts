@@ -1,5 +1,4 @@
-import { paretoFront } from '../../../backtest/compare/pareto.js';
-import type { Result } from '../../../backtest/compare/variant.js';
+import { paretoFront, type Result } from '../../../backtest/compare/variant.js';
 import type { Change, Run } from '../../../backtest/simulation/run-variant.js';
 import { RAN } from '../../../backtest/history/recorded-run.js';
 import { createBand } from '../../../backtest/report/band.js';
@@ -7,9 +6,8 @@ import type { PageData, PageRun } from '../../../backtest/report/page-data.js';
 import type { Report } from '../../../backtest/report/report.js';
 import { secondsBetween } from '../../../units/time.js';
 import { VERSION } from '../../version/version.js';
-import { noteLines, recommendationLines, tableRows } from '../text/report-lines.js';
-import { createExplanations, type Explanations } from './explanations.js';
-import type { RunTrace } from './trace-run.js';
+import { noteLines, recommendationLines, tableRows } from './write-report.js';
+import { createExplanations, type Explanations, type RunTrace } from './trace-run.js';
 
 /** Limit for the characters of explanations, which keeps the file below 5 MB. */
 export const MOST_CHARACTERS = 2_500_000;

@@ -1,0 +1,236 @@
+import { type Load, lastAtOrBefore } from '../load/load.js';
+import { countAt, type CountStep, visitCounts } from './count-steps.js';
+import { errorSample } from '../../decision/samples/sample-rules.js';
+import type { Sample, Pod } from '../../decision/snapshot/snapshot.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import { addSeconds, latest, type Instant } from '../../units/time.js';
+
+/** The load that a metric depends on, and the window of its query. */
+interface Measured {
+  readonly load: Load;
+  /**
+   * `present`: the load at each time, as in a trace; the window is applied. `mean`: the recorded result of the query,
+   * which is a mean over the window before each time.
+   */
+  readonly loadIs: 'present' | 'mean';
+  /** The window of the query; 0: an instant value. */
+  readonly windowSeconds: number;
+  /** The value is a mean over this time before the newest sample: the window, or a shorter time for a rate. */
+  readonly spanSeconds: number;
+}
+
+/**
+ * Returns the time between the first and the last sample of a window, over which `rate` is a mean. On average it is the
+ * window minus one scrape interval. 0: the window rarely has two samples.
+ */
+export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number): number {
+  if (windowSeconds <= scrapeIntervalSeconds) return 0;
+  return Math.max(windowSeconds - scrapeIntervalSeconds, scrapeIntervalSeconds);
+}
+
+/**
+ * How a metric of the document follows the load.
+ * `share`: the load is divided among the ready pods; each carries at most `saturation`.
+ * `total`: the metric is the load, for any number of pods.
+ * `constant`: a value per pod that does not depend on the number of pods.
+ */
+export type MetricModel = ShareModel | TotalModel | { readonly kind: 'constant'; readonly load: Load };
+
+export interface TotalModel extends Measured {
+  readonly kind: 'total';
+}
+
+export interface ShareModel extends Measured {
+  readonly kind: 'share';
+  /** The largest load of one pod; null: unlimited. Usage does not show load above it. */
+  readonly saturation: number | null;
+  /** Value of the metric in base units per unit of load. */
+  readonly unitsPerLoad: number;
+  /**
+   * Whether the increase of a counter is divided by the whole window, even for a pod that is younger than the window.
+   */
+  readonly isRate: boolean;
+}
+
+interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
+  readonly scrapeIntervalSeconds: number;
+}
+
+const NO_DATA = 'the history has no value here';
+
+/**
+ * Returns the answer that the query of a metric would have given. The newest raw sample is half a scrape interval old,
+ * which is the average.
+ */
+export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {
+  const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
+  if (metric.type === 'Object' || metric.type === 'External') {
+    const value = totalOf(model, { ...context, measuredAt });
+    return value === null
+      ? errorSample('missing', NO_DATA)
+      : { form: 'values', at: context.now, values: [value], partial: null };
+  }
+  const byPod = valuesByPod(model, { ...context, measuredAt });
+  if (byPod.size === 0) return errorSample('missing', NO_DATA);
+  const pods = [...byPod.keys()];
+  const values = [...byPod.values()];
+  const windowSeconds = model.kind === 'constant' ? 0 : model.windowSeconds;
+  if (metric.type === 'Pods')
+    return { form: 'pods', at: context.now, windowSeconds, pods, values, partial: null };
+  const container = metric.type === 'ContainerResource' ? metric.container : CONTAINER;
+  return {
+    form: 'containers',
+    at: addSeconds(context.now, -context.scrapeIntervalSeconds),
+    windowSeconds,
+    pods,
+    starts: [...pods.keys(), pods.length],
+    containers: pods.map(() => container),
+    values,
+    partial: null,
+  };
+}
+
+/** The container of the simulated pods, unless a metric names another one. */
+export const CONTAINER = 'app';
+
+function totalOf(model: MetricModel, { now, measuredAt }: ShareContext): number | null {
+  if (model.kind === 'constant' || model.loadIs === 'mean') return model.load.at(now);
+  return model.load.mean(addSeconds(measuredAt, -model.spanSeconds), measuredAt);
+}
+
+function valuesByPod(model: MetricModel, context: ShareContext): ReadonlyMap<string, number> {
+  if (model.kind === 'share') return shareValues(model, context);
+  const value = model.load.at(context.now);
+  return value === null ? new Map() : new Map(context.pods.map(({ name }) => [name, value]));
+}
+
+export interface ShareContext {
+  readonly now: Instant;
+  /** Time of the newest raw sample. */
+  readonly measuredAt: Instant;
+  readonly scrapeIntervalSeconds: number;
+  readonly pods: readonly Pod[];
+  /** The load that a ready pod has carried; null for a load that is a mean. */
+  readonly shares: ShareCurve | null;
+  readonly ready: readonly CountStep[];
+}
+
+/** Returns the value of each ready pod, in base units. Pods that are not ready carry nothing. */
+export function shareValues(model: ShareModel, context: ShareContext): ReadonlyMap<string, number> {
+  const { measuredAt, pods } = context;
+  // A pod that was ready before the first sample of the window has a full value.
+  const spanStart = addSeconds(measuredAt, -model.spanSeconds);
+  const meanSince = meanOf(model, context);
+  const values = new Map<string, number>();
+  const known = new Map<Instant, number | null>();
+  for (const pod of pods) {
+    if (pod.ready !== true) continue;
+    const since = latest(pod.readyChangedAt ?? spanStart, spanStart);
+    let value = known.get(since);
+    if (value === undefined) {
+      value = since === spanStart ? meanSince(since) : youngValue(model, { ...context, since, meanSince });
+      known.set(since, value);
+    }
+    if (value !== null) values.set(pod.name, value * model.unitsPerLoad);
+  }
+  return values;
+}
+
+/** `rate` extrapolates to half a scrape interval before the first sample. */
+function youngValue(
+  { isRate, windowSeconds, spanSeconds }: ShareModel,
+  {
+    since,
+    measuredAt,
+    scrapeIntervalSeconds,
+    meanSince,
+  }: Pick<ShareContext, 'measuredAt' | 'scrapeIntervalSeconds'> & {
+    readonly since: Instant;
+    readonly meanSince: (since: Instant) => number | null;
+  },
+): number | null {
+  if (!isRate) return meanSince(since);
+  const mean = meanSince(since);
+  const extrapolated = spanSeconds < windowSeconds ? scrapeIntervalSeconds / 2 : 0;
+  const seconds = Math.max(0, measuredAt - since) / 1000 + extrapolated;
+  return mean === null ? null : mean * Math.min(1, seconds / windowSeconds);
+}
+
+/** Returns the mean share of a ready pod from a time until the newest sample; null: the load is unknown. */
+function meanOf(
+  { load, loadIs, saturation }: ShareModel,
+  { now, measuredAt, shares, ready }: ShareContext,
+): (since: Instant) => number | null {
+  if (loadIs === 'present')
+    return (since) =>
+      shares?.mean(since < measuredAt ? since : addSeconds(measuredAt, -1), measuredAt) ?? null;
+  const observed = load.at(now);
+  const most = saturation ?? Infinity;
+  const shareOf = (count: number): number => (count === 0 ? 0 : Math.min((observed ?? 0) / count, most));
+  return (since) => {
+    if (observed === null) return null;
+    if (since >= measuredAt) return shareOf(countAt(ready, measuredAt));
+    let area = 0;
+    visitCounts(ready, { from: since, to: measuredAt }, (count, milliseconds) => {
+      area += shareOf(count) * milliseconds;
+    });
+    return area / (measuredAt - since);
+  };
+}
+
+/** The load that one ready pod has carried, recorded during the simulation. */
+export interface ShareCurve {
+  /** `value` applies from the end of the last interval until `to`; null: unknown. */
+  readonly add: (to: Instant, value: number | null) => void;
+  /** Returns the mean of the known values between two recorded times; null if there are none. */
+  readonly mean: (from: Instant, to: Instant) => number | null;
+}
+
+const FIRST_SIZE = 1024;
+
+export function createShareCurve(start: Instant): ShareCurve {
+  let times = new Float64Array(FIRST_SIZE);
+  let areas = new Float64Array(FIRST_SIZE);
+  let known = new Float64Array(FIRST_SIZE);
+  let length = 1;
+  times[0] = start;
+
+  const grow = (): void => {
+    times = copyOf(times, length * 2);
+    areas = copyOf(areas, length * 2);
+    known = copyOf(known, length * 2);
+  };
+
+  const interpolated = (column: Float64Array, time: number): number => {
+    const index = Math.max(0, lastAtOrBefore(times, time, length));
+    const value = column[index] ?? 0;
+    if (index + 1 >= length) return value;
+    const from = times[index] ?? 0;
+    const share = (Math.max(time, from) - from) / ((times[index + 1] ?? 0) - from);
+    return value + ((column[index + 1] ?? 0) - value) * share;
+  };
+
+  return {
+    add: (to, value) => {
+      const last = length - 1;
+      const lengthMs = to - (times[last] ?? 0);
+      if (lengthMs <= 0) return;
+      if (length === times.length) grow();
+      times[length] = to;
+      areas[length] = (areas[last] ?? 0) + (value ?? 0) * lengthMs;
+      known[length] = (known[last] ?? 0) + (value === null ? 0 : lengthMs);
+      length += 1;
+    },
+    mean: (from, to) => {
+      const knownMs = interpolated(known, to) - interpolated(known, from);
+      // Interpolation leaves a rounding error.
+      return knownMs < 0.5 ? null : (interpolated(areas, to) - interpolated(areas, from)) / knownMs;
+    },
+  };
+}
+
+function copyOf(column: Float64Array, size: number): Float64Array<ArrayBuffer> {
+  const copy = new Float64Array(size);
+  copy.set(column);
+  return copy;
+}
