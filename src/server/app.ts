@@ -20,8 +20,8 @@ import { createPageQueue } from './pacing/page-queue.js';
 import { showAnyHistory } from './pages/long-history.js';
 import type { LongHistory } from './pages/long-history.js';
 import { BadRequest } from './pages/query.js';
-import { ROUTES } from './pages/routes.js';
-import type { RouteId } from './pages/routes.js';
+import { ROUTES } from '../api/routes.js';
+import type { RouteId } from '../api/routes.js';
 import {
   listDecisions,
   listEvents,

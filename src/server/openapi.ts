@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ROUTES } from './pages/routes.js';
-import type { Parameter, Route, RouteAnswer } from './pages/routes.js';
-import { NAMED_SCHEMAS } from './schemas/schema-names.js';
+import { ROUTES } from '../api/routes.js';
+import type { Parameter, Route, RouteAnswer } from '../api/routes.js';
+import { NAMED_SCHEMAS } from '../api/named-schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

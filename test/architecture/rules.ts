@@ -39,7 +39,8 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     telemetry: 'all',
   },
   notifications: { http: 'all', telemetry: 'all', units: 'all' },
-  server: { telemetry: 'all', decision: 'types', scaler: 'types', units: 'all' },
+  api: { telemetry: 'types', decision: 'types', units: 'all' },
+  server: { api: 'all', telemetry: 'all', decision: 'types', scaler: 'types', units: 'all' },
   service: {
     config: 'types',
     files: 'all',
@@ -57,7 +58,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     server: 'all',
   },
   'report-page': { backtest: 'types' },
-  dashboard: { server: 'types', decision: 'all', scaler: 'all', units: 'all' },
+  dashboard: { api: 'types', decision: 'all', scaler: 'all', units: 'all' },
   simulator: { units: 'all' },
 };
 
@@ -70,7 +71,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   express: ['server/', 'simulator/'],
   'prom-client': ['telemetry/metrics.ts'],
   pino: ['telemetry/log.ts'],
-  zod: ['scaler/', 'importers/', 'config/', 'document-tests/', 'kubernetes/', 'server/'],
+  zod: ['scaler/', 'importers/', 'config/', 'document-tests/', 'kubernetes/', 'api/', 'server/'],
   yaml: [
     'scaler/',
     'importers/',
@@ -101,6 +102,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
 };
 
 const WITHOUT_NODE: ReadonlySet<string> = new Set([
+  'api',
   'dashboard',
   'decision',
   'schedules',

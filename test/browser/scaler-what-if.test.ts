@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import type { ScalerDetail } from '../../src/dashboard/data/answers.js';
+import type { ScalerDetail } from '../../src/api/answers.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import { findBarriers, launchBrowser, openPage } from './support/browser.js';
 import type { Watched } from './support/browser.js';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Browser, Page } from 'playwright-core';
 import { explainLines } from '../../src/cli/explain/explain-lines.js';
 import { LIMIT_NAMES } from '../../src/dashboard/ui/limit-names.js';
-import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/dashboard/data/answers.js';
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { findBarriers, launchBrowser, openPage, overflowOf } from './support/browser.js';

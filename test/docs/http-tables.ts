@@ -1,6 +1,6 @@
 import { isObject } from './json-object.js';
 import { openApiDocument } from '../../src/server/openapi.js';
-import { type Parameter, ROUTES, type RouteAnswer } from '../../src/server/pages/routes.js';
+import { type Parameter, ROUTES, type RouteAnswer } from '../../src/api/routes.js';
 import { code, markdownTable } from './markdown.js';
 
 /** Returns the tables of the HTTP API, by the name of their block. */

@@ -1,4 +1,4 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import type { ScalerView } from '../../api/answers.js';
 import { type Instant, parseInstant } from '../../units/time.js';
 import { CommandError } from '../process/io.js';
 import { type ServiceClient, createServiceClient } from '../reach/service-client.js';
@@ -58,7 +58,7 @@ export async function confirmService(
     });
     const row = confirmed?.row ?? null;
     if (row === null) return why;
-    const count = countIn(row, 'currentReplicas');
+    const { currentReplicas: count } = row;
     const replicas = count === null ? '' : `, now ${count} replicas`;
     io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
     return null;
@@ -72,7 +72,7 @@ async function tryConfirm(
   context: AdoptContext,
   scaler: ScalerObject,
   { client, wanted }: { readonly client: ServiceClient; readonly wanted: Confirmation },
-): Promise<Doubt | { readonly row: JsonObject | null }> {
+): Promise<Doubt | { readonly row: ScalerView | null }> {
   try {
     const view = await readView(client, { namespace: context.source.namespace, name: scaler.name });
     const doubt = doubtOf(view, wanted);
@@ -92,9 +92,9 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   const open = (why: string): Doubt => ({ why, decidedAt: null });
   if (row === null) return open('the service does not have it');
   if (!isLed) return open('no replica of the service leads');
-  const at = parseInstant(textIn(row, 'at') ?? '');
+  const at = parseInstant(row.at);
   if (at === null || (after !== null && at <= after)) return open('the service has not decided since');
-  if (row['dryRun'] === true) return open('it is still in dry run; a service with --dry-run scales nothing');
+  if (row.dryRun) return open('it is still in dry run; a service with --dry-run scales nothing');
   const held = heldOf(row);
   // Without permission to watch HPAs, the service lists them once a minute.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
@@ -103,15 +103,12 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   return why === null ? null : { why, decidedAt: at };
 }
 
-function heldOf(row: JsonObject): string | null {
-  const held = objectsIn(row, 'conditions').find((condition) => textIn(condition, 'type') === 'Held');
-  return held !== undefined && textIn(held, 'status') === 'False'
-    ? null
-    : `${textIn(held ?? null, 'reason') ?? 'Held'}: ${textIn(held ?? null, 'message') ?? 'unknown'}`;
+function heldOf({ conditions }: ScalerView): string | null {
+  const held = conditions.find(({ type }) => type === 'Held');
+  if (held?.status === 'False') return null;
+  return held === undefined ? 'Held: unknown' : `${held.reason}: ${held.message}`;
 }
 
-function whyFailed(row: JsonObject): string | null {
-  const outcome = objectIn(row, 'outcome');
-  const kind = textIn(outcome, 'kind');
-  return kind === 'none' || kind === 'patched' ? null : `${kind ?? ''}: ${textIn(outcome, 'message') ?? ''}`;
+function whyFailed({ outcome: { kind, message } }: ScalerView): string | null {
+  return kind === 'none' || kind === 'patched' ? null : `${kind}: ${message}`;
 }

@@ -1,18 +1,19 @@
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import type { ScalerView } from '../../api/answers.js';
 import type { ServiceClient } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
 
 /** What the service says about a scaler. */
 export interface ServiceView {
   /** Null: the service does not have it. */
-  readonly row: JsonObject | null;
+  readonly row: ScalerView | null;
   /** Whether a replica leads, so that the row is current. */
   readonly isLed: boolean;
 }
 
 export async function readView(client: ServiceClient, { namespace, name }: ScalerName): Promise<ServiceView> {
   const { rows, leader } = await client.listScalers(namespace);
-  return { row: rows.find((row) => row.name === name)?.view ?? null, isLed: leader !== false };
+  return { row: rows.find((row) => row.name === name) ?? null, isLed: leader };
 }
 
 /** Returns the message of a pause by the document or by annotations; null: there is none. */

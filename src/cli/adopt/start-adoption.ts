@@ -18,7 +18,7 @@ import {
 } from './adoption.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
-import { type ScalerRow, createServiceClient } from '../reach/service-client.js';
+import { createServiceClient } from '../reach/service-client.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { checkOwner } from './check-source.js';
 import { readScalerFile } from './read-scaler-file.js';
@@ -98,8 +98,6 @@ async function findInFile(
   created: Created,
 ): Promise<string | null> {
   const key = targetKey(namespace, created.target);
-  const hasTarget = ({ view }: ScalerRow): boolean =>
-    targetKey(namespace, targetOf({ spec: { scaleTargetRef: objectIn(view, 'target') } })) === key;
   try {
     const client = await createServiceClient(options, io);
     try {
@@ -108,7 +106,9 @@ async function findInFile(
         const objectNames = (await objects.list(SCALER)).map((one) =>
           textIn(objectIn(one, 'metadata'), 'name'),
         );
-        const found = rows.find((row) => row.name === created.name || hasTarget(row));
+        const found = rows.find(
+          (row) => row.name === created.name || targetKey(namespace, row.target) === key,
+        );
         return found === undefined || objectNames.includes(found.name) ? null : found.name;
       };
       const isNone = await pollFor(io, FORGET_MS, async () => ((await find()) === null ? true : null));

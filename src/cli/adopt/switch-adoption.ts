@@ -1,4 +1,5 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
+import type { ScalerView } from '../../api/answers.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../process/io.js';
 import { parseInstant } from '../../units/time.js';
@@ -57,7 +58,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
       ? savedManifest(scaler.object)
       : await removeSource(context, scaler, { first: object, file });
   await waitUntilGone(context, scaler);
-  const after = parseInstant(textIn(row, 'at') ?? '');
+  const after = row === null ? null : parseInstant(row.at);
   return endDryRun(context, scaler, { manifest, after });
 }
 
@@ -157,7 +158,7 @@ function isOwnedBy(metadata: JsonObject | null, owner: string): boolean {
 function checkAgreement(
   context: AdoptContext,
   scaler: ScalerObject,
-  { object, row }: { readonly object: JsonObject; readonly row: JsonObject | null },
+  { object, row }: { readonly object: JsonObject; readonly row: ScalerView | null },
 ): void {
   const { source, io, options } = context;
   const saved = savedManifest(scaler.object);
@@ -183,7 +184,7 @@ function checkAgreement(
 }
 
 /** Returns why the scaler would not scale after the switch, so that the HPA would be created again; null: it would. */
-function whyUnready(context: AdoptContext, scaler: ScalerObject, row: JsonObject | null): string | null {
+function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
   if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
   return whyUnable(row) ?? whyLacking(row);
 }

@@ -1,3 +1,4 @@
+import type { DecisionEntry, SnapshotAnswer } from '../../api/answers.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
@@ -25,24 +26,21 @@ export async function explainPast(request: PastRequest, io: CommandIo): Promise<
   const key = `${name.namespace}/${name.name}`;
   const at = parsePastTime(request.at, io.clock.now());
   const past = await readFromService(request, at, io);
-  if (past === null)
-    throw new CommandError('the service is older than this command and does not support --at. Upgrade it');
-  if (past.entry === null)
+  const { entry, snapshot, missing, history } = past;
+  if (entry === null)
     throw new CommandError(
       `no decision for ${key} at ${formatInstant(at)}: the service retains decisions in memory, the first one is from ${past.keptFrom}`,
     );
   if (format !== 'text') return writeStructured(format, pastJson(at, past));
-  const { snapshot } = past;
-  const lines =
-    snapshot === null ? entryLines(key, past) : snapshotLines(snapshot, { ...past, entry: past.entry });
-  return `${[...periodLines(at, past), '', ...lines].join('\n')}\n`;
+  const lines = snapshot === null ? entryLines(key, entry, missing) : snapshotLines(snapshot, entry, past);
+  return `${[...periodLines(at, entry, history), '', ...lines].join('\n')}\n`;
 }
 
 async function readFromService(
   { name, ...reach }: PastRequest,
   at: Instant,
   io: CommandIo,
-): Promise<PastScaler | null> {
+): Promise<PastScaler> {
   const client = await createServiceClient(reach, io);
   try {
     return await client.readPast(name, at);
@@ -53,8 +51,9 @@ async function readFromService(
 
 /** Relative times refer to the time of the decision. */
 function snapshotLines(
-  json: NonNullable<PastScaler['snapshot']>,
-  { entry, lastScaleUp, lastScaleDown }: PastScaler & { readonly entry: NonNullable<PastScaler['entry']> },
+  json: SnapshotAnswer,
+  entry: DecisionEntry,
+  { lastScaleUp, lastScaleDown }: PastScaler,
 ): readonly string[] {
   const { snapshot, decision } = decideJson(json, true);
   const reported = readStatus(entry);

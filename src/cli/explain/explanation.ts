@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import type { OutcomeView } from '../../server/pages/views.js';
+import type { OutcomeView } from '../../api/answers.js';
 import type { Instant } from '../../units/time.js';
 
 /** A condition as reported by a service of any version. */

@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/result/decision.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
-import { type JsonObject, asObject, countIn, objectIn } from '../../kubernetes/api/json.js';
+import type { ScalerDetail } from '../../api/answers.js';
 import { decideJson } from './decide-json.js';
 import { EMPTY_SNAPSHOT } from '../decide/run-decide.js';
 import { explainFile } from './explain-file.js';
@@ -50,7 +50,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const json = read === null ? await readSnapshotFile(file ?? '-', io) : read.snapshot;
   const { snapshot, decision } = decideJson(json, read !== null);
   if (format !== 'text') {
-    const reported = read?.isOneCycle === true ? read.detail['decision'] : decisionToJson(decision);
+    const reported = read?.isOneCycle === true ? read.detail.decision : decisionToJson(decision);
     const status = read === null ? null : statusJson(read.detail);
     io.stdout.write(writeStructured(format, { decision: reported, snapshot: json, status }));
     return 0;
@@ -93,7 +93,7 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
   return json;
 }
 
-function statusJson(detail: JsonObject): JsonObject {
+function statusJson(detail: ScalerDetail): object {
   return Object.fromEntries(
     Object.entries(detail).filter(([key]) => key !== 'document' && key !== 'decision'),
   );
@@ -102,10 +102,9 @@ function statusJson(detail: JsonObject): JsonObject {
 /** The output shows the decision of this version of promscaler. The version of the service may decide differently. */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
-  const reported = objectIn(asObject(read.detail), 'decision');
-  const desired = countIn(reported, 'desiredReplicas');
   if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];
-  return desired === null || desired === decision.desiredReplicas
+  const desired = read.detail.decision?.desiredReplicas ?? decision.desiredReplicas;
+  return desired === decision.desiredReplicas
     ? []
     : [`Note: the service has a different version than this command and decided on ${desired}`];
 }

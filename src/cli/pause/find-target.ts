@@ -1,4 +1,4 @@
-import { asObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import type { ScalerView } from '../../api/answers.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { CommandIo } from '../process/io.js';
@@ -7,7 +7,6 @@ import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from '../reach/scaler-name.js';
 import { readTarget } from '../new/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
-import type { ScalerRow } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import type { ResumeOptions } from './pause-options.js';
 
@@ -26,7 +25,7 @@ export async function findTarget(
   io: CommandIo,
 ): Promise<PauseTarget> {
   const row = options.target === undefined ? await findRow(name, options, io) : null;
-  const ref = row === null ? readTarget(options.target ?? '').ref : refOf(row);
+  const ref = row === null ? readTarget(options.target ?? '').ref : row.target;
   const plural = ref === null ? null : watchedPlural(ref);
   if (ref === null || plural === null)
     throw new CommandError(
@@ -35,7 +34,7 @@ export async function findTarget(
   return { namespace: name.namespace, ref, plural, reported: row === null ? null : reportedState(row) };
 }
 
-async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<ScalerRow> {
+async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<ScalerView> {
   const client = await createServiceClient(options, io);
   try {
     const { rows } = await client.listScalers(name.namespace);
@@ -53,21 +52,6 @@ async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo):
   }
 }
 
-function refOf({ namespace, name, view }: ScalerRow): TargetRef {
-  const target = objectIn(view, 'target');
-  const [apiVersion, kind, targetName] = [
-    textIn(target, 'apiVersion'),
-    textIn(target, 'kind'),
-    textIn(target, 'name'),
-  ];
-  if (apiVersion === null || kind === null || targetName === null)
-    throw new CommandError(
-      `the service does not report the target of ${namespace}/${name}. Select it with --target KIND/NAME`,
-    );
-  return { apiVersion, kind, name: targetName };
-}
-
-function reportedState({ view }: ScalerRow): PauseTarget['reported'] {
-  const by = textIn(asObject(view['pause']), 'by');
-  return { isDryRun: view['dryRun'] === true, isPausedByDocument: by === 'document' || by === 'both' };
+function reportedState({ pause, dryRun }: ScalerView): PauseTarget['reported'] {
+  return { isDryRun: dryRun, isPausedByDocument: pause?.by === 'document' || pause?.by === 'both' };
 }

@@ -1,4 +1,7 @@
-import { type JsonObject, asObject, listIn, textIn, objectsIn } from '../../kubernetes/api/json.js';
+import { createApiClient } from '../../api/client.js';
+import type { ApiClient, Get } from '../../api/client.js';
+import type { ScalerList, ScalerView, ServiceStatus } from '../../api/answers.js';
+import { AnswerError } from '../../api/read-answer.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
@@ -7,44 +10,35 @@ import { workloadHint } from './scaler-name.js';
 import { countOf } from '../../units/count-of.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
-import { LIST_PAGE, isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
-import type { Get, PastScaler, ReadScaler, ScalerName } from './service-pages.js';
+import { isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
+import type { PastScaler, ReadScaler, ScalerName } from './service-pages.js';
+import { VERSION } from '../version/version.js';
 import type { Instant } from '../../units/time.js';
 
 export interface ServiceClient {
   readonly where: string;
   /** Reads all pages. Null: all namespaces. Behind a proxy, retries until it reaches the leader. */
-  readonly listScalers: (namespace: string | null) => Promise<ScalerList>;
-  /** Returns `dataSources` of `/api/v1/service`, not validated; null: the service does not report them. */
-  readonly readDataSources: () => Promise<readonly JsonObject[] | null>;
+  readonly listScalers: (namespace: string | null) => Promise<ListedScalers>;
+  /** Null: the service does not report them. */
+  readonly readDataSources: () => Promise<ServiceStatus['dataSources'] | null>;
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
   /** Returns the error for a scaler that the service does not know or has not decided on, with similar names. */
   readonly explainMissing: (key: ScalerName) => Promise<CommandError>;
-  /** Reads the decision in effect at an instant; null if the service does not support that. */
-  readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler | null>;
+  /** Reads the decision in effect at an instant. */
+  readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler>;
   readonly close: () => void;
 }
 
-export interface ScalerList {
-  readonly rows: readonly ScalerRow[];
-  /** Whether the leader responded; null: an old version, which does not report it. */
-  readonly leader: boolean | null;
+/** All pages of `GET /api/v1/scalers`. */
+export interface ListedScalers extends Pick<ScalerList, 'version' | 'leader' | 'problems'> {
+  readonly rows: readonly ScalerView[];
   /** Number of replicas that did not answer, with sharding. Their scalers are missing. */
   readonly unreachable: number;
-  /** Version of the service; null: an old version, which does not report it. */
-  readonly version: string | null;
-  /** Problems of documents; always empty for an old version. */
-  readonly problems: readonly JsonObject[];
-}
-
-export interface ScalerRow extends ScalerName {
-  /** Item of `GET /api/v1/scalers`, not validated. */
-  readonly view: JsonObject;
 }
 
 export async function createServiceClient(options: ReachOptions, io: CommandIo): Promise<ServiceClient> {
   const service = await reachService(options, io);
-  const get: Get = (page, query = {}) =>
+  const get: Get = (page, query) =>
     service.transport.request({
       lane: 'list',
       method: 'GET',
@@ -56,16 +50,17 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       deadlineMs: ANSWER_DEADLINE_MS,
       signal: io.signal,
     });
+  const anyReplica = createApiClient(get);
   // The proxy selects a replica for each request. Without a proxy, a retry would reach the same replica.
   const mostTries = service.proxyNamespace === null ? 1 : MOST_REPLICA_TRIES;
   const listScalers: ServiceClient['listScalers'] = async (namespace) => {
     for (let tries = 1; ; tries += 1) {
-      const list = await listAll(service, get, namespace);
-      if (list.leader !== false || tries >= mostTries) return list;
+      const list = await listAll(service, anyReplica, namespace);
+      if (list.leader || tries >= mostTries) return list;
     }
   };
   // Another replica may decide the scaler.
-  const getOfAny: Get = async (page, query) => {
+  const eachReplica = createApiClient(async (page, query) => {
     for (let tries = 1; ; tries += 1) {
       try {
         return await get(page, query);
@@ -73,7 +68,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
         if (!isMissing(error) || tries >= mostTries) throw error;
       }
     }
-  };
+  });
   const explain: ServiceClient['explainMissing'] = async (name) =>
     explainMissing(name, { service, ...(await listScalers(null)) });
   const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
@@ -88,17 +83,16 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
     listScalers,
     readDataSources: async () => {
       try {
-        const page = await get('/api/v1/service');
-        return Array.isArray(page['dataSources']) ? objectsIn(page, 'dataSources') : null;
+        return (await anyReplica('showService', {})).dataSources;
       } catch (error) {
         // The list contains the reason why the service does not answer.
-        if (error instanceof KubernetesError) return null;
+        if (error instanceof KubernetesError || error instanceof AnswerError) return null;
         throw error;
       }
     },
     explainMissing: explain,
-    readScaler: (name) => orCommandError(name, readOneCycle(getOfAny, name)),
-    readPast: (name, at) => orCommandError(name, readPast(getOfAny, name, at)),
+    readScaler: (name) => orCommandError(name, readOneCycle(eachReplica, name)),
+    readPast: (name, at) => orCommandError(name, readPast(eachReplica, name, at)),
     close: service.transport.close,
   };
 }
@@ -108,78 +102,51 @@ const MOST_REPLICA_TRIES = 5;
 /** Each page has 500 scalers, so the limit exceeds what a service supports. */
 const MAX_PAGES = 1000;
 
-async function listAll(service: ReachedService, get: Get, namespace: string | null): Promise<ScalerList> {
-  const rows: ScalerRow[] = [];
-  let continueToken: string | null = null;
+async function listAll(
+  service: ReachedService,
+  api: ApiClient,
+  namespace: string | null,
+): Promise<ListedScalers> {
+  const rows: ScalerView[] = [];
+  let next: string | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const query: Record<string, string> = {
-      ...(namespace === null ? {} : { namespace }),
-      ...(continueToken === null ? {} : { continue: continueToken }),
-    };
-    let page: JsonObject;
     try {
-      page = await get(LIST_PAGE, query);
+      const list = await api('listScalers', { namespace: namespace ?? undefined, continue: next });
+      rows.push(...list.items);
+      const { version, leader, problems, unreachable = [] } = list;
+      if (list.continue === null) return { rows, version, leader, problems, unreachable: unreachable.length };
+      next = list.continue;
     } catch (error) {
       throw toCommandError(service, error);
     }
-    rows.push(...readRows(service, page));
-    continueToken = textIn(page, 'continue');
-    if (continueToken !== null) continue;
-    const problems = objectsIn(page, 'problems');
-    const unreachable = listIn(page, 'unreachable').length;
-    return { rows, leader: flagIn(page, 'leader'), unreachable, version: textIn(page, 'version'), problems };
   }
-  throw new CommandError(`reading ${LIST_PAGE} from ${service.where}: more than ${MAX_PAGES} pages`);
-}
-
-function flagIn(page: JsonObject, name: string): boolean | null {
-  const value = page[name];
-  return typeof value === 'boolean' ? value : null;
-}
-
-function readRows(service: ReachedService, page: JsonObject): readonly ScalerRow[] {
-  const { items } = page;
-  const rows = Array.isArray(items) ? items.map(readRow) : [null];
-  return rows.map((row) => {
-    if (row !== null) return row;
-    throw new CommandError(
-      `reading ${LIST_PAGE} from ${service.where}: the response is not a list of scalers, so this is not promscaler`,
-    );
-  });
-}
-
-function readRow(item: unknown): ScalerRow | null {
-  const view = asObject(item);
-  const namespace = textIn(view, 'namespace');
-  const name = textIn(view, 'name');
-  return view === null || namespace === null || name === null ? null : { namespace, name, view };
+  throw new CommandError(`listing the scalers of ${service.where}: more than ${MAX_PAGES} pages`);
 }
 
 function explainMissing(
   { namespace, name }: ScalerName,
-  { service, rows, problems }: { readonly service: ReachedService } & Pick<ScalerList, 'rows' | 'problems'>,
+  {
+    service,
+    rows,
+    problems,
+  }: { readonly service: ReachedService } & Pick<ListedScalers, 'rows' | 'problems'>,
 ): CommandError {
   const key = `${namespace}/${name}`;
-  const errors = problems.filter(
-    (problem) => textIn(problem, 'scaler') === key && textIn(problem, 'severity') === 'error',
-  );
+  const errors = problems.filter(({ scaler, severity }) => scaler === key && severity === 'error');
   if (errors.length > 0)
     return new CommandError(
       [
         `the document of ${key} is rejected, and no valid version is in effect:`,
-        ...errors.map((problem) => `  ${textIn(problem, 'message') ?? ''}`),
+        ...errors.map(({ message }) => `  ${message}`),
       ].join('\n'),
     );
   const row = rows.find((one) => one.namespace === namespace && one.name === name);
   if (row !== undefined) {
-    const conditions: unknown = row.view['conditions'];
-    const failed = (Array.isArray(conditions) ? conditions : [])
-      .map(asObject)
-      .find((condition) => textIn(condition, 'status') === 'False' && textIn(condition, 'type') !== 'Held');
+    const failed = row.conditions.find(({ status, type }) => status === 'False' && type !== 'Held');
     const why =
       failed === undefined
         ? 'its last cycle could not read the target'
-        : `${textIn(failed, 'reason') ?? ''}: ${textIn(failed, 'message') ?? ''}`;
+        : `${failed.reason}: ${failed.message}`;
     return new CommandError(`${key} has no decision yet: ${why}`);
   }
   const near = nearestKeys(
@@ -194,6 +161,13 @@ function explainMissing(
 }
 
 function toCommandError({ where, proxyNamespace }: ReachedService, error: unknown): unknown {
+  if (error instanceof AnswerError) {
+    const hint =
+      error.version === null
+        ? 'this is not promscaler, or another version than this command'
+        : `the service has version ${error.version}, this command has ${VERSION}`;
+    return new CommandError(`reading ${error.page} from ${where}: ${error.message}: ${hint}`);
+  }
   if (!(error instanceof KubernetesError)) return error;
   const hint = hintFor(error, proxyNamespace);
   if (error.kind === 'canceled') return new CommandError(`reading from ${where}: interrupted`);

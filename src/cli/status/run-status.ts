@@ -1,3 +1,4 @@
+import type { ScalerView } from '../../api/answers.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -8,7 +9,7 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { lineLimit } from '../output/align-columns.js';
 import { createServiceClient } from '../reach/service-client.js';
-import type { ScalerRow, ServiceClient } from '../reach/service-client.js';
+import type { ServiceClient } from '../reach/service-client.js';
 import { drawScreen, type ScreenSize } from './screen.js';
 import {
   explainMissing,
@@ -54,8 +55,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     const isMissing = selection.name !== null && list.rows.length === 0;
     if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
-      const items = rows.map(({ view }) => view);
-      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items }));
+      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items: rows }));
       return 0;
     }
     const isTable = format === 'text' || format === 'wide';
@@ -90,7 +90,7 @@ interface Watched {
   readonly selection: Selection;
 }
 
-type Printer = (rows: readonly ScalerRow[]) => void;
+type Printer = (rows: readonly ScalerView[]) => void;
 
 interface OnScreen extends Watched {
   readonly isWide: boolean;
@@ -129,7 +129,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
   for (;;) {
     const now = io.clock.now();
     const table = writeTable(
-      list.rows.map(({ view }) => statusRow(view, now)),
+      list.rows.map((row) => statusRow(row, now)),
       // The size of the terminal may change.
       tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
@@ -174,9 +174,9 @@ function sizeOf({ stdout }: CommandIo): ScreenSize {
   return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
 }
 
-const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerRow) => string>> = {
-  json: ({ view }) => `${JSON.stringify(view)}\n`,
-  yaml: ({ view }) => `---\n${writeStructured('yaml', view)}`,
+const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerView) => string>> = {
+  json: (row) => `${JSON.stringify(row)}\n`,
+  yaml: (row) => `---\n${writeStructured('yaml', row)}`,
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
@@ -185,7 +185,7 @@ function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo):
   const isNew = changeFilter();
   return (rows) => {
     for (const row of rows) {
-      if (isNew(row, JSON.stringify({ ...row.view, at: null }))) stdout.write(RECORDS[format](row));
+      if (isNew(row, JSON.stringify({ ...row, at: null }))) stdout.write(RECORDS[format](row));
     }
   };
 }
@@ -196,7 +196,7 @@ function tablePrinter(style: TableStyle, io: CommandIo): Printer {
   let widths: readonly number[] | null = null;
   return (rows) => {
     const now: Instant = io.clock.now();
-    const shown = rows.map((row) => ({ row, cells: statusRow(row.view, now) }));
+    const shown = rows.map((row) => ({ row, cells: statusRow(row, now) }));
     const changed = shown.filter(({ row, cells }) => isNew(row, keyOf(cells))).map(({ cells }) => cells);
     const isFirst = widths === null;
     widths ??= columnWidths(
@@ -214,7 +214,7 @@ function keyOf(cells: StatusRow): string {
   return JSON.stringify({ ...cells, state: null, lastChange: null });
 }
 
-function changeFilter(): (row: ScalerRow, content: string) => boolean {
+function changeFilter(): (row: ScalerView, content: string) => boolean {
   const known = new Map<string, string>();
   return ({ namespace, name }, content) => {
     const key = `${namespace}/${name}`;

@@ -1,14 +1,14 @@
-import { countIn, listIn, objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
-import type { ScalerList, ServiceClient } from '../reach/service-client.js';
+import type { ListedScalers, ServiceClient } from '../reach/service-client.js';
 import { VERSION } from '../version/version.js';
 
 /** What the service reports, sorted by namespace and name. */
-export interface StatusList extends ScalerList {
+export interface StatusList extends ListedScalers {
   /** Null: the service does not report them. */
-  readonly dataSources: readonly JsonObject[] | null;
+  readonly dataSources: ServiceStatus['dataSources'] | null;
 }
 
 /** Which scalers to list. Null: any. */
@@ -64,13 +64,9 @@ export function listNotes(where: string, list: StatusList): readonly string[] {
       : 'a standby replica answered: these rows may be outdated';
   const leading =
     unreachable === 0 ? standby : `${unreachable} of the replicas did not answer: their scalers are missing`;
-  const age =
-    version === null
-      ? `${where} is older than this command (${VERSION}): fields that it does not report are <unknown>`
-      : `${where} has version ${version}, this command has ${VERSION}`;
   return [
-    ...(leader === false ? [leading] : []),
-    ...(version === VERSION ? [] : [age]),
+    ...(leader ? [] : [leading]),
+    ...(version === VERSION ? [] : [`${where} has version ${version}, this command has ${VERSION}`]),
     ...failingSources(list.dataSources),
     ...rejectedDocuments(problems),
   ];
@@ -78,27 +74,22 @@ export function listNotes(where: string, list: StatusList): readonly string[] {
 
 /** Returns a line for each data source that fails. */
 export function failingSources(sources: StatusList['dataSources']): readonly string[] {
-  return (sources ?? []).flatMap((source) => {
-    const since = textIn(source, 'failingSince');
-    if (since === null) return [];
-    const urls = listIn(source, 'urls').map(String).join(', ');
-    const error = textIn(objectIn(source, 'lastError'), 'message') ?? 'unknown error';
-    const name = textIn(source, 'name') ?? '';
-    return [
-      cleanText(`data source ${name}${urls === '' ? '' : ` (${urls})`} failed since ${since}: ${error}`),
-    ];
+  return (sources ?? []).flatMap(({ name, urls, failingSince, lastError }) => {
+    if (failingSince === null) return [];
+    const at = urls.length === 0 ? '' : ` (${urls.join(', ')})`;
+    const error = lastError?.message ?? 'unknown error';
+    return [cleanText(`data source ${name}${at} failed since ${failingSince}: ${error}`)];
   });
 }
 
 const MOST_REJECTED = 5;
 
 /** A rejected document has no row, or a row of its last valid version. */
-function rejectedDocuments(problems: ScalerList['problems']): readonly string[] {
-  const errors = problems.filter((problem) => textIn(problem, 'severity') === 'error');
-  const lines = errors.slice(0, MOST_REJECTED).map((problem) => {
-    const line = countIn(problem, 'line');
-    const where = `${textIn(problem, 'file') ?? 'a document'}${line === null ? '' : `:${line}`}`;
-    return cleanText(`document rejected: ${where}: ${textIn(problem, 'message') ?? ''}`);
+function rejectedDocuments(problems: ListedScalers['problems']): readonly string[] {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const lines = errors.slice(0, MOST_REJECTED).map(({ file, line, message }) => {
+    const where = `${file ?? 'a document'}${line === null ? '' : `:${line}`}`;
+    return cleanText(`document rejected: ${where}: ${message}`);
   });
   const more = errors.length - lines.length;
   return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;

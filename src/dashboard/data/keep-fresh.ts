@@ -1,4 +1,4 @@
-import type { LiveEvent } from './answers.js';
+import type { LiveEvent } from '../../api/answers.js';
 import type { Api } from './api.js';
 
 export interface Freshness {

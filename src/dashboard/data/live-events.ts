@@ -1,6 +1,6 @@
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import type { LiveEvent } from './answers.js';
+import type { LiveEvent } from '../../api/answers.js';
 import { ApiError, errorOfStatus } from './api-error.js';
 import { createCell } from './cell.js';
 import type { ReadableCell } from './cell.js';

@@ -6,99 +6,91 @@ import type {
   ScalerEventList,
   ServiceStatus,
   SnapshotAnswer,
-} from './answers.js';
+} from '../../api/answers.js';
+import type { JsonRouteId, ParametersOf } from '../../api/routes.js';
 
 /** A GET request to the API. Requests with the same `path` have the same answer. */
 export interface ApiRequest<T> {
   /** Relative to the page, such as `api/v1/overview?since=1`. */
   readonly path: string;
-  /** Returns whether an answer has the outline that the pages need. Another program may answer at this address. */
+  /**
+   * Returns whether an answer has the outline that the pages need: the page is of the version of the service, but
+   * another program may answer at this address.
+   */
   readonly check: (value: unknown) => value is T;
 }
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
-
 export function overviewRequest(since: string | null): ApiRequest<Overview> {
-  return {
-    path: pathOf(['overview'], { since: since ?? undefined }),
-    check: (value): value is Overview =>
-      isRecord(value) && Array.isArray(value['rows']) && Array.isArray(value['removed']),
-  };
+  return requestOf(['overview'], { since: since ?? undefined }, outline(['rows', 'removed']));
 }
 
 export function serviceRequest(): ApiRequest<ServiceStatus> {
-  return {
-    path: pathOf(['service']),
-    check: (value): value is ServiceStatus =>
-      isRecord(value) &&
-      ['dataSources', 'problems', 'conflicts', 'replicas', 'lastOutcomes'].every((key) =>
-        Array.isArray(value[key]),
-      ) &&
-      isRecord(value['rounds']) &&
-      isRecord(value['kubernetes']),
-  };
+  return requestOf(
+    ['service'],
+    {},
+    outline(['dataSources', 'problems', 'conflicts', 'replicas', 'lastOutcomes'], ['rounds', 'kubernetes']),
+  );
 }
 
 export function scalerRequest(namespace: string, name: string): ApiRequest<ScalerDetail> {
-  return {
-    path: pathOf(['scalers', namespace, name]),
-    check: (value): value is ScalerDetail =>
-      isRecord(value) &&
-      Array.isArray(value['metrics']) &&
-      Array.isArray(value['conditions']) &&
-      isRecord(value['document']),
-  };
+  return requestOf(['scalers', namespace, name], {}, outline(['metrics', 'conditions'], ['document']));
 }
 
 export function decisionsRequest(
   namespace: string,
   name: string,
-  parameters: Parameters = {},
+  query: QueryOf<'listDecisions'> = {},
 ): ApiRequest<DecisionList> {
-  return {
-    path: pathOf(['scalers', namespace, name, 'decisions'], parameters),
-    check: (value): value is DecisionList => isRecord(value) && Array.isArray(value['items']),
-  };
+  return requestOf(['scalers', namespace, name, 'decisions'], query, outline(['items']));
 }
 
 export function snapshotRequest(
   namespace: string,
   name: string,
-  parameters: Parameters = {},
+  query: QueryOf<'showSnapshot'> = {},
 ): ApiRequest<SnapshotAnswer> {
-  return {
-    path: pathOf(['scalers', namespace, name, 'snapshot'], parameters),
-    check: (value): value is SnapshotAnswer =>
-      isRecord(value) && isRecord(value['scaler']) && Array.isArray(value['samples']),
-  };
+  return requestOf(['scalers', namespace, name, 'snapshot'], query, outline(['samples'], ['scaler']));
 }
 
 export function historyRequest(
   namespace: string,
   name: string,
-  parameters: Parameters = {},
+  query: QueryOf<'showHistory'> = {},
 ): ApiRequest<HistoryAnswer> {
-  return {
-    path: pathOf(['scalers', namespace, name, 'history'], parameters),
-    check: (value): value is HistoryAnswer =>
-      isRecord(value) && Array.isArray(value['at']) && Array.isArray(value['metrics']),
-  };
+  return requestOf(['scalers', namespace, name, 'history'], query, outline(['at', 'metrics']));
 }
 
 export function scalerEventsRequest(namespace: string, name: string): ApiRequest<ScalerEventList> {
-  return {
-    path: pathOf(['scalers', namespace, name, 'events']),
-    check: (value): value is ScalerEventList => isRecord(value) && Array.isArray(value['items']),
-  };
+  return requestOf(['scalers', namespace, name, 'events'], {}, outline(['items']));
 }
 
-function pathOf(parts: readonly string[], parameters: Parameters = {}): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined) query.set(name, String(value));
+type QueryOf<Id extends JsonRouteId> = {
+  readonly [Name in Exclude<keyof ParametersOf<Id>, 'namespace' | 'name'>]?: string | number | undefined;
+};
+
+function requestOf<T>(
+  parts: readonly string[],
+  query: Readonly<Record<string, string | number | undefined>>,
+  check: ApiRequest<T>['check'],
+): ApiRequest<T> {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
   const path = `api/v1/${parts.map(encodeURIComponent).join('/')}`;
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
+  return { path: search.size === 0 ? path : `${path}?${search.toString()}`, check };
 }
+
+/** Returns a check of members that are lists and of members that are objects. */
+function outline<T>(
+  lists: readonly KeysTo<T, readonly unknown[]>[],
+  objects: readonly KeysTo<T, object>[] = [],
+): ApiRequest<T>['check'] {
+  return (value): value is T =>
+    isRecord(value) &&
+    lists.every((name) => Array.isArray(value[name])) &&
+    objects.every((name) => isRecord(value[name]));
+}
+
+type KeysTo<T, Value> = { [Key in keyof T & string]: T[Key] extends Value ? Key : never }[keyof T & string];
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

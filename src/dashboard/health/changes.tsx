@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ServiceStatus } from '../data/answers.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';

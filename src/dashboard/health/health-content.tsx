@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ServiceStatus } from '../data/answers.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import { Icon } from '../ui/icon.jsx';
 import { Changes } from './changes.jsx';
 import { DataSources } from './data-sources.jsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ServiceStatus } from '../data/answers.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { serviceRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ServiceStatus } from '../data/answers.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { Badge } from '../ui/badge.jsx';
 import { Section } from '../ui/section.jsx';

@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '../data/answers.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, plural } from '../format/numbers.js';
 import type { Tone } from '../ui/tone.js';
 import type { IconName } from '../ui/icon-paths.js';

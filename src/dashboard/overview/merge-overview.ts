@@ -1,4 +1,4 @@
-import type { Overview, OverviewRow } from '../data/answers.js';
+import type { Overview, OverviewRow } from '../../api/answers.js';
 
 /** All scalers of the last answer. */
 export interface Fleet {

@@ -1,4 +1,4 @@
-import type { OverviewRow } from '../data/answers.js';
+import type { OverviewRow } from '../../api/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { LIMIT_NAMES } from '../ui/limit-names.js';
 

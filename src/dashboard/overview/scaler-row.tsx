@@ -1,6 +1,6 @@
 import { Component } from 'preact';
 import type { VNode } from 'preact';
-import type { OverviewRow } from '../data/answers.js';
+import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';

@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { OverviewRow } from '../data/answers.js';
+import type { OverviewRow } from '../../api/answers.js';
 import { ScalerRow } from './scaler-row.jsx';
 import type { Selection, SortKey } from './selection.js';
 import { keyOf } from './merge-overview.js';

@@ -1,4 +1,4 @@
-import type { OverviewRow, ScalerState } from '../data/answers.js';
+import type { OverviewRow, ScalerState } from '../../api/answers.js';
 import { STATES, isState } from '../ui/scaler-states.js';
 
 export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'changed'] as const;

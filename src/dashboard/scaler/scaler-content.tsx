@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { createCell } from '../data/cell.js';
-import type { ScalerDetail } from '../data/answers.js';
+import type { ScalerDetail } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { decisionsRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ScalerDetail } from '../data/answers.js';
+import type { ScalerDetail } from '../../api/answers.js';
 import { formatCount } from '../format/numbers.js';
 import { formatDuration, parseTime } from '../format/times.js';
 import { Icon } from '../ui/icon.jsx';

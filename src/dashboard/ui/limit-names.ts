@@ -1,4 +1,4 @@
-import type { OverviewRow } from '../data/answers.js';
+import type { OverviewRow } from '../../api/answers.js';
 
 type LimitName = NonNullable<OverviewRow['limit']>['limit'];
 

@@ -1,4 +1,4 @@
-import type { ServiceStatus } from '../data/answers.js';
+import type { ServiceStatus } from '../../api/answers.js';
 
 type OutcomeKind = ServiceStatus['lastOutcomes'][number]['outcome']['kind'];
 

@@ -1,4 +1,4 @@
-import type { ScalerState } from '../data/answers.js';
+import type { ScalerState } from '../../api/answers.js';
 import type { Tone } from './tone.js';
 import type { IconName } from './icon-paths.js';
 

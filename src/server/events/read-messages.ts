@@ -1,7 +1,7 @@
 import type { ServiceEvent } from '../../telemetry/event-feed.js';
 import { parseInstant } from '../../units/time.js';
 import { parseJson, PeerError } from '../fleet/ask-peer.js';
-import { eventSchemas } from '../schemas/answer-schemas.js';
+import { eventSchemas } from '../../api/answer-schemas.js';
 import { isEventId } from './positions.js';
 
 /** A block of a `text/event-stream`. Null: the block has no such field. */

@@ -2,12 +2,13 @@ import type { Request, RequestHandler } from 'express';
 import { createSemaphore } from '../../units/semaphore.js';
 import { identityOf, viewerOf } from '../access/viewer.js';
 import { readInteger } from '../pages/query.js';
-import { LIMITS } from '../pages/routes.js';
+import type { ScalerList } from '../../api/answers.js';
+import { LIMITS } from '../../api/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
 import { refuse } from '../pacing/refuse.js';
 import type { AskPeer } from './ask-peer.js';
 import type { Fleet, Peer } from './fleet.js';
-import { mergePages, readPeerPage, type ScalerPage } from './merge-pages.js';
+import { mergePages, readPeerPage } from './merge-pages.js';
 import { isForwarded } from './peer-check.js';
 
 /** Serves the page of a scaler from the replica that decides it, which may be this one. */
@@ -56,7 +57,7 @@ export function ofAll(
   const places = createSemaphore(MAX_LISTS);
   const collect = async (request: Request): Promise<string> => {
     const limit = readInteger(request.query, 'limit', LIMITS.scalers);
-    const local = JSON.parse(writeScalerPage(api, request)) as ScalerPage;
+    const local = JSON.parse(writeScalerPage(api, request)) as ScalerList;
     const unreachable: string[] = [];
     const asked = fleet.peers().map(async (peer) => {
       const answer = await ask(peer, request.originalUrl, identityOf(request));

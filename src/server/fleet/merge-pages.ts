@@ -1,39 +1,24 @@
+import { z } from 'zod';
+import { scalerListSchema, scalerSchema } from '../../api/answer-schemas.js';
+import type { Answer, ScalerList } from '../../api/answers.js';
+import { readAnswerOrNull } from '../../api/read-answer.js';
 import type { Viewer } from '../access/viewer.js';
 import { parseJson } from './ask-peer.js';
 import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
-interface Row {
-  readonly namespace: string;
-  readonly name: string;
-}
+/** What the merge needs of a page of `/api/v1/scalers`. Rows pass as they are. */
+const pageSchema = scalerListSchema
+  .pick({ version: true, continue: true })
+  .extend({ items: z.array(scalerSchema.pick({ namespace: true, name: true })) });
 
-/** A page of `/api/v1/scalers`. */
-export interface ScalerPage {
-  readonly version: string;
-  readonly problems: readonly object[];
-  readonly items: readonly Row[];
-  readonly continue: string | null;
-}
+export type ScalerPage = Answer<typeof pageSchema>;
+
+type Row = ScalerPage['items'][number];
 
 /** Parses the page of another replica, without rows that the viewer may not see; null: invalid. */
 export function readPeerPage(body: Buffer, viewer: Viewer): ScalerPage | null {
-  const page = parseJson(body.toString('utf8'));
-  return isPage(page) ? { ...page, items: page.items.filter((row) => viewer.sees(row.namespace)) } : null;
-}
-
-function isPage(page: unknown): page is ScalerPage {
-  if (typeof page !== 'object' || page === null || !('items' in page) || !('continue' in page)) return false;
-  const { items, continue: token } = page;
-  if (!Array.isArray(items) || (token !== null && typeof token !== 'string')) return false;
-  return items.every(
-    (item: unknown) =>
-      typeof item === 'object' &&
-      item !== null &&
-      'namespace' in item &&
-      'name' in item &&
-      typeof item.namespace === 'string' &&
-      typeof item.name === 'string',
-  );
+  const page = readAnswerOrNull(pageSchema, parseJson(body.toString('utf8')));
+  return page === null ? null : { ...page, items: page.items.filter((row) => viewer.sees(row.namespace)) };
 }
 
 function keyOf({ namespace, name }: Row): string {
@@ -47,7 +32,7 @@ function keyOf({ namespace, name }: Row): string {
  * are missing.
  */
 export function mergePages(
-  pages: readonly [ScalerPage, ...ScalerPage[]],
+  pages: readonly [ScalerPage & Pick<ScalerList, 'problems'>, ...ScalerPage[]],
   { limit, unreachable }: { readonly limit: number; readonly unreachable: readonly string[] },
 ): string {
   const [own] = pages;

@@ -5,11 +5,8 @@ import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { metricUnit } from '../pages/views.js';
-import type { Answer } from '../schemas/answer-schemas.js';
-import type { overviewRowSchema } from '../schemas/dashboard-schemas.js';
+import type { OverviewRow } from '../../api/answers.js';
 import { statesOf } from './scaler-states.js';
-
-type OverviewRow = Answer<typeof overviewRowSchema>;
 
 const STEP_SECONDS = 300;
 /** Number of steps in two hours. */

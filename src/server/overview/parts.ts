@@ -1,3 +1,6 @@
+import type { Answer } from '../../api/answers.js';
+import { overviewRowSchema, overviewSchema } from '../../api/dashboard-schemas.js';
+import { readAnswerOrNull } from '../../api/read-answer.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { SLICE_MS } from '../pacing/paced.js';
@@ -19,7 +22,7 @@ export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promis
 /** Parses a part from another replica in slices; null: invalid. */
 export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart | null> {
   const takeTurn = takeTurns(clock, SLICE_MS);
-  let head: Head | null = null;
+  let head: Answer<typeof headSchema> | null = null;
   const rows = new Map<string, string>();
   for (let start = 0; start < body.length;) {
     const found = body.indexOf(LINE_FEED, start);
@@ -27,11 +30,12 @@ export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart
     const text = body.toString('utf8', start, end);
     const value = parseJson(text);
     if (head === null) {
-      if (!isHead(value)) return null;
-      head = value;
+      head = readAnswerOrNull(headSchema, value);
+      if (head === null) return null;
     } else {
-      if (!isRow(value)) return null;
-      rows.set(`${value.namespace}/${value.name}`, text);
+      const row = readAnswerOrNull(rowSchema, value);
+      if (row === null) return null;
+      rows.set(`${row.namespace}/${row.name}`, text);
     }
     start = end + 1;
     await takeTurn();
@@ -49,25 +53,8 @@ export function visiblePart(part: OverviewPart, viewer: Viewer): OverviewPart {
 
 const LINE_FEED = 0x0a;
 
-type Head = Omit<OverviewPart, 'rows'>;
-
-function isHead(value: unknown): value is Head {
-  return (
-    isObject(value) &&
-    typeof value['revision'] === 'string' &&
-    typeof value['isComplete'] === 'boolean' &&
-    Array.isArray(value['removed']) &&
-    value['removed'].every((key) => typeof key === 'string')
-  );
-}
-
-function isRow(value: unknown): value is { readonly namespace: string; readonly name: string } {
-  return isObject(value) && typeof value['namespace'] === 'string' && typeof value['name'] === 'string';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const headSchema = overviewSchema.pick({ revision: true, isComplete: true, removed: true });
+const rowSchema = overviewRowSchema.pick({ namespace: true, name: true });
 
 /** Encodes the answer to a client. `fields` precede the rows. */
 export function writeOverview(

@@ -3,10 +3,7 @@ import { pauseMessage, reasonOf, rescaleDirection, limitsOf } from '../../teleme
 import { conditionOf } from '../../telemetry/ledger.js';
 import type { ScalerStatus, TimedCondition } from '../../telemetry/ledger.js';
 import { EXPECTED_SHORTFALLS, isFailing } from '../../telemetry/service-events.js';
-import type { Answer } from '../schemas/answer-schemas.js';
-import type { scalerState } from '../schemas/dashboard-schemas.js';
-
-type ScalerState = Answer<typeof scalerState>;
+import type { ScalerState } from '../../api/answers.js';
 
 interface FoundState {
   readonly state: ScalerState;

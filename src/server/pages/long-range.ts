@@ -2,7 +2,7 @@ import type { Instant } from '../../units/time.js';
 import { addSeconds, instantFromMs, secondsBetween } from '../../units/time.js';
 import { BadRequest, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
-import { LIMITS } from './routes.js';
+import { LIMITS } from '../../api/routes.js';
 
 /** Points at `start`, `start + stepSeconds` and so on until `end`: whole multiples of the step, at most 1,000. */
 export interface LongRange {

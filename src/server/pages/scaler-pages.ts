@@ -14,7 +14,7 @@ import { fillPage, readToken, writePage, writeToken } from './paging.js';
 import { visibleProblems } from './visible-problems.js';
 import { readFlag, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
-import { LIMITS } from './routes.js';
+import { LIMITS } from '../../api/routes.js';
 import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
 
 /** The two writers return JSON as described in snapshot.md. */

@@ -11,32 +11,13 @@ import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type {
-  Answer,
-  decisionEntrySchema,
-  historySchema,
-  metricSchema,
-  outcomeSchema,
-  scalerDetailSchema,
-  scalerListSchema,
-  scalerSchema,
-} from '../schemas/answer-schemas.js';
-
-/** A row of `GET /api/v1/scalers`. Null: unknown now. */
-type ScalerView = Answer<typeof scalerSchema>;
-type MetricView = Answer<typeof metricSchema>;
-export type OutcomeView = Answer<typeof outcomeSchema>;
-
-/** `GET /api/v1/scalers/NAMESPACE/NAME` */
-type ScalerDetailView = Answer<typeof scalerDetailSchema>;
-
-/** A row of `GET .../decisions` */
-type DecisionView = Answer<typeof decisionEntrySchema>;
-
-/** `GET /api/v1/scalers` */
-type ScalerListView = Answer<typeof scalerListSchema>;
-
-/** `GET .../history` */
-type HistoryView = Answer<typeof historySchema>;
+  DecisionEntry,
+  HistoryAnswer,
+  MetricView,
+  ScalerDetail,
+  ScalerList,
+  ScalerView,
+} from '../../api/answers.js';
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
@@ -91,7 +72,7 @@ const MOST_PROBLEMS = 100;
 const LONGEST_MESSAGE = 1000;
 
 /** Returns errors before warnings, otherwise in the same order. */
-export function viewProblems(problems: readonly Problem[]): ScalerListView['problems'] {
+export function viewProblems(problems: readonly Problem[]): ScalerList['problems'] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const warnings = problems.filter(({ severity }) => severity === 'warning');
   return [...errors, ...warnings]
@@ -116,7 +97,7 @@ function viewPause(pause: Pause | null): ScalerView['pause'] {
 export function viewScalerDetail(
   status: ScalerStatus,
   decision: unknown,
-): Omit<ScalerDetailView, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
+): Omit<ScalerDetail, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
   readonly document: unknown;
   readonly decision: unknown;
 } {
@@ -131,7 +112,7 @@ export function viewScalerDetail(
 export function viewDecision(
   { firstAt, lastAt, count, outcome, conditions }: HistoryEntry,
   decision: unknown,
-): Omit<DecisionView, 'decision'> & { readonly decision: unknown } {
+): Omit<DecisionEntry, 'decision'> & { readonly decision: unknown } {
   return {
     firstAt: formatInstant(firstAt),
     lastAt: formatInstant(lastAt),
@@ -142,7 +123,7 @@ export function viewDecision(
   };
 }
 
-export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryView {
+export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryAnswer {
   const columns = history.metrics.map((_, index) => viewMetricColumns(history, index));
   return { ...viewCounts(history, stepSeconds), metrics: columns };
 }
@@ -165,7 +146,7 @@ export async function writeHistory(
 function viewCounts(
   { scaler, points, keptFrom }: ScalerPoints,
   stepSeconds: number | null,
-): Omit<HistoryView, 'metrics'> {
+): Omit<HistoryAnswer, 'metrics'> {
   const counts = COUNT_COLUMNS.map(
     (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
   );
@@ -179,7 +160,10 @@ function viewCounts(
   };
 }
 
-function viewMetricColumns({ metrics, points }: ScalerPoints, index: number): HistoryView['metrics'][number] {
+function viewMetricColumns(
+  { metrics, points }: ScalerPoints,
+  index: number,
+): HistoryAnswer['metrics'][number] {
   const spec = metrics[index];
   if (spec === undefined) throw new RangeError(`there is no metric ${index}`);
   const valuesOf = (index: number): readonly (number | null)[] =>

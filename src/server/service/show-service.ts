@@ -7,12 +7,13 @@ import { parseJson, type AskPeer, type PeerAnswer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/fleet.js';
 import { isForwarded } from '../fleet/peer-check.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
-import { serviceStatusSchema } from '../schemas/dashboard-schemas.js';
+import type { ServiceStatus } from '../../api/answers.js';
+import { serviceStatusSchema } from '../../api/dashboard-schemas.js';
 import { SLICE_MS } from '../pacing/paced.js';
 import type { Paced } from '../pacing/paced.js';
 import { refusing } from '../pacing/refuse.js';
 import { mergeServices, viewService } from './view-service.js';
-import type { ServiceFacts, ServiceView } from './view-service.js';
+import type { ServiceFacts } from './view-service.js';
 
 export interface ServicePageParts {
   readonly api: ScalerPageParts;
@@ -31,12 +32,12 @@ const MOST_BYTES = 1024 * 1024;
 /** Serves the state of the service; with sharding, the state of all replicas. */
 export function showService(parts: ServicePageParts): RequestHandler {
   const { api, facts, fleet, ask, clock, queued, paced } = parts;
-  const viewOwn = (request: Request): Promise<ServiceView> =>
+  const viewOwn = (request: Request): Promise<ServiceStatus> =>
     paced.run(() => {
       const takeTurn = takeTurns(clock, SLICE_MS);
       return viewService(api, facts, { now: clock.now(), viewer: viewerOf(request), takeTurn });
     });
-  const viewAll = async (request: Request, peers: readonly Peer[]): Promise<ServiceView> => {
+  const viewAll = async (request: Request, peers: readonly Peer[]): Promise<ServiceStatus> => {
     const answers = peers.map(async (peer) => {
       const answer = await ask(peer, '/api/v1/service', identityOf(request));
       return [peer.identity, readService(answer, viewerOf(request))] as const;
@@ -58,7 +59,7 @@ export function showService(parts: ServicePageParts): RequestHandler {
 }
 
 /** Omits what the viewer may not see. Does not trust the other replica. */
-function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceView | null {
+function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceStatus | null {
   if (answer?.status !== 200 || answer.body.length > MOST_BYTES) return null;
   const isVisible = ({ namespace }: { readonly namespace: string }): boolean => viewer.sees(namespace);
   const { data } = serviceStatusSchema.safeParse(parseJson(answer.body.toString('utf8')));

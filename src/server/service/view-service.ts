@@ -6,11 +6,8 @@ import type { Viewer } from '../access/viewer.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { viewProblems } from '../pages/views.js';
 import { visibleProblems } from '../pages/visible-problems.js';
-import type { Answer } from '../schemas/answer-schemas.js';
-import type { serviceStatusSchema } from '../schemas/dashboard-schemas.js';
+import type { ServiceStatus } from '../../api/answers.js';
 import { MOST_CONFLICTS, MOST_OUTCOMES, surveyScalers } from './survey-scalers.js';
-
-export type ServiceView = Answer<typeof serviceStatusSchema>;
 
 /** The functions are called for each request. */
 export interface ServiceFacts {
@@ -38,7 +35,7 @@ export async function viewService(
   { ledger, version, problems }: ScalerPageParts,
   facts: ServiceFacts,
   viewing: Viewing,
-): Promise<ServiceView> {
+): Promise<ServiceStatus> {
   const { now, viewer } = viewing;
   const { health, identity } = facts;
   const { scalers, holds, conflicts, outcomes } = await surveyScalers(ledger.list(), viewing);
@@ -84,7 +81,7 @@ export async function viewService(
 function viewServiceProblems(
   problems: readonly Problem[],
   { excerptOf }: ServiceFacts,
-): ServiceView['problems'] {
+): ServiceStatus['problems'] {
   const sorted = [...problems].sort(
     (a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'),
   );
@@ -97,9 +94,9 @@ function viewServiceProblems(
 
 /** Merges the states of other replicas; null: the replica did not answer. */
 export function mergeServices(
-  own: ServiceView,
-  others: ReadonlyMap<string, Pick<ServiceView, 'replicas' | 'conflicts' | 'lastOutcomes'> | null>,
-): ServiceView {
+  own: ServiceStatus,
+  others: ReadonlyMap<string, Pick<ServiceStatus, 'replicas' | 'conflicts' | 'lastOutcomes'> | null>,
+): ServiceStatus {
   const answers = [...others.values()].filter((answer) => answer !== null);
   const outcomes = [own, ...answers].flatMap(({ lastOutcomes: last }) => last);
   return {

@@ -1,4 +1,4 @@
-import type { Overview, OverviewRow, ServiceStatus } from '../../../src/dashboard/data/answers.js';
+import type { Overview, OverviewRow, ServiceStatus } from '../../../src/api/answers.js';
 
 /** The time of all canned answers. */
 export const AT = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString().replace('.000Z', 'Z');

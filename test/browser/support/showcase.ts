@@ -1,4 +1,4 @@
-import type { OverviewRow } from '../../../src/dashboard/data/answers.js';
+import type { OverviewRow } from '../../../src/api/answers.js';
 import { after, rowOf } from './answers.js';
 
 function waveOf(least: number, most: number, shift: number): readonly number[] {

@@ -192,14 +192,14 @@ describe('explain --at', () => {
     });
   });
 
-  it('reports a service that is too old for it', async () => {
+  it('reports a service whose answer is not that of the API', async () => {
     service = await listen((_request, response) => void response.end('{"items":[],"continue":null}'));
 
     const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--at', '10m', '--url', service.url]);
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service is older than this command and does not support --at. Upgrade it\n',
+      `promscaler: reading /api/v1/scalers/shop/web/decisions from ${service.url}: keptFrom: expected string, received undefined: this is not promscaler, or another version than this command\n`,
     ]);
   });
 

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { VERSION } from '../../../src/cli/version/version.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
@@ -30,8 +31,17 @@ function answer(status: number, body: string): RequestListener {
 describe('a service by --url', () => {
   it.each([
     [200, '<html></html>', 'the response is not valid JSON: this is not promscaler'],
-    [200, '{"items":3}', 'the response is not a list of scalers, so this is not promscaler'],
-    [200, '{"items":[{"metadata":{}}]}', 'not a list of scalers, so this is not promscaler'],
+    [
+      200,
+      '{"items":3}',
+      'version: expected string, received undefined: this is not promscaler, or another version than this command',
+    ],
+    [200, '{"items":[{"metadata":{}}]}', 'this is not promscaler, or another version than this command'],
+    [
+      200,
+      '{"version":"9.0.0","leader":true,"items":[{"namespace":"shop","name":"web"}]}',
+      `items[0].target: expected object, received undefined: the service has version 9.0.0, this command has ${VERSION}`,
+    ],
     [
       404,
       '<html></html>',
@@ -45,7 +55,7 @@ describe('a service by --url', () => {
     [401, '', '401 Unauthorized: a proxy requires credentials, which --url does not send'],
     [302, '', '302 Found: this is not promscaler'],
     [404, '{"message":"Not found","traceID":""}', 'this is not promscaler, or its version is older'],
-    [200, '{"status":"success","data":[]}', 'not a list of scalers, so this is not promscaler'],
+    [200, '{"status":"success","data":[]}', 'this is not promscaler, or another version than this command'],
   ])('that answers %i and %s', async (status, body, sentence) => {
     const ran = await statusOf(answer(status, body));
 
@@ -84,7 +94,7 @@ describe('a service by --url', () => {
     const paths: string[] = [];
     server = await listen((request, response) => {
       paths.push(request.url ?? '');
-      response.end('{"items":[],"continue":null}');
+      response.end('{"version":"0.1.0","leader":true,"items":[],"continue":null}');
     });
 
     await runCli(['status', '-n', 'shop', '--url', `${server.url}/tools/`]);

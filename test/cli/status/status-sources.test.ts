@@ -59,7 +59,11 @@ describe('status of a service with a data source that fails', () => {
       response.setHeader('Content-Type', 'application/json');
       const isList = request.url === '/api/v1/scalers';
       response.statusCode = isList ? 200 : 404;
-      response.end(JSON.stringify(isList ? { version: VERSION, items: [], continue: null } : { error: '' }));
+      response.end(
+        JSON.stringify(
+          isList ? { version: VERSION, leader: true, items: [], continue: null } : { error: '' },
+        ),
+      );
     };
 
     const { exitCode, stdout } = await runCli(['status', '-o', 'json', '--url', await serveApp(app)]);

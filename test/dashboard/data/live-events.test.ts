@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LiveEvent } from '../../../src/dashboard/data/answers.js';
+import type { LiveEvent } from '../../../src/api/answers.js';
 import { createLiveEvents } from '../../../src/dashboard/data/live-events.js';
 import { createSession } from '../../../src/dashboard/data/session.js';
 import { ManualClock } from '../../support/manual-clock.js';

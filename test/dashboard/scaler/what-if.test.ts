@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { decide } from '../../../src/decision/decide.js';
 import { decisionToJson } from '../../../src/decision/result/write-json.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
-import type { SnapshotAnswer } from '../../../src/dashboard/data/answers.js';
+import type { SnapshotAnswer } from '../../../src/api/answers.js';
 import { decideWith } from '../../../src/dashboard/scaler/what-if/decide-with.js';
 import { readInput, textAt, withValue } from '../../../src/dashboard/scaler/what-if/edit.js';
 import { isAtField, listFields } from '../../../src/dashboard/scaler/what-if/fields.js';

@@ -4,7 +4,7 @@ import { createTokenAccess } from '../../../src/server/access/access-control.js'
 import type { AccessControl } from '../../../src/server/access/access-control.js';
 import { createReviewAccess } from '../../../src/server/access/review-access.js';
 import { createApp } from '../../../src/server/app.js';
-import { ROUTES } from '../../../src/server/pages/routes.js';
+import { ROUTES } from '../../../src/api/routes.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { createEventStreams } from '../../../src/server/event-streams.js';

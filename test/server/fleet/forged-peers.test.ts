@@ -84,7 +84,8 @@ async function peerThat(
 
 const ROW = { namespace: 'shop', name: 'forged', outcome: 'changed' };
 const HIDDEN = { ...ROW, namespace: 'secret' };
-const list = (...items: readonly object[]): string => JSON.stringify({ items, continue: null });
+const list = (...items: readonly object[]): string =>
+  JSON.stringify({ version: '0.1.0', items, continue: null });
 const lines = (...rows: readonly object[]): string =>
   ['{"revision":"r","isComplete":true,"removed":[]}', ...rows.map((row) => JSON.stringify(row))].join('\n');
 

@@ -3,7 +3,7 @@ import { SEES_ALL } from '../../../src/server/access/viewer.js';
 import { mergePages, readPeerPage, type ScalerPage } from '../../../src/server/fleet/merge-pages.js';
 import { readToken } from '../../../src/server/pages/paging.js';
 
-function page(names: readonly string[], isLast = true): ScalerPage {
+function page(names: readonly string[], isLast = true): ScalerPage & { readonly problems: [] } {
   const items = names.map((name) => ({ namespace: 'shop', name }));
   return { version: '1.0.0', problems: [], items, continue: isLast ? null : 'more' };
 }
@@ -16,7 +16,7 @@ interface Merged {
 }
 
 function merge(
-  pages: readonly [ScalerPage, ...ScalerPage[]],
+  pages: Parameters<typeof mergePages>[0],
   { limit = 500, unreachable = [] as readonly string[] } = {},
 ): Merged {
   return JSON.parse(mergePages(pages, { limit, unreachable })) as Merged;

@@ -4,7 +4,7 @@ import { createApp } from '../../../src/server/app.js';
 import type { Peer } from '../../../src/server/fleet/fleet.js';
 import { readRevisions, writeRevisions } from '../../../src/server/overview/fleet-revision.js';
 import { mergeParts, readPart } from '../../../src/server/overview/parts.js';
-import { overviewSchema } from '../../../src/server/schemas/dashboard-schemas.js';
+import { overviewSchema } from '../../../src/api/dashboard-schemas.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { createRecords } from '../../../src/telemetry/records.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { createApp } from '../../../src/server/app.js';
-import { overviewSchema } from '../../../src/server/schemas/dashboard-schemas.js';
+import { overviewSchema } from '../../../src/api/dashboard-schemas.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { mergeServices, viewService } from '../../../src/server/service/view-service.js';
-import type { ServiceFacts, ServiceView } from '../../../src/server/service/view-service.js';
-import { serviceStatusSchema } from '../../../src/server/schemas/dashboard-schemas.js';
+import type { ServiceStatus } from '../../../src/api/answers.js';
+import type { ServiceFacts } from '../../../src/server/service/view-service.js';
+import { serviceStatusSchema } from '../../../src/api/dashboard-schemas.js';
 import { SEES_ALL } from '../../../src/server/access/viewer.js';
 import type { Viewer } from '../../../src/server/access/viewer.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
@@ -49,7 +50,7 @@ function world(problems: readonly Problem[] = []) {
     periodSeconds: () => 15,
     excerptOf: ({ sourceLine }) => sourceLine,
   };
-  const view = (viewer: Viewer = SEES_ALL): Promise<ServiceView> =>
+  const view = (viewer: Viewer = SEES_ALL): Promise<ServiceStatus> =>
     viewService(api, facts, { now: clock.now(), viewer, takeTurn: () => Promise.resolve() });
   return { clock, records, health, outages, view };
 }
@@ -191,7 +192,7 @@ describe('the state of the service', () => {
   it('adds the scalers, conflicts and changes of other replicas, and names the one that does not answer', async () => {
     const { view, records } = world();
     records.ledger.add(record());
-    const change = (name: string, time: string): ServiceView['lastOutcomes'][number] => ({
+    const change = (name: string, time: string): ServiceStatus['lastOutcomes'][number] => ({
       namespace: 'shop',
       name,
       at: time,

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { decide } from '../../../decision/decide.js';
 import { explainMetric, listExplained } from '../../../decision/explain-metric.js';
-import type { SnapshotAnswer } from '../../data/answers.js';
+import type { SnapshotAnswer } from '../../../api/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
 
 interface ArithmeticListProps {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Api } from '../../data/api.js';
-import type { ScalerDetail } from '../../data/answers.js';
+import type { ScalerDetail } from '../../../api/answers.js';
 import { decisionsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { formatCount } from '../../format/numbers.js';

@@ -1,4 +1,4 @@
-import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../data/answers.js';
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../../api/answers.js';
 
 /** Parts of the answers of the API. */
 export type History = HistoryAnswer;

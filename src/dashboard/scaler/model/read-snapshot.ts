@@ -1,6 +1,6 @@
 import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-snapshot.js';
 import type { Snapshot } from '../../../decision/snapshot/snapshot.js';
-import type { SnapshotAnswer } from '../../data/answers.js';
+import type { SnapshotAnswer } from '../../../api/answers.js';
 
 /** Returns a string that says why the snapshot is invalid. */
 export function readSnapshot(json: SnapshotAnswer): Snapshot | string {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ScalerDetail } from '../../data/answers.js';
+import type { ScalerDetail } from '../../../api/answers.js';
 import { Section } from '../../ui/section.jsx';
 import { listEffectiveFields } from '../model/effective-fields.js';
 

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { ScalerDetail } from '../../data/answers.js';
+import type { ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import { scalerEventsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';

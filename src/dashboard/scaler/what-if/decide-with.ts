@@ -4,7 +4,7 @@ import { decisionToJson } from '../../../decision/result/write-json.js';
 import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
-import type { SnapshotAnswer } from '../../data/answers.js';
+import type { SnapshotAnswer } from '../../../api/answers.js';
 import type { PastDecision } from '../model/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
 

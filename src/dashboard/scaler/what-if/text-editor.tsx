@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { SnapshotAnswer } from '../../data/answers.js';
+import type { SnapshotAnswer } from '../../../api/answers.js';
 import { readDocumentText, writeDocumentText } from './document-text.js';
 
 export interface TextEditorProps {

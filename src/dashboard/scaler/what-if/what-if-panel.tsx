@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { SnapshotAnswer } from '../../data/answers.js';
+import type { SnapshotAnswer } from '../../../api/answers.js';
 import { formatCount } from '../../format/numbers.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { PastDecision } from '../model/answers.js';

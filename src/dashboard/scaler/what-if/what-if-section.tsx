@@ -1,6 +1,6 @@
 import type { FunctionComponent, VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ScalerDetail } from '../../data/answers.js';
+import type { ScalerDetail } from '../../../api/answers.js';
 import { ApiError } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { snapshotRequest } from '../../data/requests.js';

@@ -1,22 +1,8 @@
-import type { SchemaName } from '../schemas/schema-names.js';
-
-export type RouteId =
-  | 'healthz'
-  | 'readyz'
-  | 'metrics'
-  | 'listScalers'
-  | 'showScaler'
-  | 'listDecisions'
-  | 'showSnapshot'
-  | 'showHistory'
-  | 'listEvents'
-  | 'showOverview'
-  | 'showService'
-  | 'streamEvents'
-  | 'openapi';
+import type { AnswerOf } from './answers.js';
+import type { SchemaName } from './named-schemas.js';
 
 export interface Route {
-  readonly id: RouteId;
+  readonly id: string;
   /** OpenAPI path, such as `/api/v1/scalers/{namespace}/{name}`. */
   readonly path: string;
   readonly summary: string;
@@ -46,17 +32,12 @@ export const LIMITS = {
   step: { standard: null, least: 1, most: 86_400 },
 } as const;
 
-const OF_SCALER: readonly Parameter[] = [
+const OF_SCALER = [
   { name: 'namespace', in: 'path', description: 'namespace of the scaler', schema: { type: 'string' } },
   { name: 'name', in: 'path', description: 'name of the scaler', schema: { type: 'string' } },
-];
+] as const satisfies readonly Parameter[];
 
-const CONTINUE: Parameter = {
-  name: 'continue',
-  in: 'query',
-  description: '`continue` of the previous page',
-  schema: { type: 'string' },
-};
+const CONTINUE = query('continue', '`continue` of the previous page', { type: 'string' });
 
 const BAD_REQUEST: RouteAnswer = {
   description: 'a parameter is invalid; the message names it',
@@ -70,7 +51,7 @@ const NOT_FOUND: RouteAnswer = {
   schema: 'Error',
 };
 
-export const ROUTES: readonly Route[] = [
+const TABLE = [
   {
     id: 'healthz',
     path: '/healthz',
@@ -224,7 +205,32 @@ export const ROUTES: readonly Route[] = [
     parameters: [],
     answers: { 200: { description: 'OpenAPI 3.1', mediaType: 'application/json' } },
   },
-];
+] as const satisfies readonly Route[];
+
+export type RouteId = (typeof TABLE)[number]['id'];
+
+export const ROUTES: readonly (Route & { readonly id: RouteId })[] = TABLE;
+
+/** The pages whose answer has a schema. */
+export type JsonRouteId = JsonRoute['id'];
+
+/** The JSON of a page. */
+export type AnswerOfRoute<Id extends JsonRouteId> = AnswerOf<JsonRouteOf<Id>['answers'][200]['schema']>;
+
+/** The parameters of a page: those of its path, and any of its query. */
+export type ParametersOf<Id extends JsonRouteId> = {
+  readonly [Name in NameOf<Id, 'path'>]: string;
+} & { readonly [Name in NameOf<Id, 'query'>]?: string | undefined };
+
+type JsonRoute = Extract<
+  (typeof TABLE)[number],
+  { readonly answers: { readonly 200: { readonly schema: SchemaName } } }
+>;
+type JsonRouteOf<Id extends JsonRouteId> = Extract<JsonRoute, { readonly id: Id }>;
+type NameOf<Id extends JsonRouteId, Place extends Parameter['in']> = Extract<
+  JsonRouteOf<Id>['parameters'][number],
+  { readonly in: Place }
+>['name'];
 
 function probeAnswers(state: string): Route['answers'] {
   return {
@@ -233,11 +239,18 @@ function probeAnswers(state: string): Route['answers'] {
   };
 }
 
-function json(description: string, schema: SchemaName): RouteAnswer {
+function json<Name extends SchemaName>(
+  description: string,
+  schema: Name,
+): RouteAnswer & { readonly schema: Name } {
   return { description, mediaType: 'application/json', schema };
 }
 
-function query(name: string, description: string, schema: Parameter['schema']): Parameter {
+function query<Name extends string>(
+  name: Name,
+  description: string,
+  schema: Parameter['schema'],
+): Parameter & { readonly name: Name; readonly in: 'query' } {
   return { name, in: 'query', description, schema };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ConditionType, LimitName } from '../../decision/result/decision.js';
-import type { SampleErrorKind } from '../../decision/snapshot/snapshot.js';
-import { FAILURE_REASONS } from '../../units/failure.js';
+import type { ConditionType, LimitName } from '../decision/result/decision.js';
+import type { SampleErrorKind } from '../decision/snapshot/snapshot.js';
+import { FAILURE_REASONS } from '../units/failure.js';
 
 export const time = z.string().meta({ format: 'date-time' });
 

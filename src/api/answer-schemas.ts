@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OutcomeKind } from '../../telemetry/cycle-record.js';
+import type { OutcomeKind } from '../telemetry/cycle-record.js';
 import {
   conditionSchema,
   count,
@@ -10,15 +10,6 @@ import {
   time,
   timedConditionSchema,
 } from './decision-schemas.js';
-
-/** Type of a response, deeply readonly. */
-export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
-
-type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
-    : T;
 
 const OUTCOME_KINDS = [
   'none',

@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import type { eventSchemas } from './answer-schemas.js';
+import type { NAMED_SCHEMAS, SchemaName } from './named-schemas.js';
+
+/** The JSON of an answer of the API, deeply readonly. */
+export type AnswerOf<Name extends SchemaName> = Answer<(typeof NAMED_SCHEMAS)[Name]>;
+
+/** The JSON that a schema describes, deeply readonly. */
+export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
+
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+export type ScalerList = AnswerOf<'ScalerList'>;
+/** A row of the list, which the detail has as well. */
+export type ScalerView = AnswerOf<'Scaler'>;
+export type ScalerDetail = AnswerOf<'ScalerDetail'>;
+export type MetricView = AnswerOf<'Metric'>;
+export type OutcomeView = AnswerOf<'Outcome'>;
+export type DecisionList = AnswerOf<'DecisionList'>;
+export type DecisionEntry = AnswerOf<'DecisionEntry'>;
+export type SnapshotAnswer = AnswerOf<'Snapshot'>;
+export type HistoryAnswer = AnswerOf<'History'>;
+export type Overview = AnswerOf<'Overview'>;
+export type OverviewRow = AnswerOf<'OverviewRow'>;
+export type ScalerState = OverviewRow['states'][number];
+export type ServiceStatus = AnswerOf<'ServiceStatus'>;
+export type ScalerEventList = AnswerOf<'ScalerEventList'>;
+
+/** An event of `/api/v1/events`. */
+export type LiveEvent = {
+  [Type in keyof typeof eventSchemas]: { readonly type: Type } & Answer<(typeof eventSchemas)[Type]>;
+}[keyof typeof eventSchemas];

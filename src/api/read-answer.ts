@@ -1,0 +1,111 @@
+import * as z from 'zod';
+import type { Answer } from './answers.js';
+
+/** An answer is not what the API defines: another program or another version of promscaler sent it. */
+export class AnswerError extends Error {
+  override name = 'AnswerError';
+  /** Path of the page, such as `/api/v1/scalers`. */
+  readonly page: string;
+  /** The member `version` of the answer; null: it has none. */
+  readonly version: string | null;
+
+  constructor(page: string, message: string, version: string | null) {
+    super(message);
+    this.page = page;
+    this.version = version;
+  }
+}
+
+/**
+ * Returns the JSON of a page after a check. It may be from another version of promscaler: unknown members remain, a
+ * missing member that may be null is null, a missing list is empty, and an enum may have an unknown string. Throws
+ * `AnswerError` for any other missing member, which all versions have, and for a member of another type.
+ */
+export function readAnswer<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  page: string,
+): Answer<Schema> {
+  try {
+    return complete(schema, value, '') as Answer<Schema>;
+  } catch (error) {
+    if (!(error instanceof Unexpected)) throw error;
+    const version = isObject(value) ? value['version'] : undefined;
+    throw new AnswerError(page, error.message, typeof version === 'string' ? version : null);
+  }
+}
+
+/** Same as `readAnswer`, but returns null instead of an error. */
+export function readAnswerOrNull<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): Answer<Schema> | null {
+  try {
+    return readAnswer(schema, value, '');
+  } catch (error) {
+    if (error instanceof AnswerError) return null;
+    throw error;
+  }
+}
+
+class Unexpected extends Error {}
+
+/** `path`: where the value is, such as `items[0].target`; empty for the answer. */
+function complete(schema: z.core.$ZodType, value: unknown, path: string): unknown {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'optional':
+      return value === undefined ? undefined : complete(def.innerType, value, path);
+    case 'nullable':
+      return value === undefined || value === null ? null : complete(def.innerType, value, path);
+    case 'array':
+      if (value === undefined) return [];
+      if (!Array.isArray(value)) throw unexpected('array', value, path);
+      return value.map((item, index) => complete(def.element, item, `${path}[${index}]`));
+    case 'object':
+      if (!isObject(value)) throw unexpected('object', value, path);
+      return completeMembers(def.shape, value, path);
+    case 'record':
+      if (!isObject(value)) throw unexpected('object', value, path);
+      return Object.fromEntries(
+        Object.entries(value).map(([name, member]) => [
+          name,
+          complete(def.valueType, member, `${path}.${name}`),
+        ]),
+      );
+    case 'enum':
+      if (typeof value !== 'string') throw unexpected('string', value, path);
+      return value;
+    case 'union':
+      // Only samples of a snapshot, which `parseSnapshot` reads.
+      return value;
+    default: {
+      const { error } = z.safeParse(schema, value);
+      if (error === undefined) return value;
+      throw new Unexpected(
+        `${path}: ${error.issues[0]?.message.replace('Invalid input: ', '') ?? 'invalid'}`,
+      );
+    }
+  }
+}
+
+function completeMembers(shape: z.core.$ZodShape, value: JsonObject, path: string): JsonObject {
+  const members = { ...value };
+  for (const [name, schema] of Object.entries(shape)) {
+    const found = Object.hasOwn(value, name) ? value[name] : undefined;
+    const member = complete(schema, found, path === '' ? name : `${path}.${name}`);
+    if (member !== undefined) members[name] = member;
+  }
+  return members;
+}
+
+function unexpected(wanted: string, value: unknown, path: string): Unexpected {
+  const found = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return new Unexpected(`${path === '' ? 'the answer' : path}: expected ${wanted}, received ${found}`);
+}
+
+type JsonObject = Record<string, unknown>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
