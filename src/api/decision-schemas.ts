@@ -18,6 +18,7 @@ const LIMIT_NAMES = [
   'scale_up_limit',
   'step_limit',
   'min_replicas',
+  'max_replicas_from',
   'max_replicas',
   'forbidden_window',
 ] as const satisfies readonly LimitName[];

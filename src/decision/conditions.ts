@@ -162,6 +162,9 @@ function tooHigh(
   limited: LimitedCount,
 ): Condition {
   const isRising = stabilized > current;
+  const last = limited.steps.findLast(({ limit }) => limit !== 'forbidden_window');
+  if (last?.limit === 'max_replicas_from')
+    return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${last.reason}`);
   const limit = isRising ? capOf(limited, ['policy', 'scale_up_limit']) : null;
   if (limit !== null && spec.maxReplicas > limit)
     return limitedBy('ScaleUpLimit', `the count may not rise above ${limit} now`);

@@ -4,6 +4,7 @@ import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './condition
 import type { Condition, Decision, LimitStep } from './result/decision.js';
 import { explainCount, type Measured } from './explain.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
+import { ceilingOf } from './limits/ceiling.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
@@ -126,6 +127,7 @@ function decideWithinLimits(
     current: snapshot.target.specReplicas,
     recommended,
     bounds,
+    ceiling: ceilingOf(snapshot),
     recommendations: seedRecommendations(snapshot),
     state: snapshot.state,
   };

@@ -1,6 +1,7 @@
 import type { ScalerSpec } from '../scaler/spec.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Activation } from './activation.js';
+import { ceilingOf } from './limits/ceiling.js';
 import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { stepWindowSeconds } from './limits/step-limit.js';
 import { failingKey } from './proposals/fallback.js';
@@ -52,9 +53,11 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
       outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
   };
   const { documentChangedAt } = state;
-  return documentChangedAt === undefined || !hasOlder(next, documentChangedAt)
-    ? next
-    : { ...next, documentChangedAt };
+  const ceiling = ceilingOf(snapshot);
+  const known: State = ceiling === null ? next : { ...next, maxReplicasFrom: ceiling.replicas };
+  return documentChangedAt === undefined || !hasOlder(known, documentChangedAt)
+    ? known
+    : { ...known, documentChangedAt };
 }
 
 /** Returns whether the next decision uses a result of a decision before this time. */

@@ -11,6 +11,7 @@ import {
   listUsage,
   type Pod,
   type Sample,
+  type ValuesSample,
 } from '../decision/snapshot/snapshot.js';
 import { isByPod } from '../promql/by-pod.js';
 import { podsPattern } from '../promql/pods-pattern.js';
@@ -66,6 +67,12 @@ export function toSamples(
   return samples;
 }
 
+/** Returns the sample of `maxReplicasFrom`. */
+export function toCeiling(answer: Answer, now: Instant): ValuesSample | ErrorSample {
+  const answered = answeredOrError(answer);
+  return 'form' in answered ? answered : judgedValues(answered, columnsOf(answered).values, now);
+}
+
 /**
  * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
  * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
@@ -73,24 +80,30 @@ export function toSamples(
  * 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): Sample {
+  const answered = answeredOrError(answer);
+  if ('form' in answered) return answered;
+  switch (metric.type) {
+    case 'Resource':
+    case 'ContainerResource':
+      return containersSample(metric, answered, context);
+    case 'Pods':
+      return podsSample(metric, answered, context);
+    case 'Object':
+    case 'External':
+      return valuesSample(metric, answered, context);
+    default:
+      return metric satisfies never;
+  }
+}
+
+function answeredOrError(answer: Answer): Answered | ErrorSample {
   if (answer.class === 'failed')
     return { form: 'error', kind: 'failed', error: answer.message, reason: answer.reason };
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
   // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
   if (columnsOf(answer).layout.count === 0) return errorSample('invalid', partialOf(answer) ?? 'no series');
-  switch (metric.type) {
-    case 'Resource':
-    case 'ContainerResource':
-      return containersSample(metric, answer, context);
-    case 'Pods':
-      return podsSample(metric, answer, context);
-    case 'Object':
-    case 'External':
-      return valuesSample(metric, answer, context);
-    default:
-      return metric satisfies never;
-  }
+  return answer;
 }
 
 function containersSample(
@@ -201,14 +214,17 @@ function valuesSample(
   const values = rows === null ? columns.values : rows.map((row) => columns.values[row] ?? NaN);
   if (values.length === 0) return noneSelected(answer, noMatch(columns));
   const countError = seriesCountError(metric, values.length);
-  if (countError !== null) return errorSample('invalid', countError);
+  return countError === null ? judgedValues(answer, values, context.now) : errorSample('invalid', countError);
+}
+
+function judgedValues(answer: Answered, values: readonly number[], now: Instant): ValuesSample | ErrorSample {
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
   return {
     form: 'values',
     at: answer.evaluatedAt,
     values: verdict.partial === null ? values : values.filter((value) => !Number.isNaN(value)),
-    partial: whySamplePartial(answer, verdict, context.now),
+    partial: whySamplePartial(answer, verdict, now),
   };
 }
 

@@ -148,6 +148,13 @@ export interface DownscaleConfirmation {
   readonly decisions: number;
 }
 
+/** A ceiling for scale-up below `maxReplicas`. */
+export interface MaxReplicasFrom {
+  /** PromQL with variables that returns a number of replicas. Several series are added up. */
+  readonly query: string;
+  readonly source: string;
+}
+
 /** Supported for Deployments and ReplicaSets. */
 export interface PodDeletionCost {
   /** PromQL with variables that returns one series per pod. */
@@ -163,6 +170,8 @@ export interface ScalerSpec {
   readonly scaleTargetRef: TargetRef;
   readonly minReplicas: number;
   readonly maxReplicas: number;
+  /** Null: only `maxReplicas` limits the count. */
+  readonly maxReplicasFrom: MaxReplicasFrom | null;
   readonly metrics: readonly MetricSpec[];
   /** Null: unset, which differs from `behavior: {}` (algorithm.md, points 27-29). */
   readonly behavior: Behavior | null;

@@ -27,8 +27,8 @@ describe('the built dashboard', () => {
     expect(sizeOf('index', 'icon', 'jsxRuntime', 'badge', 'table', 'limit-names', part)).toBeLessThan(most);
   });
 
-  it('has less than 111 KB, compressed, for the code that decides', () => {
-    expect(sizeOf('what-if-panel', 'arithmetic-list', 'read-snapshot')).toBeLessThan(111_000);
+  it('has less than 114 KB, compressed, for the code that decides', () => {
+    expect(sizeOf('what-if-panel', 'arithmetic-list', 'read-snapshot')).toBeLessThan(114_000);
   });
 
   it('has no parts that these sizes leave out', () => {

@@ -9,6 +9,8 @@ import type { Scaler } from '../../src/scaler/spec.js';
 /** The answers of a round, and the ages of its servers. */
 export interface TestAnswers extends RoundAnswers {
   readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
+  /** To the query of `maxReplicasFrom`. */
+  readonly ceiling?: Answer;
   readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
 }
 
@@ -37,7 +39,12 @@ export async function answerAndRun(waiting: WaitingCycle, ports: CyclePorts): Pr
     isCurrent: () => true,
     signal: new AbortController().signal,
     ...waiting,
-    readings: { results, ages, sinceMs },
+    readings: {
+      results,
+      ages,
+      sinceMs,
+      ...(answers.ceiling === undefined ? {} : { ceiling: answers.ceiling }),
+    },
   };
   return runCycle(input, ports);
 }

@@ -14,6 +14,7 @@ const RULES: Readonly<Record<LimitStep['limit'], (step: LimitStep, decision: Dec
   scale_up_limit: ({ from, to }, { currentReplicas }) => from > to && to >= currentReplicas,
   step_limit: ({ from, to }, { currentReplicas }) => from < to && to <= currentReplicas,
   min_replicas: ({ from, to }, { minReplicas }) => from < to && to === minReplicas,
+  max_replicas_from: ({ from, to }, { currentReplicas }) => from > to && to >= currentReplicas,
   max_replicas: ({ from, to }, { maxReplicas }) => from > to && to >= maxReplicas,
   forbidden_window: ({ to }, { currentReplicas }) => to === currentReplicas,
 };
@@ -109,5 +110,6 @@ const RATES: ReadonlySet<string> = new Set([
   'scale_up_limit',
   'step_limit',
   'min_replicas',
+  'max_replicas_from',
   'max_replicas',
 ]);

@@ -28,6 +28,7 @@ describe('defaults', () => {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
       minReplicas: 1,
       maxReplicas: 10,
+      maxReplicasFrom: null,
       metrics: [
         {
           type: 'Resource',

@@ -101,6 +101,7 @@ const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
     untrusted_metric: 'until every metric has a complete value',
     min_replicas: 'a bound of the document',
     max_replicas: 'a bound of the document',
+    max_replicas_from: 'until the query of maxReplicasFrom returns more',
     downscale_confirmation: 'until these decisions have left the window',
     step_limit: 'for this step: the next one starts from the new count',
     policy: 'until its period allows more',

@@ -33,6 +33,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     ...referenceRows(written, ['spec', 'scaleTargetRef'], spec.scaleTargetRef),
     field('minReplicas'),
     field('maxReplicas'),
+    ...objectRows(written, 'maxReplicasFrom', spec),
     ...spec.metrics.flatMap((metric, index) => metricRows(written, ['spec', 'metrics', index], metric)),
     ...behaviorRows(written, spec),
     field('tolerance'),
@@ -42,16 +43,22 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     ...confirmationRows(written, spec),
     optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
     ...LAST_FIELDS.map(field),
-    ...fallbackRows(written, spec),
+    ...objectRows(written, 'fallback', spec),
     ...scheduleRows(written, spec),
-    ...deletionCostRows(written, spec),
+    ...objectRows(written, 'podDeletionCost', spec),
   ];
 }
 
-function fallbackRows(written: Written, { fallback }: ScalerSpec): readonly Row[] {
-  const path = ['spec', 'fallback'];
-  if (fallback === null) return [rowOf(written, path, { value: {} })];
-  return Object.entries(fallback).map(([name, value]) => rowOf(written, [...path, name], { value }));
+/** Returns the rows of an object that is null unless the document sets it. */
+function objectRows(
+  written: Written,
+  name: 'maxReplicasFrom' | 'fallback' | 'podDeletionCost',
+  spec: ScalerSpec,
+): readonly Row[] {
+  const path = ['spec', name];
+  const object = spec[name];
+  if (object === null) return [rowOf(written, path, { value: {} })];
+  return Object.entries(object).map(([field, value]) => rowOf(written, [...path, field], { value }));
 }
 
 function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row[] {
@@ -62,12 +69,6 @@ function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row
       .map(([name, value]) => rowOf(written, [...path, name], { value }));
     return [...rowsIn(written, path), ...defaults];
   });
-}
-
-function deletionCostRows(written: Written, { podDeletionCost }: ScalerSpec): readonly Row[] {
-  const path = ['spec', 'podDeletionCost'];
-  if (podDeletionCost === null) return [rowOf(written, path, { value: {} })];
-  return Object.entries(podDeletionCost).map(([name, value]) => rowOf(written, [...path, name], { value }));
 }
 
 function optionalRow(written: Written, name: keyof ScalerSpec, value: number | null): Row {

@@ -5,7 +5,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
-import { toSamples } from '../../prometheus/samples.js';
+import { toCeiling, toSamples } from '../../prometheus/samples.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/agreement.js';
 import { addSeconds, latest } from '../../units/time.js';
@@ -76,7 +76,7 @@ function observeTarget(
   const memory = withWriterCheck(input.memory, known, { target, now });
   const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
   const { pods } = podFacts;
-  const { results: answers, ages } = readings;
+  const { results: answers, ages, ceiling } = readings;
   const samples = toSamples(scaler, answers, { pods, now, sources });
   const hold = advanceHolds(memory.holds, { scaler, samples, answers, ages, sources, now, maxSeconds });
   const stale = whyStale(cluster, namespace);
@@ -97,6 +97,7 @@ function observeTarget(
       target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
       pods,
       samples,
+      ...(ceiling === undefined ? {} : { maxReplicasFrom: toCeiling(ceiling, now) }),
       state: withHold(state, holdUntil, stale ?? hold.holdReason),
     },
     memory: observed,

@@ -115,7 +115,8 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
   const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince } = memory.state;
-  const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
+  const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
+  const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...ceilingIn(memory.state) };
   const known = knownScales === undefined ? {} : { knownScales };
   return {
     ...freshMemory(now, uid),
@@ -127,6 +128,13 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
     isUnannounced,
     isUnsaved,
   };
+}
+
+/** Returns the last value of `maxReplicasFrom`, if there is one. */
+export function ceilingIn({
+  maxReplicasFrom,
+}: Pick<State, 'maxReplicasFrom'>): Pick<State, 'maxReplicasFrom'> {
+  return maxReplicasFrom === undefined ? {} : { maxReplicasFrom };
 }
 
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {

@@ -9,7 +9,7 @@ import type { ScalerSpec } from '../../scaler/spec.js';
 import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
-import { freshMemory, lastScales, withIntent } from './memory.js';
+import { ceilingIn, freshMemory, lastScales, withIntent } from './memory.js';
 import type { LastScales, Memory } from './memory.js';
 
 /**
@@ -108,7 +108,8 @@ function firstMemory(
       const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents } = reading.entry;
       const { zeroedBySelf } = reading.entry;
       const failingSince = knownFailing(reading.entry, spec);
-      const state = { ...EMPTY_STATE, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince };
+      const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
+      const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...ceilingIn(reading.entry) };
       return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };
     }
     default:
@@ -136,6 +137,8 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
       scaleEvents: joinEvents(state.scaleEvents, entry.scaleEvents),
       zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
       failingSince: failingSinceOf(state, knownFailing(entry, spec)),
+      ...ceilingIn(entry),
+      ...ceilingIn(state),
     },
     unresolved: entry.intent ?? unresolved,
     isUnannounced: memory.isUnannounced && entry.intent === null,
@@ -186,7 +189,8 @@ export function storedStateOf(
 ): StoredState {
   const { scaleEvents, zeroedBySelf } = memory.state;
   const failingSince = storedFailingSince(memory.state, spec);
-  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent };
+  const ceiling = spec.maxReplicasFrom === null ? {} : ceilingIn(memory.state);
+  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent, ...ceiling };
 }
 
 export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {
@@ -197,7 +201,8 @@ export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec):
     !haveSameTimes(storedFailingSince(before.state, spec), storedFailingSince(after.state, spec)) ||
     before.state.lastScaleUp !== after.state.lastScaleUp ||
     before.state.lastScaleDown !== after.state.lastScaleDown ||
-    before.state.zeroedBySelf !== after.state.zeroedBySelf
+    before.state.zeroedBySelf !== after.state.zeroedBySelf ||
+    before.state.maxReplicasFrom !== after.state.maxReplicasFrom
   );
 }
 
@@ -209,6 +214,7 @@ export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): 
     lastScaleUp === entry.lastScaleUp &&
     lastScaleDown === entry.lastScaleDown &&
     state.zeroedBySelf === entry.zeroedBySelf &&
+    state.maxReplicasFrom === entry.maxReplicasFrom &&
     haveSameTimes(storedFailing(storedFailingSince(state, spec)), entry.failingSince) &&
     unresolved?.at === entry.intent?.at &&
     unresolved?.to === entry.intent?.to &&

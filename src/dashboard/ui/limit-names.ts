@@ -12,6 +12,7 @@ export const LIMIT_NAMES: Readonly<Record<LimitName, string>> = {
   scale_up_limit: 'Scale-up limit',
   step_limit: 'Step limit',
   min_replicas: 'Minimum replicas',
+  max_replicas_from: 'Ceiling',
   max_replicas: 'Maximum replicas',
   forbidden_window: 'Forbidden window',
 };

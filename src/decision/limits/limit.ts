@@ -1,5 +1,6 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
+import type { Ceiling } from './ceiling.js';
 import type { Bounds } from './scheduled-bounds.js';
 import type { Recommendation, State } from '../snapshot/snapshot.js';
 
@@ -8,6 +9,8 @@ export interface LimitContext {
   /** `minReplicas` and `maxReplicas` are the bounds in effect, including those of schedules. */
   readonly spec: ScalerSpec;
   readonly bounds: Bounds;
+  /** Of `maxReplicasFrom`; null: none. */
+  readonly ceiling: Ceiling | null;
   readonly current: number;
   /** The largest proposal, before any limit. */
   readonly recommended: number;

@@ -21,6 +21,7 @@ export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit 
   { name: 'scale_up_limit', apply: applyScaleUpLimit },
   { name: 'step_limit', apply: limitStep },
   { name: 'min_replicas', apply: limitToMinReplicas },
+  { name: 'max_replicas_from', apply: limitToCeiling },
   { name: 'max_replicas', apply: limitToMaxReplicas },
   { name: 'forbidden_window', apply: applyForbiddenWindow },
 ];
@@ -76,6 +77,29 @@ const NO_STEPS: readonly LimitStep[] = [];
 function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): Limited | null {
   if (replicas >= spec.minReplicas) return null;
   return { to: spec.minReplicas, reason: describeFloor(bounds), until: bounds.floor?.until ?? null };
+}
+
+/**
+ * Lowers a scale-up to the ceiling, but not below the current count. Never changes a scale-down. Source: algorithm.md,
+ * step 6.7.
+ */
+function limitToCeiling(replicas: number, { spec, current, ceiling }: LimitContext): Limited | null {
+  if (ceiling === null || replicas <= current || replicas <= ceiling.replicas) return null;
+  const query = excerpt(spec.maxReplicasFrom?.query ?? '');
+  const last = ceiling.error === null ? '' : `, the last value: ${ceiling.error}`;
+  const kept = ceiling.replicas < current ? '; a ceiling never scales down' : '';
+  return {
+    to: Math.max(current, ceiling.replicas),
+    reason: `the ceiling is ${ceiling.replicas}: ${query}${last}${kept}`,
+    until: null,
+  };
+}
+
+const LONGEST_QUERY = 80;
+
+function excerpt(query: string): string {
+  const text = query.replace(/\s+/g, ' ').trim();
+  return text.length <= LONGEST_QUERY ? text : `${text.slice(0, LONGEST_QUERY)}...`;
 }
 
 /**

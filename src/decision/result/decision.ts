@@ -78,6 +78,7 @@ export const LIMIT_NAMES = [
   'scale_up_limit',
   'step_limit',
   'min_replicas',
+  'max_replicas_from',
   'max_replicas',
   'forbidden_window',
 ] as const;

@@ -13,6 +13,9 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
     target: snapshot.target,
     pods: snapshot.pods.map(podToJson),
     samples: snapshot.samples.map((sample) => sampleToJson(writableSample(sample))),
+    ...(snapshot.maxReplicasFrom === undefined
+      ? {}
+      : { maxReplicasFrom: sampleToJson(writableSample(snapshot.maxReplicasFrom)) }),
     state: stateToJson(snapshot.state),
   };
 }
@@ -114,6 +117,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     failingSince: mapToJson(state.failingSince, formatInstant),
     zeroedBySelf: state.zeroedBySelf,
     inactiveSince: instantOrNull(state.inactiveSince),
+    ...(state.maxReplicasFrom === undefined ? {} : { maxReplicasFrom: state.maxReplicasFrom }),
     ...(state.documentChangedAt === undefined
       ? {}
       : { documentChangedAt: formatInstant(state.documentChangedAt) }),

@@ -17,6 +17,7 @@ import {
   readString,
 } from './json-reader.js';
 import type {
+  ErrorSample,
   Pod,
   PodPhase,
   PodsSample,
@@ -26,6 +27,7 @@ import type {
   ScaleEvent,
   Snapshot,
   State,
+  ValuesSample,
 } from './snapshot.js';
 import { listUsage } from './snapshot.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
@@ -49,14 +51,16 @@ export function parseSnapshot(json: unknown): Snapshot {
 }
 
 function readSnapshot(field: Field): Snapshot {
-  const { scaler, now, target, pods, samples, state } = readObject(field, [
+  const { scaler, now, target, pods, samples, maxReplicasFrom, state } = readObject(field, [
     'scaler',
     'now',
     'target',
     'pods',
     'samples',
+    'maxReplicasFrom',
     'state',
   ]);
+  const ceiling = optional(maxReplicasFrom, readCeiling);
   const parsed = readScaler(scaler);
   const sampleFields = optional(samples, readArray) ?? [];
   const expected = parsed.spec.metrics.length;
@@ -71,6 +75,7 @@ function readSnapshot(field: Field): Snapshot {
     target: readTarget(target),
     pods: readPods(pods),
     samples: sampleFields.map(readSample),
+    ...(ceiling === null ? {} : { maxReplicasFrom: ceiling }),
     state: readState(state),
   };
 }
@@ -176,6 +181,12 @@ function readSample(field: Field): Sample {
   };
 }
 
+function readCeiling(field: Field): ValuesSample | ErrorSample {
+  const sample = readSample(field);
+  if (sample.form === 'values' || sample.form === 'error') return sample;
+  throw new JsonShapeError(field, 'one with values or error');
+}
+
 function readRate(
   sample: Record<'at' | 'windowSeconds' | 'partial', Field>,
 ): Pick<PodsSample, 'at' | 'windowSeconds' | 'partial'> {
@@ -215,10 +226,12 @@ function readState(field: Field): State {
       'failingSince',
       'zeroedBySelf',
       'inactiveSince',
+      'maxReplicasFrom',
       'documentChangedAt',
     ],
   );
   const documentChangedAt = optional(state.documentChangedAt, readInstant);
+  const maxReplicasFrom = optional(state.maxReplicasFrom, (inner) => readInteger(inner, 0));
   return {
     lastScaleUp: optional(state.lastScaleUp, readInstant),
     lastScaleDown: optional(state.lastScaleDown, readInstant),
@@ -230,6 +243,7 @@ function readState(field: Field): State {
     failingSince: optional(state.failingSince, (inner) => mapValues(inner, readInstant)) ?? new Map(),
     zeroedBySelf: optional(state.zeroedBySelf, readBoolean) ?? false,
     inactiveSince: optional(state.inactiveSince, readInstant),
+    ...(maxReplicasFrom === null ? {} : { maxReplicasFrom }),
     ...(documentChangedAt === null ? {} : { documentChangedAt }),
   };
 }

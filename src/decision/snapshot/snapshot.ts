@@ -13,6 +13,8 @@ export interface Snapshot {
   readonly pods: readonly Pod[];
   /** One per entry of `scaler.spec.metrics`, in the same order. */
   readonly samples: readonly Sample[];
+  /** The answer to the query of `maxReplicasFrom`; unset: the document has none, or the query was not sent. */
+  readonly maxReplicasFrom?: ValuesSample | ErrorSample;
   readonly state: State;
 }
 
@@ -154,6 +156,8 @@ export interface State {
   /** Whether promscaler, not another client, set the target to 0 (possibly by a pause). */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
+  /** The last full value of `maxReplicasFrom`; unset: none yet, or the document has no such query. */
+  readonly maxReplicasFrom?: number;
   /**
    * When the document last changed, while a recommendation, a proposal of a scale-down or `inactiveSince` is older;
    * absent: none is. Only reasons read it.

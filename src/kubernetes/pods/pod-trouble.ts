@@ -53,6 +53,8 @@ function whyUnschedulable(message: string): string {
 const NAMES = /\{[^{}]*\}|"[^"]*"/g;
 
 const RULES: readonly { readonly pattern: RegExp; readonly why: string }[] = [
+  // Devices of dynamic resource allocation, such as GPUs.
+  { pattern: /allocate all claims|resourceclaim/i, why: 'resource claims' },
   { pattern: /volume/i, why: 'a volume' },
   { pattern: /too many pods/i, why: 'the number of pods on a node' },
   { pattern: /topology spread/i, why: 'topology spread' },

@@ -30,7 +30,7 @@ export function intendedCounts({ to, earlier }: Intent): readonly number[] {
 
 export interface StoredState extends Pick<
   State,
-  'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince'
+  'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince' | 'maxReplicasFrom'
 > {
   readonly uid: string;
   /** A change with an unknown outcome; null: none. The other fields describe the state before it. */
@@ -57,7 +57,7 @@ const MAX_METRIC_KEY = 64;
 /** Maximum number of failing metrics. The fallback of further metrics starts late after a restart. */
 const MAX_FAILING = 16;
 /** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 const instant = z.string().transform((text, context): Instant => {
   const parsed = parseInstant(text);
@@ -78,6 +78,8 @@ const entrySchema = z.strictObject({
   failingSince: z.record(z.string().min(1), instant).optional(),
   /** Added in version 2. */
   absentSince: instant.optional(),
+  /** Added in version 3. */
+  maxReplicasFrom: replicas.optional(),
   intent: z
     .strictObject({
       epoch: z.string().min(1),
@@ -147,6 +149,7 @@ export function leanEntry(text: string): string {
 
 function textOf(epoch: string, state: StoredState, absentSince: Instant | null = null): string {
   const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
+  const { maxReplicasFrom } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
   const events = mergeOldEvents(scaleEvents).map((event) => [
     formatInstant(event.at),
@@ -156,8 +159,9 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
   const failing = [...storedFailing(failingSince)].map(
     ([metric, at]) => [metric, formatInstant(at)] as const,
   );
+  const older = absentSince !== null || events.some(({ length }) => length > 2) ? 2 : 1;
   return JSON.stringify({
-    v: absentSince !== null || events.some(({ length }) => length > 2) ? SCHEMA_VERSION : 1,
+    v: maxReplicasFrom === undefined ? older : SCHEMA_VERSION,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -167,6 +171,7 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
     failingSince: failing.length === 0 ? undefined : Object.fromEntries(failing),
     intent: intent === null ? undefined : jsonOf(intent),
     absentSince: time(absentSince),
+    maxReplicasFrom,
   });
 }
 
@@ -209,6 +214,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     failingSince,
     intent,
     absentSince,
+    maxReplicasFrom,
   } = parsed.data;
   return {
     epoch,
@@ -219,6 +225,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     zeroedBySelf: zeroedBySelf ?? false,
     failingSince: new Map(Object.entries(failingSince ?? {})),
     absentSince: absentSince ?? null,
+    ...(maxReplicasFrom === undefined ? {} : { maxReplicasFrom }),
     intent:
       intent === undefined
         ? null

@@ -10,6 +10,8 @@ import { type MetricQuery, ownKey, type ScalerQueries } from './scaler-queries.j
 export interface Readings {
   /** In the order of `spec.metrics`. */
   readonly results: readonly Answer[];
+  /** Of the query of `maxReplicasFrom`; unset: the document has none. */
+  readonly ceiling?: Answer;
   /** By `ageKey`, of the servers that have answered; read after the results. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   /** Monotonic time at which the round began. */
@@ -56,6 +58,7 @@ export function createCollector(
     const scalers = answered;
     answered = [];
     let results = scalers.map((scaler) => resultsOf(scaler, answers, onFault));
+    const ceilings = scalers.map(({ ceiling }) => (ceiling === null ? null : resultOf(ceiling, answers)));
     let ages: Readings['ages'] = new Map();
     try {
       ages = await agesOf(scalers, results, readAge);
@@ -63,8 +66,11 @@ export function createCollector(
       onFault(error);
       results = scalers.map(({ metrics }) => metrics.map(() => INTERNAL_ERROR));
     }
-    for (const [index, { scaler }] of scalers.entries())
-      ready.add(() => onReady(scaler, { results: results[index] ?? [], ages, sinceMs }));
+    for (const [index, { scaler }] of scalers.entries()) {
+      const ceiling = ceilings[index] ?? null;
+      const readings = { results: results[index] ?? [], ages, sinceMs };
+      ready.add(() => onReady(scaler, ceiling === null ? readings : { ...readings, ceiling }));
+    }
   };
 
   for (const scaler of plan.scalers) if (scaler.awaited.length === 0) addAnswered(scaler);

@@ -82,7 +82,7 @@ export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => v
     } catch (error) {
       onFault(error);
       const metrics = scaler.spec.metrics.map(() => ({ kind: 'refused', answer: INTERNAL_ERROR }) as const);
-      return { scaler, metrics, suspects: [], awaited: [], ranking: null };
+      return { scaler, metrics, suspects: [], ceiling: null, awaited: [], ranking: null };
     }
   };
   const compile = async (scalers: Iterable<Scaler>, current: Sources): Promise<void> => {

@@ -16,7 +16,9 @@ export interface ScalerQueries {
   readonly metrics: readonly MetricQuery[];
   /** What may count series twice, in the order of `metrics`; null: nothing is sent. */
   readonly suspects: readonly (Suspect | null)[];
-  /** What its decision waits for: metrics and their checks, each key once. */
+  /** The query of `maxReplicasFrom`; null: none. */
+  readonly ceiling: MetricQuery | null;
+  /** What its decision waits for: metrics, ceiling and their checks, each key once. */
   readonly awaited: readonly SentQuery[];
   /** Null: the scaler ranks no pods, or never scales. */
   readonly ranking: MetricQuery | null;
@@ -43,14 +45,16 @@ export type SentQuery = { readonly key: string; readonly source: SourceConfig } 
 
 export function scalerQueries(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): ScalerQueries {
   const metrics = scaler.spec.metrics.map((metric) => compileMetric(metric, scaler, sources));
+  const ceiling = compileCeiling(scaler, sources);
   const awaited = new Map<string, SentQuery>();
-  for (const metric of metrics)
+  for (const metric of ceiling === null ? metrics : [...metrics, ceiling])
     if (metric.kind !== 'refused')
       for (const query of [metric, ...checkQueries(metric)]) awaited.set(query.key, query);
   return {
     scaler,
     metrics,
     suspects: scaler.spec.metrics.map(({ type }, index) => suspectOf(metrics[index], scaler, type)),
+    ceiling,
     awaited: [...awaited.values()],
     ranking: compileRanking(scaler, sources),
   };
@@ -78,6 +82,15 @@ function compileMetric(
   return text === null
     ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
     : { kind: 'own', key: ownKey(source, text), source, text, checks: metricChecks(metric, scaler) };
+}
+
+function compileCeiling(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricQuery | null {
+  const { maxReplicasFrom } = scaler.spec;
+  if (maxReplicasFrom === null) return null;
+  const source = sourceFor(scaler, maxReplicasFrom.source, sources);
+  if ('kind' in source) return source;
+  const text = substitute(maxReplicasFrom.query, variablesOf(scaler));
+  return { kind: 'own', key: ownKey(source, text), source, text, checks: null };
 }
 
 function compileRanking(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricQuery | null {

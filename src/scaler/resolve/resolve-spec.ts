@@ -7,6 +7,7 @@ import type {
   Behavior,
   DownscaleConfirmation,
   Fallback,
+  MaxReplicasFrom,
   PodDeletionCost,
   ScaleUpLimit,
   ScalerSpec,
@@ -32,6 +33,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     scaleTargetRef: resolveReference(input.scaleTargetRef),
     minReplicas: input.minReplicas ?? BUILT_IN.minReplicas,
     maxReplicas: input.maxReplicas,
+    maxReplicasFrom: resolveMaxReplicasFrom(input),
     metrics: metrics.length === 0 ? [defaultMetric()] : metrics.map(resolveMetric),
     behavior: resolveBehavior(input.behavior, { tolerance, downscaleStabilizationSeconds }),
     tolerance,
@@ -64,6 +66,11 @@ export function toleranceNumber(value: string | number | undefined): number | nu
   if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);
   const milli = parseQuantity(value);
   return milli === null ? null : milliToNumber(milli);
+}
+
+function resolveMaxReplicasFrom({ maxReplicasFrom }: SpecInput): MaxReplicasFrom | null {
+  const { query, source = BUILT_IN.source } = maxReplicasFrom ?? {};
+  return query === undefined ? null : { query, source };
 }
 
 function resolveFallback({ fallback }: SpecInput): Fallback | null {

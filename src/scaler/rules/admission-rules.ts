@@ -38,10 +38,11 @@ export function checkAdmission(document: unknown, service: ServiceFacts): readon
     const source = named ?? 'default';
     if (typeof source === 'string') findings.push(...checkSource(source, path, { namespace, service }));
   });
-  const ranking = valueAt(document, ['spec', 'podDeletionCost']);
-  if (isPlainObject(ranking) && ranking['query'] !== undefined) {
-    const { source = 'default' } = ranking;
-    const path = ['spec', 'podDeletionCost', 'source'];
+  for (const name of ['podDeletionCost', 'maxReplicasFrom']) {
+    const queried = valueAt(document, ['spec', name]);
+    if (!isPlainObject(queried) || queried['query'] === undefined) continue;
+    const { source = 'default' } = queried;
+    const path = ['spec', name, 'source'];
     if (typeof source === 'string') findings.push(...checkSource(source, path, { namespace, service }));
   }
   return findings;

@@ -43,6 +43,7 @@ export function checkRules(
     ...checkActivation(spec),
     ...checkFallback(spec, isBroken),
     ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
+    ...checkCeiling(spec, isBroken, isMetricsql(service, spec.maxReplicasFrom?.source)),
     ...checkMetricTypes(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], { isBroken, service, namespace: document.metadata?.namespace }),
   ];
@@ -214,6 +215,20 @@ function checkDeletionCost(
   if (findings.every(({ code }) => code !== 'query-type'))
     findings.push(...checkPodLabel({ query, path: RANKING_QUERY }));
   return findings;
+}
+
+const CEILING = ['spec', 'maxReplicasFrom'];
+const CEILING_QUERY = [...CEILING, 'query'];
+
+function checkCeiling(
+  { maxReplicasFrom }: LooseSpec,
+  isBroken: IsBroken,
+  isMetricsql: boolean,
+): readonly Finding[] {
+  if (maxReplicasFrom?.query !== undefined)
+    return checkSideQuery(maxReplicasFrom.query, CEILING_QUERY, { hasObject: false, isMetricsql });
+  if (maxReplicasFrom?.source === undefined || isBroken(CEILING_QUERY)) return [];
+  return [finding('missing-field', CEILING_QUERY, `${formatPath(CEILING_QUERY)} is missing`)];
 }
 
 /** Only the ReplicaSet controller, which Deployments use, reads the annotation. */

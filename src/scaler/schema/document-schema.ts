@@ -80,6 +80,18 @@ const podDeletionCost = z.strictObject({
   }),
 });
 
+/** `{}` means unset. rules/check-rules.ts reports a missing query. */
+const maxReplicasFrom = z.strictObject({
+  query: promql.optional().meta({
+    description:
+      'PromQL query that returns a number of replicas; its series are added up. Variables: $namespace, $name, $pods. Required.',
+  }),
+  source: labelName.optional().meta({
+    description: 'Name of the data source in the service config.',
+    default: BUILT_IN.source,
+  }),
+});
+
 const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
 
 /** Optional fields of `spec`, in a document or in `defaults` of the service config. */
@@ -91,6 +103,11 @@ const defaultableFields = {
   minReplicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
     description: 'Minimum number of replicas. 0 requires an Object or External metric.',
     default: BUILT_IN.minReplicas,
+  }),
+  maxReplicasFrom: maxReplicasFrom.optional().meta({
+    description:
+      'Ceiling for scale-up from a query, such as free GPUs, below maxReplicas. Never scales down. {}: none.',
+    default: {},
   }),
   metrics: z
     .array(metric)

@@ -19,6 +19,7 @@ describe('the reason why a pod does not become ready', () => {
   it.each([
     ['0/9 nodes are available: 9 Insufficient cpu. preemption: no victims found.', 'cpu'],
     ['0/9 nodes are available: 3 Insufficient nvidia.com/gpu, 6 Insufficient cpu.', 'cpu, nvidia.com/gpu'],
+    ['0/4 nodes are available: 4 cannot allocate all claims.', 'resource claims'],
     ['0/2 nodes are available: 1 Insufficient memory, 1 node(s) had untolerated taint {x: }.', 'memory'],
     ['0/1 nodes are available: 1 node(s) had untolerated taint {gpu: true}.', 'taints'],
     ['0/1 nodes are available: 1 node(s) had untolerated taint {example.com/volume-host: }.', 'taints'],

@@ -157,7 +157,8 @@ describe('readEntry', () => {
   it.each([
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
-    ['{"v":3,"uid":"u","news":true}', 'its schema version is 3, this version of promscaler supports 2'],
+    ['{"v":4,"uid":"u","news":true}', 'its schema version is 4, this version of promscaler supports 3'],
+    ['{"v":3,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],
     ['{"v":"1","epoch":"1/a","uid":"u"}', 'v is invalid'],
@@ -200,6 +201,13 @@ describe('the schema version', () => {
     const text = writeEntry('1/a', stateOf({ scaleEvents: [moved] }));
     expect(text).toContain('"v":2');
     expect(readEntry(text)).toMatchObject({ scaleEvents: [moved] });
+  });
+
+  it('is 3 with the last value of maxReplicasFrom, also 0', () => {
+    const text = writeEntry('1/a', stateOf({ maxReplicasFrom: 0 }));
+
+    expect(text).toBe('{"v":3,"epoch":"1/a","uid":"uid-1","maxReplicasFrom":0}');
+    expect(readEntry(text)).toMatchObject({ maxReplicasFrom: 0 });
   });
 
   it('is 1 again if 64 events with four other times each would exceed 4 KiB', () => {

@@ -1,0 +1,38 @@
+import { judgeValues } from '../samples/sample-rules.js';
+import type { Snapshot } from '../snapshot/snapshot.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+
+/** The ceiling of `maxReplicasFrom`. */
+export interface Ceiling {
+  /** 0 to `MAX_REPLICAS`. */
+  readonly replicas: number;
+  /** Why this is the last value; null: it is the value of this decision. */
+  readonly error: string | null;
+}
+
+/**
+ * Returns the ceiling of `maxReplicasFrom`, rounded down: the value of its query, otherwise the last full value; null
+ * if there is neither, so that only `maxReplicas` applies. A partial value may be too low, and counts as none.
+ */
+export function ceilingOf({
+  scaler,
+  maxReplicasFrom: sample,
+  state,
+}: Pick<Snapshot, 'scaler' | 'maxReplicasFrom' | 'state'>): Ceiling | null {
+  if (scaler.spec.maxReplicasFrom === null) return null;
+  const error = whyUnusable(sample);
+  if (error === null && sample?.form === 'values') {
+    const sum = sample.values.reduce((total, value) => total + value, 0);
+    return { replicas: Math.min(MAX_REPLICAS, Math.floor(sum)), error: null };
+  }
+  const { maxReplicasFrom: last } = state;
+  return last === undefined ? null : { replicas: last, error };
+}
+
+function whyUnusable(sample: Snapshot['maxReplicasFrom']): string | null {
+  if (sample === undefined) return 'the query was not sent';
+  if (sample.form === 'error') return sample.error;
+  if (sample.values.length === 0) return 'no series';
+  const { error, partial } = judgeValues(sample.values);
+  return error?.error ?? sample.partial ?? partial;
+}
