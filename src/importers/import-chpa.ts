@@ -1,9 +1,7 @@
 import type { PlainObject } from '../scaler/plain-json.js';
-import { formatValue } from '../scaler/problems/finding.js';
 import { BUILT_IN, PRESETS } from '../scaler/schema/presets.js';
-import { DURATION_FORM, parseDuration } from '../units/duration.js';
 import type { ImportContext } from './manifest/context.js';
-import { type Draft, type DraftItem, defined } from './draft/draft.js';
+import { type Draft, defined } from './draft/draft.js';
 import type { Fields } from './manifest/fields.js';
 import { readMetrics } from './hpa/import-hpa.js';
 import type { ReadMetadata } from './manifest/metadata.js';
@@ -11,7 +9,7 @@ import { readTarget } from './manifest/scale-target.js';
 
 /**
  * Converts the spec of a CHPA: an HPA with limits. promscaler has the same limits under the same names with `preset:
- * chpa`. Also reads the CustomedHorizontalPodAutoscaler of Huawei Cloud CCE, whose rules cannot be converted.
+ * chpa`.
  */
 export function importChpa(
   manifest: Fields,
@@ -27,7 +25,6 @@ export function importChpa(
   const maxReplicas = spec.integer('maxReplicas');
   const metrics = readMetrics(spec, [], context);
   const limits = readLimits(spec);
-  const rules = readRules(spec, metrics.length);
   spec.rest();
   return {
     spec: defined({
@@ -37,7 +34,7 @@ export function importChpa(
       maxReplicas,
       ...limits,
     }),
-    metrics: [...metrics, ...rules],
+    metrics,
     schedules: [],
   };
 }
@@ -48,38 +45,17 @@ function readLimits(spec: Fields): PlainObject {
   const tolerance = spec.number('tolerance');
   const differing = (value: number | undefined, preset: number | null): number | undefined =>
     value === preset || value === 0 ? undefined : value;
-  const cooldown = readDuration(spec);
   return {
     tolerance: differing(tolerance, BUILT_IN.tolerance),
     scaleUpLimitFactor: differing(spec.number('scaleUpLimitFactor'), chpa.scaleUpLimitFactor),
     scaleUpLimitMinimum: differing(spec.integer('scaleUpLimitMinimum'), chpa.scaleUpLimitMinimum),
     upscaleForbiddenWindowSeconds: differing(
-      spec.integer('upscaleForbiddenWindowSeconds') ?? cooldown,
+      spec.integer('upscaleForbiddenWindowSeconds'),
       chpa.upscaleForbiddenWindowSeconds,
     ),
     downscaleForbiddenWindowSeconds: differing(
-      spec.integer('downscaleForbiddenWindowSeconds') ?? cooldown,
+      spec.integer('downscaleForbiddenWindowSeconds'),
       chpa.downscaleForbiddenWindowSeconds,
     ),
   };
-}
-
-/** Reads `coolDownTime` of CCE, such as `3m`: no scaling for this time after any change. */
-function readDuration(spec: Fields): number | undefined {
-  const text = spec.text('coolDownTime');
-  if (text === undefined) return undefined;
-  const seconds = parseDuration(text);
-  if (seconds !== null) return seconds;
-  spec.log.lose([...spec.path, 'coolDownTime'], `is ${formatValue(text)}, must be ${DURATION_FORM}`);
-  return undefined;
-}
-
-/** Rules change the replicas in steps. A metric of promscaler has a target instead. */
-function readRules(spec: Fields, first: number): readonly DraftItem[] {
-  return (spec.list('rules') ?? []).map((rule, index): DraftItem => {
-    const message =
-      'FILL IN a metric with a target: rules that change the replicas by steps have no equivalent';
-    rule.log.at(['spec', 'metrics', first + index]).lose(rule.path, message);
-    return { value: rule.value, from: rule.path, isOff: true };
-  });
 }

@@ -47,7 +47,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     convert: importHpa,
   },
   CHPA: { name: 'CHPA', groups: /^autoscalers\.postmates\.com\//, convert: importChpa },
-  CustomedHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
   ConfigurableHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
   WatermarkPodAutoscaler: { name: 'WPA', groups: /^datadoghq\.com\//, convert: importWpa },
   ScaledObject: { name: 'ScaledObject', groups: /^keda\.(?:sh|k8s\.io)\//, convert: importScaledObject },

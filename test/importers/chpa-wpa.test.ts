@@ -11,7 +11,6 @@ describe('a CHPA', () => {
   it.each([
     ['CHPA', 'autoscalers.postmates.com/v1alpha1'],
     ['ConfigurableHorizontalPodAutoscaler', 'autoscalers.example.com/v1'],
-    ['CustomedHorizontalPodAutoscaler', 'autoscaling.example.com/v1alpha1'],
   ])('%s has the preset chpa, and of its limits those that differ', (kind, apiVersion) => {
     const { spec, lost } = importOne(
       chpa(
@@ -51,33 +50,12 @@ metrics: [{ type: Resource, resource: { name: cpu, targetAverageUtilization: 50 
     });
   });
 
-  it('of CCE keeps its cooldown, and has its rules to be filled in', () => {
-    const { spec, lost, text } = importOne(
-      chpa(
-        'coolDownTime: 3m\nrules: [{ ruleName: high, ruleType: Metric }]',
-        'CustomedHorizontalPodAutoscaler',
-        'autoscaling.cce.io/v1alpha1',
-      ),
-    );
-
-    expect(lost).toEqual([
-      expect.stringContaining('CHPA shop/api: spec.rules[0]: FILL IN a metric with a target'),
-    ]);
-    expect(spec).toMatchObject({
-      paused: true,
-      upscaleForbiddenWindowSeconds: 180,
-      downscaleForbiddenWindowSeconds: 180,
-    });
-    expect(text).toContain('# - ruleName: high\n');
-  });
-
   it.each([
     [
       'an unknown field',
       'scaleUpLimitFaktor: 2',
       'spec.scaleUpLimitFaktor is not a known field; did you mean "scaleUpLimitFactor"?',
     ],
-    ['an invalid duration', 'coolDownTime: soon', 'spec.coolDownTime is "soon", must be a duration'],
     ['a factor below 1', 'scaleUpLimitFactor: 0.5', 'spec.scaleUpLimitFactor is not carried over'],
   ])('reports that %s is lost', (_, field, expected) => {
     const { lost } = importOne(chpa(`targetCPUUtilizationPercentage: 60\n${field}`));

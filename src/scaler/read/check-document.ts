@@ -99,7 +99,6 @@ const KIND_HINTS: ReadonlyMap<string, string> = new Map([
   ['HorizontalPodAutoscaler', IMPORT],
   ['CHPA', IMPORT],
   ['ConfigurableHorizontalPodAutoscaler', IMPORT],
-  ['CustomedHorizontalPodAutoscaler', IMPORT],
   ['WatermarkPodAutoscaler', IMPORT],
   ['ScaledObject', IMPORT],
   [
