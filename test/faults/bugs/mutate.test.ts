@@ -6,11 +6,17 @@ import { replaceOnce } from './mutate.js';
 
 const SRC = new URL('../../../src/', import.meta.url);
 
+const compiled = new Map<string, string>();
+
+/** Returns a module as the simulation runs it. Several bugs change the same module, which is compiled once. */
 function compile(file: string): string {
+  const known = compiled.get(file);
+  if (known !== undefined) return known;
   const source = readFileSync(new URL(file.replace(/\.js$/, '.ts'), SRC), 'utf8');
-  const { ESNext: module } = ts.ModuleKind;
-  return ts.transpileModule(source, { compilerOptions: { module, target: ts.ScriptTarget.ES2023 } })
-    .outputText;
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
+  const { outputText } = ts.transpileModule(source, { compilerOptions });
+  compiled.set(file, outputText);
+  return outputText;
 }
 
 describe('the planted bugs', () => {
