@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser } from 'playwright-core';
 import { type DemoProcess, startDemo } from '../e2e/demo-process.js';
 import { type Watched, LAUNCH_TIMEOUT_MS, findBarriers, launchBrowser, openPage } from './support/browser.js';
-import { until } from './support/fake-service.js';
+import { until } from '../support/until.js';
 
 describe('the dashboard of the demo', () => {
   let browser: Browser;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { failingService, serviceOf } from './support/answers.js';
-import { until } from './support/fake-service.js';
+import { until } from '../support/until.js';
 import { useStage } from './support/stage.js';
 
 const stage = useStage();

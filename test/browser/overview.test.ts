@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { HOSTILE, after, fleetOf, hostileRows, overviewOf, rowOf } from './support/answers.js';
-import { FakeFailure, until } from './support/fake-service.js';
+import { until } from '../support/until.js';
+import { FakeFailure } from './support/fake-service.js';
 import { useStage } from './support/stage.js';
 
 const stage = useStage();

@@ -7,6 +7,7 @@ import { answerAndRun } from '../control/run-cycle.js';
 import { buildScaler, settledMemory, World } from '../control/world.js';
 import { aSource } from '../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
+import { until } from '../support/until.js';
 import { askAt, type RunningVictoriaMetrics, startVictoriaMetrics } from '../support/victoria-metrics.js';
 import { type FakeServer, realClock, startRound, startServer } from './fakes.js';
 
@@ -108,7 +109,7 @@ async function visible(engine: RunningVictoriaMetrics): Promise<void> {
   await engine.flush();
   const isThere = async (): Promise<boolean> =>
     Object.keys(await askAt(engine.url, 'queue_messages', Date.now() / 1000)).length > 0;
-  while (!(await isThere())) await pause(20);
+  await until(isThere, 'the written samples');
 }
 
 /** Kills and empties the engine between two rounds, and returns the counts of all scale-downs. */

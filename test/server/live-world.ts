@@ -5,6 +5,7 @@ import { startSimulator } from '../../src/simulator/simulator.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { folderOf, runCli } from '../cli/fake-io.js';
 import type { Ran } from '../cli/fake-io.js';
+import { until } from '../support/until.js';
 
 /** `promscaler run` in this process, with an embedded cluster and a data source with every kind of answer. */
 export interface LiveWorld {
@@ -77,9 +78,9 @@ defaults: { syncPeriodSeconds: 1 }
     return ran;
   };
   try {
-    await patiently(() => Promise.resolve(urlOf() !== ''), 'the service to listen');
+    await until(() => urlOf() !== '', 'the service to listen');
     const url = urlOf();
-    await patiently(() => haveDecided(url), 'all scalers to have decided');
+    await until(() => haveDecided(url), 'all scalers to have decided', 40);
     return { url, close };
   } catch (error) {
     const { stderr } = await close();
@@ -130,13 +131,4 @@ async function haveDecided(url: string): Promise<boolean> {
   };
   const isComplete = (await items('')).length === Object.keys(SPECS).length;
   return isComplete && (await items('/shop/web/decisions?changes=true')).length > 0;
-}
-
-/** Waits in real time, because the service uses the clock of the machine, which may be busy. */
-async function patiently(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const endMs = performance.now() + 40_000;
-  while (!(await condition())) {
-    if (performance.now() > endMs) throw new Error(`${what} did not come about within 40 s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves once `condition` holds, asked every 100 ms; rejects after 30 s. */
-export async function until(condition: () => Promise<boolean>, what = 'the condition'): Promise<void> {
-  const endMs = Date.now() + 30_000;
+const INTERVAL_MS = 20;
+
+/** Resolves once `condition` holds, which only asking shows: the change is in another process. Rejects after `seconds`. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what = 'the condition',
+  seconds = 30,
+): Promise<void> {
+  const endMs = performance.now() + seconds * 1000;
   while (!(await condition())) {
-    if (Date.now() > endMs) throw new Error(`${what} did not come about within 30 s`);
-    await sleep(100);
+    if (performance.now() > endMs) throw new Error(`${what} did not come about within ${seconds} s`);
+    await sleep(INTERVAL_MS);
   }
 }

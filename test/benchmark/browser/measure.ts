@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { after, fleetOf, overviewOf, serviceOf } from '../../browser/support/answers.js';
-import { startFakeService, until } from '../../browser/support/fake-service.js';
+import { startFakeService } from '../../browser/support/fake-service.js';
+import { until } from '../../support/until.js';
 import { median } from '../report.js';
 
 /** Times in whole milliseconds. */

@@ -74,7 +74,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Returns what axe finds, one line each: the rule and the elements. */
 export async function findBarriers(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE);
   const found: unknown = await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) =>
       id + ': ' + nodes.slice(0, 5).map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).join(' | ')))`,

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** In the checkout: a compiled benchmark passes its own. */
 const DASHBOARD = join(import.meta.dirname, '../../../dist/dashboard');
@@ -155,17 +154,4 @@ async function sendFile(path: string, response: ServerResponse): Promise<void> {
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
-}
-
-/** Waits until a check is true. Default: at most 20 s. */
-export async function until(
-  check: () => boolean | Promise<boolean>,
-  what: string,
-  seconds = 20,
-): Promise<void> {
-  for (let tries = 0; tries < seconds * 20; tries += 1) {
-    if (await check()) return;
-    await sleep(50);
-  }
-  throw new Error(`timeout: ${what}`);
 }

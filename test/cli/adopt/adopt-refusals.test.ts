@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { eventually } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';
 import { AdoptRig, HPA } from './adopt-rig.js';
@@ -267,7 +268,7 @@ spec:
     const switching = rig.run('--switch');
     const isDeleted = async (): Promise<boolean> =>
       ((await get())['metadata'] as JsonObject)['deletionTimestamp'] !== undefined;
-    while (!(await isDeleted())) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(isDeleted, 'the deletion of the ScaledObject');
     const meanwhile = rig.isDryRun();
     // Like the operator of KEDA.
     await send(rig.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { HpaController } from '../../support/hpa-controller.js';
 import { eventually } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
 import { ResourceRig, type Service } from '../run/custom-resources-rig.js';
 
@@ -104,15 +105,13 @@ export class AdoptRig {
 
   /** Waits for more decisions of the service. */
   async decided(count: number): Promise<void> {
-    let last = '';
-    for (let found = 0; found <= count;) {
+    const seen = new Set<string>();
+    await until(async () => {
       const response = await fetch(`${this.url()}/api/v1/scalers`);
       const { items } = (await response.json()) as { readonly items: readonly { readonly at: string }[] };
-      const at = items[0]?.at ?? '';
-      if (at !== last) found += 1;
-      last = at;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+      for (const { at } of items.slice(0, 1)) seen.add(at);
+      return seen.size > count;
+    }, `${count} more decisions`);
   }
 
   async compared(rounds: number): Promise<void> {
@@ -120,10 +119,7 @@ export class AdoptRig {
       const { stdout } = await this.run('--report', '-o', 'json');
       return stdout !== '' && (JSON.parse(stdout) as { readonly rounds: number }).rounds >= rounds;
     };
-    const until = this.cluster.clock.monotonicMs() + 150_000;
-    while (!(await enough()))
-      if (this.cluster.clock.monotonicMs() > until)
-        throw new Error(`less than ${rounds} rounds were compared`);
+    await until(enough, `${rounds} compared rounds`);
   }
 
   hpa(): KubeObject | null {

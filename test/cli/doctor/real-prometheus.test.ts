@@ -3,6 +3,7 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { until } from '../../support/until.js';
 import { cluster, document, type Diagnosis, diagnosed, metric } from './fixture.js';
 
 /** Downloading Prometheus on a fresh machine counts toward the first test. */
@@ -51,12 +52,11 @@ beforeAll(async () => {
   const binary = await findPrometheus({ env, clock });
   prometheus = await startPrometheus({ binary, config: SCRAPE(simulator.sdUrl), env, clock });
   const query = `min(count_over_time(container_cpu_usage_seconds_total{container!=""}[${WINDOW_SECONDS}s]))`;
-  for (let count = 0; count < 4;) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(async () => {
     const answer = await fetch(`${prometheus.url}/api/v1/query?query=${encodeURIComponent(query)}`);
     const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
-    count = Number(data.result[0]?.value[1] ?? 0);
-  }
+    return Number(data.result[0]?.value[1] ?? 0) >= 4;
+  }, 'four samples of each container');
 }, START_MS);
 
 afterAll(() => prometheus.stop());

@@ -45,6 +45,8 @@ export class ResourceRig {
   readonly clock: Clock = fastClock(SPEED);
   /** The value of every query; null: no series. */
   load: number | null = 40;
+  /** How often the load was queried: once in each round, which is once a second, for all scalers. */
+  #queries = 0;
 
   readonly simulator: Simulator;
   prometheusUrl = '';
@@ -66,6 +68,7 @@ export class ResourceRig {
     const prometheus = await startServer((response, request) => {
       response.setHeader('content-type', 'application/json');
       const isQuery = request.url.startsWith('/api/v1/query');
+      if (request.form.get('query')?.startsWith('sum(load)') === true) rig.#queries += 1;
       const value = [rig.clock.now() / 1000, String(rig.load)];
       const result = rig.load === null ? [] : [{ metric: {}, value }];
       const data = isQuery ? { resultType: 'vector', result } : {};
@@ -151,6 +154,12 @@ ${config}`,
       return found === null ? '' : `${found.type} ${found.status} ${found.reason}`;
     };
     await eventually(() => shown() === expected, `${namespace}/${name} ${expected}`);
+  }
+
+  /** Waits for more rounds. */
+  async rounds(count: number): Promise<void> {
+    const last = this.#queries + count;
+    await eventually(() => this.#queries >= last, `${count} more rounds`);
   }
 
   /** Returns the objects that Events with this reason are about. */

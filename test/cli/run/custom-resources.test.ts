@@ -110,13 +110,14 @@ describe('run, with scalers of the cluster', () => {
   it('does not change the workload of a deleted object', async () => {
     const rig = await ResourceRig.create();
     rig.apply('web');
+    rig.apply('api');
     const service = rig.start();
     await eventually(() => rig.replicas('web') === 4, 'shop/web to have 4 replicas');
 
     await rig.remove('web');
     await eventually(() => service.written.stderr.includes('scaler removed'), 'the scaler to go');
     rig.load = 90;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await eventually(() => rig.replicas('api') === 9, 'shop/api to have 9 replicas');
 
     expect(rig.replicas('web')).toBe(4);
   });
@@ -208,7 +209,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     const service = rig.start({ args: ['--dry-run'] });
     await eventually(() => service.written.stderr.includes('"dry-run"'), 'a decision to be held back');
 
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rig.rounds(5);
 
     expect(rig.statusWrites()).toBe(0);
   });
@@ -219,7 +220,10 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     rig.apply('web');
     rig.start({ config: 'leaderElection: { enabled: true }', env: { POD_NAMESPACE: 'monitoring' } });
     await eventually(() => rig.requests().includes('watch'), 'the objects to be watched');
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const attempts = (): number =>
+      rig.simulator.requests().filter(({ resource }) => resource === 'leases').length;
+    const before = attempts();
+    await eventually(() => attempts() >= before + 4, 'four more attempts to take the Lease');
     expect(rig.requests()).toEqual(['list', 'watch']);
 
     noLease();
@@ -237,10 +241,10 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
       () => rig.condition('web', 'AbleToScale')?.reason === 'ReadyForNewScale',
       'it to settle',
     );
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await rig.rounds(5);
     const before = rig.statusWrites();
 
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await rig.rounds(20);
 
     expect(rig.statusWrites()).toBe(before);
   });

@@ -12,6 +12,7 @@ import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.j
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import { startRound } from '../../prometheus/fakes.js';
 import { aPod, aSource } from '../../support/builders.js';
+import { until } from '../../support/until.js';
 
 jest.setTimeout(240_000);
 
@@ -69,14 +70,11 @@ async function ask(): Promise<PodRanking> {
     clock: SYSTEM_CLOCK,
     onQuery: () => undefined,
   });
-  for (let tries = 0; tries < 100; tries += 1) {
-    const round = startRound(source, [scaler]);
-    const answer = await round.ranking(scaler);
-    if (answer?.class === 'value') return rankPods(answer, 'shop', OURS);
-    if (answer?.class !== 'missing') throw new Error(JSON.stringify(answer));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('no series');
+  const ask = () => startRound(source, [scaler]).ranking(scaler);
+  await until(async () => (await ask())?.class !== 'missing', 'a series');
+  const answer = await ask();
+  if (answer?.class !== 'value') throw new Error(JSON.stringify(answer));
+  return rankPods(answer, 'shop', OURS);
 }
 
 function costed(name: string): CostedPod {

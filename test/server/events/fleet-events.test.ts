@@ -213,7 +213,7 @@ describe('the events beside a replica', () => {
       times += 1;
       const text = times === 1 ? `id: p-0\n: connected\n\n${failureText('p-1', 'one')}` : '';
       stream(response, text === '' ? `retry: 3000\n\n${failureText('p-2', 'two')}` : text);
-      if (times === 1) setTimeout(() => response.destroy(), 50);
+      if (times === 1) response.write('', () => response.destroy());
     });
     const client = await listenTo(first);
 
@@ -231,7 +231,7 @@ describe('the events beside a replica', () => {
       times += 1;
       if (times === 1) {
         stream(response, 'id: p-0\n: connected\n\n');
-        setTimeout(() => response.destroy(), 50);
+        response.write('', () => response.destroy());
       } else {
         stream(response, 'retry: 3000\nid: q-0\nevent: gap\ndata: {"at":"2026-01-01T00:00:00Z"}\n\n');
       }

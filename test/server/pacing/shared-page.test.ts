@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import { createSharedPage } from '../../../src/server/pacing/shared-page.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
-import { ManualClock, eventually } from '../../support/manual-clock.js';
+import { ManualClock, eventually, settle } from '../../support/manual-clock.js';
 
 const servers: RunningServer[] = [];
 
@@ -95,7 +95,7 @@ describe('createSharedPage', () => {
   });
 
   it('continues rendering while one of 2 clients is connected', async () => {
-    const { get, arrived, renderings } = await start();
+    const { get, arrived, gone, renderings } = await start();
     const leaving = new AbortController();
     const left = get(leaving.signal).catch(() => 'left');
     await eventually(() => renderings.length === 1);
@@ -104,7 +104,7 @@ describe('createSharedPage', () => {
 
     leaving.abort();
     await left;
-    await settle();
+    await eventually(() => gone() === 1, 'the server to notice');
     renderings[0]?.finish('a\n');
 
     expect(await stays).toBe('200 a\n');
@@ -138,6 +138,8 @@ async function start(mostWaiting?: number): Promise<{
   readonly get: (signal?: AbortSignal) => Promise<string>;
   /** Requests that reached the page. */
   readonly arrived: () => number;
+  /** Requests that have been answered, or whose client has disconnected. */
+  readonly gone: () => number;
 }> {
   const clock = new ManualClock();
   const renderings: Rendering[] = [];
@@ -157,9 +159,10 @@ async function start(mostWaiting?: number): Promise<{
     queue: (_response, send) => send(),
     ...(mostWaiting === undefined ? {} : { mostWaiting }),
   });
-  let arrived = 0;
-  const count: RequestHandler = (_request, _response, next) => {
+  let [arrived, gone] = [0, 0];
+  const count: RequestHandler = (_request, response, next) => {
     arrived += 1;
+    response.on('close', () => (gone += 1));
     next();
   };
   const app = express().set('env', 'test').get('/', count, page);
@@ -179,9 +182,5 @@ async function start(mostWaiting?: number): Promise<{
     const response = await fetch(server.url, { headers: { Connection: 'close' }, signal: signal ?? null });
     return `${response.status} ${await response.text()}`;
   };
-  return { url: server.url, clock, renderings, get, arrived: () => arrived };
-}
-
-function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
+  return { url: server.url, clock, renderings, get, arrived: () => arrived, gone: () => gone };
 }

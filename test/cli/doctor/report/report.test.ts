@@ -6,7 +6,7 @@ import { CHECK_NAMES } from '../../../../src/cli/doctor/report/check-names.js';
 import { resultsOf } from '../../../../src/cli/doctor/report/check-result.js';
 import { makeReport, writeReport } from '../../../../src/cli/doctor/report/report.js';
 import type { Simulator } from '../../../../src/simulator/simulator.js';
-import { ManualClock } from '../../../support/manual-clock.js';
+import { ManualClock, settle } from '../../../support/manual-clock.js';
 import { folderOf, runCli } from '../../fake-io.js';
 import {
   type Asked,
@@ -210,7 +210,7 @@ describe('doctor, while nothing answers', () => {
     const state = { isDone: false };
     void running.finally(() => (state.isDone = true));
     while (!state.isDone) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await settle();
       clock.advance(clock.nextMs ?? 0);
     }
     const { exitCode, of } = await running;
