@@ -15,7 +15,9 @@ import { findPromtool } from './programs/find-programs.js';
 /** The first run on a machine downloads promtool. */
 jest.setTimeout(300_000);
 
-const PAGES = ['recipes', 'queues', 'mesh-and-opentelemetry'].map((name) => `docs/guides/${name}.md`);
+const PAGES = ['recipes', 'queues', 'models-on-gpus', 'mesh-and-opentelemetry'].map(
+  (name) => `docs/guides/${name}.md`,
+);
 const BLOCKS = PAGES.flatMap(codeBlocksOf);
 
 /** The queries of the pages: those of documents by the name of the metric, others by their first line. */
@@ -50,7 +52,104 @@ const istio = (reporter: string): string =>
 const waiting = 'aws_sqs_approximate_number_of_messages_visible_average';
 const inProgress = 'aws_sqs_approximate_number_of_messages_not_visible_average';
 
+/** Running and waiting requests of two pods, and of another workload. */
+const inferenceServer = (running: string, waiting: string, labels = ''): Case => ({
+  series: {
+    [`${running}${inPod(labels)}`]: '30x40',
+    [`${waiting}${inPod(labels)}`]: '10x40',
+    [`${running}{namespace="shop",pod="web-5d9c8b7f6-abcde"${labels}}`]: '35x40',
+    [`${waiting}{namespace="shop",pod="web-5d9c8b7f6-abcde"${labels}}`]: '0x40',
+    [ofOther(running)]: '99x40',
+    [ofOther(waiting)]: '99x40',
+  },
+  answer: total(75),
+});
+
 const CASES: Readonly<Record<string, Case>> = {
+  'vllm: requests-in-progress': inferenceServer('vllm:num_requests_running', 'vllm:num_requests_waiting'),
+  'vllm: kv-cache': {
+    series: {
+      [`vllm:kv_cache_usage_perc${inPod()}`]: '0.9x40',
+      'vllm:kv_cache_usage_perc{namespace="shop",pod="web-5d9c8b7f6-abcde"}': '0.5x40',
+      [ofOther('vllm:kv_cache_usage_perc')]: '1x40',
+    },
+    answer: total(0.7),
+  },
+  'sglang: requests-in-progress': {
+    series: {
+      [`sglang:num_running_reqs${inPod(',tp_rank="0"')}`]: '30x40',
+      [`sglang:num_running_reqs${inPod(',tp_rank="1"')}`]: '30x40',
+      [`sglang:num_queue_reqs${inPod(',tp_rank="0"')}`]: '10x40',
+      [`sglang:num_queue_reqs${inPod(',tp_rank="1"')}`]: '10x40',
+    },
+    answer: total(40),
+  },
+  'tgi: requests-in-progress': inferenceServer('tgi_batch_current_size', 'tgi_queue_size'),
+  'triton: requests-in-progress': {
+    series: {
+      // 30 s of requests within 30 s for each request in progress.
+      [`nv_inference_request_duration_us${inPod(',model="ranker",version="1"')}`]: '0+240000000x40',
+      [`nv_inference_request_duration_us${inPod(',model="tokenizer",version="1"')}`]: '0+90000000x40',
+    },
+    answer: total(8),
+  },
+  'sglang-agg-decode: requests-in-progress': {
+    series: {
+      'dynamo_frontend_inflight_requests{dynamo_namespace="serving-sglang-agg",model="a"}': '40x40',
+      'dynamo_frontend_inflight_requests{dynamo_namespace="serving-sglang-agg",model="b"}': '20x40',
+      'dynamo_frontend_inflight_requests{dynamo_namespace="serving-other",model="a"}': '99x40',
+    },
+    answer: total(60),
+  },
+  'llama: running': {
+    series: {
+      'llm_d_epp_running_requests{namespace="shop",model_name="llama",instance="a"}': '80x40',
+      'llm_d_epp_running_requests{namespace="shop",model_name="llama",instance="b"}': '0x40',
+      'inference_objective_running_requests{namespace="shop",model_name="llama",instance="a"}': '80x40',
+    },
+    answer: total(80),
+  },
+  'mistral: waiting-in-gateway': {
+    series: {
+      'inference_extension_flow_control_queue_size{inference_pool="mistral",priority="0"}': '3x40',
+      'inference_extension_flow_control_queue_size{inference_pool="mistral",priority="1"}': '2x40',
+      'inference_extension_flow_control_queue_size{inference_pool="llama",priority="0"}': '9x40',
+    },
+    answer: total(5),
+  },
+  'mistral: running': {
+    series: { 'inference_objective_running_requests{model_name="mistral"}': '12x40' },
+    answer: total(12),
+  },
+  'qwen: requests-in-progress': inferenceServer('vllm:num_requests_running', 'vllm:num_requests_waiting'),
+  'ray-chat: requests-in-progress': inferenceServer(
+    'ray_serve_replica_processing_queries',
+    'ray_serve_deployment_queued_queries',
+    ',deployment="chat"',
+  ),
+  'detector: gpu-active': {
+    series: {
+      // A pod with two GPUs, on a node whose exporter is the pod of the label `pod`.
+      [`DCGM_FI_PROF_GR_ENGINE_ACTIVE{pod="dcgm-x",namespace="gpu",exported_namespace="shop",exported_pod="${POD}",gpu="0"}`]:
+        '0.8x40',
+      [`DCGM_FI_PROF_GR_ENGINE_ACTIVE{pod="dcgm-x",namespace="gpu",exported_namespace="shop",exported_pod="${POD}",gpu="1"}`]:
+        '0.6x40',
+      'DCGM_FI_PROF_GR_ENGINE_ACTIVE{pod="dcgm-x",namespace="gpu",exported_namespace="pay",exported_pod="web-1"}':
+        '1x40',
+    },
+    answer: [{ labels: `{exported_pod="${POD}",pod="${POD}"}`, value: 0.7 }],
+  },
+  'deepseek: requests-in-progress': {
+    series: {
+      'vllm:num_requests_running{namespace="shop",pod="web-0"}': '50x40',
+      'vllm:num_requests_waiting{namespace="shop",pod="web-0"}': '10x40',
+      'vllm:num_requests_running{namespace="shop",pod="web-1"}': '40x40',
+      'vllm:num_requests_waiting{namespace="shop",pod="web-1"}': '0x40',
+      'vllm:num_requests_running{namespace="shop",pod="web-1-1"}': '40x40',
+      'vllm:num_requests_waiting{namespace="shop",pod="web-1-1"}': '0x40',
+    },
+    answer: total(100),
+  },
   'storefront: ingress-requests': {
     series: {
       'nginx_ingress_controller_requests{namespace="ingress",exported_namespace="shop",ingress="storefront",status="200"}':
