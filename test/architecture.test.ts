@@ -101,11 +101,7 @@ describe('findBreaches', () => {
       "import { x } from '../kubernetes/b.js';",
       'prometheus may not import kubernetes',
     ],
-    [
-      'src/server/a.ts',
-      "import { x } from '../decision/b.js';",
-      'server may import only types from decision',
-    ],
+    ['src/server/a.ts', "import { x } from '../scaler/b.js';", 'server may import only types from scaler'],
     [
       'src/control/a.ts',
       "import { type X, y } from '../config/b.js';",
@@ -150,7 +146,7 @@ describe('findBreaches', () => {
   });
 
   it.each([
-    ['src/server/a.ts', "import type { X } from '../decision/b.js';"],
+    ['src/server/a.ts', "import type { X } from '../scaler/b.js';"],
     ['src/control/a.ts', "import { type X } from '../config/b.js';"],
     ['src/decision/limits/a.ts', "import { x } from '../b.js';"],
     ['src/cli/run.ts', "import { x } from '../control/b.js';"],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SEVERITIES, STATE_NAMES } from '../decision/state.js';
 import type { OutcomeKind } from '../telemetry/cycle-record.js';
 import {
   conditionSchema,
@@ -42,6 +43,16 @@ export const metricSchema = z.object({
     .describe('Why the value may raise but not lower the count; null: it is a full value, or there is none.'),
 });
 
+export const scalerStateSchema = z
+  .object({
+    name: z.enum(STATE_NAMES),
+    severity: z.enum(SEVERITIES).describe('The most urgent first.'),
+    cause: z.string().nullable().describe('Why, in a few words; null: nothing is special.'),
+    since: time.nullable().describe('The first cycle of this process in this state; null: unknown.'),
+    until: time.nullable().describe('When the state ends; null: that depends on more than time.'),
+  })
+  .describe('What a scaler does, in one word.');
+
 export const limitSchema = z.object({
   limit: limitName,
   reason: z.string(),
@@ -70,6 +81,7 @@ const scalerFields = {
   name: z.string(),
   target: z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
   at: time.describe('Time of the last cycle, which all numbers refer to.'),
+  state: scalerStateSchema,
   currentReplicas: count.nullable(),
   desiredReplicas: count.nullable(),
   recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
@@ -182,6 +194,7 @@ export const decisionEntrySchema = z
     firstAt: time,
     lastAt: time,
     count: z.int().min(1).describe('Number of cycles from firstAt to lastAt.'),
+    state: scalerStateSchema,
     outcome: outcomeSchema,
     conditions: z.array(conditionSchema),
     decision: pastDecisionSchema.nullable(),

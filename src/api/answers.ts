@@ -26,7 +26,7 @@ export type SnapshotAnswer = AnswerOf<'Snapshot'>;
 export type HistoryAnswer = AnswerOf<'History'>;
 export type Overview = AnswerOf<'Overview'>;
 export type OverviewRow = AnswerOf<'OverviewRow'>;
-export type ScalerState = OverviewRow['states'][number];
+export type ScalerState = AnswerOf<'ScalerState'>;
 export type ServiceStatus = AnswerOf<'ServiceStatus'>;
 export type ScalerEventList = AnswerOf<'ScalerEventList'>;
 

@@ -1,18 +1,6 @@
 import { z } from 'zod';
-import { limitSchema, outcomeSchema } from './answer-schemas.js';
+import { outcomeSchema, scalerStateSchema } from './answer-schemas.js';
 import { count, time } from './decision-schemas.js';
-
-/** A scaler can have several states; empty: nothing special. */
-export const scalerState = z.enum([
-  'failing',
-  'conflict',
-  'at-maximum',
-  'target-not-reached',
-  'paused',
-  'dry-run',
-  'waiting',
-  'scaling',
-]);
 
 export const overviewRowSchema = z
   .object({
@@ -24,8 +12,7 @@ export const overviewRowSchema = z
     desired: count.nullable(),
     min: count.nullable(),
     max: count.nullable(),
-    states: z.array(scalerState).describe('The most urgent first.'),
-    message: z.string().nullable().describe('Why the scaler has the first of the states.'),
+    state: scalerStateSchema,
     metric: z
       .object({
         name: z.string(),
@@ -36,7 +23,6 @@ export const overviewRowSchema = z
       .nullable()
       .describe('The metric with the largest proposal; null: none has one.'),
     metrics: count.describe('Number of metrics of the document.'),
-    limit: limitSchema.nullable().describe('The limit that decided the result.'),
     changedAt: time.nullable().describe('Last change of the replicas.'),
     replicas: z
       .array(count.nullable())

@@ -10,6 +10,7 @@ import {
   scalerDetailSchema,
   scalerListSchema,
   scalerSchema,
+  scalerStateSchema,
 } from './answer-schemas.js';
 import {
   conditionSchema,
@@ -35,6 +36,7 @@ export const NAMED_SCHEMAS = {
   ScalerList: scalerListSchema,
   Scaler: scalerSchema,
   ScalerDetail: scalerDetailSchema,
+  ScalerState: scalerStateSchema,
   Metric: metricSchema,
   Limit: limitSchema,
   TimedCondition: timedConditionSchema,

@@ -16,8 +16,8 @@ import type { Shards } from './election/leadership.js';
 
 export interface Controller {
   /**
-   * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers are
-   * decided within seconds, regardless of their period. `all`: with sharding, the scalers of all replicas; their
+   * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers, and
+   * those whose target has one document more or less, are decided within seconds, regardless of their period. `all`: with sharding, the scalers of all replicas; their
    * targets are watched, so that the caches are full at a takeover. Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
@@ -190,7 +190,9 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
         ports.onRemoved(key);
       }
       for (const scaler of scalers) keepOrAdd(entries, scaler, createEntry);
+      const before = shared;
       shared = findSharedTargets(all);
+      for (const [key, entry] of entries) if (before.get(key) !== shared.get(key)) entry.isNew = true;
       ports.follow(all);
       startLoops();
       requestEarly();

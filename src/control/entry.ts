@@ -18,7 +18,7 @@ export interface Entry {
   isCurrent: boolean;
   /** Whether a cycle runs, or waits for its answers. */
   isRunning: boolean;
-  /** Whether no cycle has run with this document yet. */
+  /** Whether no cycle has run with this document, and the others of its target, yet. */
   isNew: boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { Condition, ConditionType, Decision } from '../decision/result/decision.js';
+import { stateOf, type ScalerState } from '../decision/state.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
@@ -19,6 +20,10 @@ export interface ScalerStatus {
   readonly record: CycleRecord;
   /** One condition per type that was ever set, in the order of `CONDITION_ORDER`. */
   readonly conditions: readonly TimedCondition[];
+  /** The state of the version of the document that the cycle was of. */
+  readonly state: ScalerState;
+  /** The first cycle of this process with this state. */
+  readonly stateSince: Instant;
   /** `TYPE/IDENTITY` -> error; null: the metric has a value. A cycle without queries keeps the previous results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
   /** Number of changes since this process started. */
@@ -88,6 +93,8 @@ class Status implements ScalerStatus, LastOfRun {
   readonly scaler: Scaler;
   readonly record: CycleRecord;
   readonly conditions: readonly TimedCondition[];
+  readonly state: ScalerState;
+  readonly stateSince: Instant;
   readonly metricErrors: ReadonlyMap<string, string | null>;
   readonly hasErrors: boolean;
   readonly rescales: ScalerStatus['rescales'];
@@ -106,6 +113,8 @@ class Status implements ScalerStatus, LastOfRun {
       before?.record.conditions === record.conditions && !isNewSpec
         ? before.conditions
         : mergeConditions(results, record);
+    this.state = stateOf({ ...record, conditions: this.conditions }, null);
+    this.stateSince = before?.state.name === this.state.name ? before.stateSince : record.at;
     this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);

@@ -1,8 +1,9 @@
+import { isFailing } from '../decision/failing.js';
 import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import { conditionOf } from './ledger.js';
-import type { ScalerStatus, TimedCondition } from './ledger.js';
+import type { ScalerStatus } from './ledger.js';
 
 /** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */
 export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus): readonly ServiceEvent[] {
@@ -60,19 +61,6 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
     const { type, reason, message } = condition;
     return [{ subject: type, failing, message: message === '' ? reason : `${reason}: ${message}` }];
   });
-}
-
-/** Starting pods and a paused rollout are not failures. */
-export const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
-
-const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
-
-/** A forbidden window, a target at 0 and a metric that was not evaluated yet are not failures. */
-export function isFailing({ type, status, reason }: TimedCondition): boolean {
-  if (type === 'TargetReached') return status === 'False' && !EXPECTED_SHORTFALLS.has(reason);
-  if (type === 'MetricsUnique') return status === 'False';
-  if (type !== 'AbleToScale' && type !== 'ScalingActive') return false;
-  return status !== 'True' && !reason.startsWith('Backoff') && !NO_FAILURES.has(reason);
 }
 
 /**

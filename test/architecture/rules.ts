@@ -39,8 +39,8 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     telemetry: 'all',
   },
   notifications: { http: 'all', telemetry: 'all', units: 'all' },
-  api: { telemetry: 'types', decision: 'types', units: 'all' },
-  server: { api: 'all', telemetry: 'all', decision: 'types', scaler: 'types', units: 'all' },
+  api: { telemetry: 'types', decision: 'all', units: 'all' },
+  server: { api: 'all', telemetry: 'all', decision: 'all', scaler: 'types', units: 'all' },
   service: {
     config: 'types',
     files: 'all',

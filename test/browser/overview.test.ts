@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { HOSTILE, after, fleetOf, hostileRows, overviewOf, rowOf } from './support/answers.js';
+import { HOSTILE, after, fleetOf, hostileRows, overviewOf, rowOf, stateOf } from './support/answers.js';
 import { until } from '../support/until.js';
 import { FakeFailure } from './support/fake-service.js';
 import { useStage } from './support/stage.js';
@@ -10,15 +10,13 @@ const stage = useStage();
 const FLEET = fleetOf(5000);
 
 const THREE = [
-  rowOf({ namespace: 'data', name: 'etl', states: ['failing'], message: 'the query returned no series' }),
+  rowOf({ namespace: 'data', name: 'etl', state: stateOf('NoData', { cause: 'no series for queue' }) }),
   rowOf({
     name: 'cart',
     current: 6,
-    states: ['waiting'],
-    message: 'waiting',
-    limit: { limit: 'stabilization', reason: 'the window is 300 s', until: after(180) },
+    state: stateOf('Stabilizing', { cause: 'the window is 300 s', until: after(180) }),
   }),
-  rowOf({ name: 'web', current: 2, desired: 4, states: ['scaling'], message: 'scaling' }),
+  rowOf({ name: 'web', current: 2, desired: 4, state: stateOf('OK', { cause: 'scaled from 2 to 4' }) }),
 ];
 
 async function namesIn(page: Page): Promise<readonly string[]> {
@@ -36,11 +34,11 @@ describe('the overview of 3 scalers', () => {
     await rowsOnPage(page, ['etl', 'cart', 'web']);
     const text = async (name: string): Promise<string> =>
       (await page.locator('.scaler-row').filter({ hasText: name }).innerText()).replace(/\s+/g, ' ');
-    expect(await text('etl')).toMatch(/^etl data · Deployment Failing .* the query returned no series/);
+    expect(await text('etl')).toMatch(/^etl data · Deployment NoData 10 min ago .* no series for queue/);
     expect(await text('cart')).toMatch(
-      /Waiting .*6.* 2 to 10 .*54 %.* 60 % .*Stabilization until \d\d:\d\d:\d\d/,
+      /Stabilizing .*6.* 2 to 10 .*54 %.* 60 % .*the window is 300 s until \d\d:\d\d:\d\d/,
     );
-    expect(await text('web')).toMatch(/Scaling 2 to 4/);
+    expect(await text('web')).toMatch(/OK 2 to 4/);
   });
 
   it('finds while the viewer types, and writes the search into the address', async () => {
@@ -64,7 +62,7 @@ describe('the overview of 3 scalers', () => {
   it('opens as the link says, and follows Back', async () => {
     const { page, service } = await stage.open(
       { overview: () => overviewOf(THREE) },
-      { hash: '#/?namespace=shop&state=waiting,scaling&sort=-replicas' },
+      { hash: '#/?namespace=shop&severity=waiting,ok&sort=-replicas' },
     );
     await rowsOnPage(page, ['cart', 'web']);
     expect(await page.getByRole('button', { name: 'Waiting' }).getAttribute('aria-pressed')).toBe('true');

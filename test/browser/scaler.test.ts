@@ -113,7 +113,7 @@ describe('the page of a scaler', () => {
   test('answers first why the count is what it is', async () => {
     const { page, read, watched } = await open(AT_MAXIMUM);
     const card = page.getByRole('region', { name: 'The last decision' });
-    expect(await card.getByRole('heading').innerText()).toBe('Stays at 5, not 10: maximum replicas');
+    expect(await card.getByRole('heading').innerText()).toBe('AtMaximum: stays at 5, not 10');
     const { reason } = read('') as ScalerDetail;
     expect(await card.innerText()).toContain(reason);
     expect(watched.faults).toEqual([]);
@@ -278,7 +278,7 @@ describe('the page of a scaler', () => {
       reason: null,
       limits: [],
     });
-    await page.getByRole('heading', { name: 'Stays at 5, not 10: maximum replicas' }).waitFor();
+    await page.getByRole('heading', { name: 'AtMaximum: stays at 5, not 10' }).waitFor();
   });
 
   test('the snapshot is downloaded as the API has it, and the command names the moment', async () => {
@@ -305,7 +305,7 @@ describe('a scaler in trouble', () => {
 
   test('all metrics fail', async () => {
     const { page } = await open(BLIND);
-    await page.getByRole('heading', { name: 'Stays at 5: no metric has a value' }).waitFor();
+    await page.getByRole('heading', { name: 'NoData: stays at 5' }).waitFor();
     await section(page, 'Last decision').getByText('connect ECONNREFUSED').waitFor();
   });
 

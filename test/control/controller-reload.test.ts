@@ -309,7 +309,7 @@ describe('a reload', () => {
     await rig.start(WEB);
     await rig.clock.advanceAndSettle(7000);
 
-    rig.controller.setScalers([WEB, slowApi(30), buildScaler({}, 'new')]);
+    rig.controller.setScalers([WEB, slowApi(30), buildScaler({ scaleTargetRef: { name: 'new' } }, 'new')]);
     await settle();
     const atOnce = rig.asked.length;
     await rig.clock.advanceAndSettle(50);
@@ -372,6 +372,19 @@ describe('two documents for one target', () => {
     expect(rig.outputs[2]?.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
+  it('hold each other for at most 50 ms after one of them was removed', async () => {
+    const rig = new ControllerRig();
+    await rig.start(WEB, WEB_2, API);
+
+    rig.controller.setScalers([WEB, API]);
+    await rig.clock.advanceAndSettle(50);
+
+    const since = rig.inputs.slice(3);
+    expect(since.map(({ scaler, sharesTargetWith }) => [scaler.name, sharesTargetWith])).toEqual([
+      ['web', null],
+    ]);
+  });
+
   it('hold each other as soon as the second one appears', async () => {
     const rig = new ControllerRig();
     await rig.start(WEB);
@@ -381,7 +394,7 @@ describe('two documents for one target', () => {
     await rig.clock.advanceAndSettle(15_000);
 
     const came = rig.outputs.slice(1).map(({ record }) => `${record.scaler.name} ${record.outcome.kind}`);
-    expect(came).toEqual(['web-2 held', 'web held', 'web-2 held']);
+    expect(came).toEqual(['web held', 'web-2 held', 'web held', 'web-2 held']);
     expect(rig.world.cluster.arrived).toEqual([]);
   });
 });

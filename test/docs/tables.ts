@@ -1,3 +1,4 @@
+import { STATES, STATE_TABLE } from '../../src/decision/state.js';
 import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
 import { METRIC_TABLE, isInSummary } from '../../src/telemetry/metric-table.js';
 import { DIRECTORY_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
@@ -14,6 +15,7 @@ export async function generatedTables(sources: readonly string[]): Promise<Reado
     ...(await commandTables()),
     presets: presetTable(),
     metrics: metricTable(),
+    'scaler states': stateTable(),
     'histogram buckets': bucketTable(),
     'import rules': importTable(sources),
     'package rules': packageTable(sources),
@@ -46,6 +48,13 @@ function metricTable(): string {
       isInSummary(row) ? 'yes' : 'no',
       row.help,
     ]),
+  );
+}
+
+function stateTable(): string {
+  return markdownTable(
+    ['state', 'severity', 'when'],
+    STATE_TABLE.map(({ state, when }) => [code(state), code(STATES[state]), when]),
   );
 }
 

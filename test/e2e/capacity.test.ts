@@ -55,8 +55,8 @@ describe('a workload whose 2 pods request more cpu than any node has', () => {
     );
     expect(await cli('explain', `${world.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
     const rows = (await cli('status', '-o', 'wide')).split('\n');
-    expect(rows.find((row) => / huge /.test(row))).toContain('Unschedulable');
-    expect(rows.find((row) => / web /.test(row))).not.toContain('Unschedulable');
+    expect(rows.find((row) => / huge /.test(row))).toContain('PodsNotReady');
+    expect(rows.find((row) => / web /.test(row))).not.toContain('PodsNotReady');
 
     await waitFor(async () => (await world.events()).includes('Unschedulable'), {
       what: 'the Event',

@@ -40,7 +40,7 @@ describe('a pause on the command line while the service runs', () => {
       await waitFor(async () => (await desired(service)) > 2, { what: 'a decision for more than 2' });
 
       const status = await cli('status');
-      expect(status.stdout).toMatch(/ Paused (59m\d+s|1h)/);
+      expect(status.stdout).toMatch(/ Paused +\S+ +by annotation; a test \((59m\d+s|1h) left\)/);
       const explained = await cli('explain', scaler);
       expect(explained.stdout).toMatch(/Paused +scaling is paused by annotation until .*; a test/);
       expect(explained.stdout).toMatch(/Outcome: paused 2 -> \d+/);

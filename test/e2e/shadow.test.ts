@@ -42,7 +42,9 @@ describe('a dry run next to an HPA', () => {
 
       const cli = async (...args: readonly string[]): Promise<string> =>
         (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
-      expect(await cli('status')).toMatch(/ web .*DryRun \+2 to HPA/);
+      expect(await cli('status')).toMatch(
+        / web .*DryRun .*would scale from 2 to 4; HorizontalPodAutoscaler \S+ wants 2/,
+      );
       expect(await cli('explain', `${world.namespace}/web`)).toMatch(
         new RegExp(`Held +True .*DryRun: .*HorizontalPodAutoscaler ${world.namespace}/web scales the target`),
       );

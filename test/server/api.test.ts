@@ -55,6 +55,13 @@ describe('/api/v1/scalers', () => {
             name: 'web',
             target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
             at: '2026-01-01T00:00:15Z',
+            state: {
+              name: 'Pending',
+              severity: 'waiting',
+              cause: 'no metric was evaluated yet',
+              since: '2026-01-01T00:00:15Z',
+              until: null,
+            },
             currentReplicas: 3,
             desiredReplicas: 5,
             recommendedReplicas: 3,
@@ -94,7 +101,8 @@ describe('/api/v1/scalers', () => {
   });
 
   it('has no control or bidi characters of a message, in the list and of one scaler', async () => {
-    ledger.add(record({ conditions: [condition({ status: 'False', message: 'by \u202eeve\u009b31m' })] }));
+    const message = 'by \u202eeve\u009b31m';
+    ledger.add(record({ conditions: [condition({ type: 'Held', reason: 'ConflictingScaler', message })] }));
 
     for (const path of ['/api/v1/scalers', '/api/v1/scalers/shop/web', '/api/v1/overview']) {
       const text = JSON.stringify(await get(path));

@@ -1,7 +1,7 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { formatSeconds } from '../../units/format-seconds.js';
-import { conditionText, whyNoValue, whyPaused, whyUnable } from './service-view.js';
+import { whyNoValue, whyUnable } from './service-view.js';
 
 /** How a dry run agrees with its autoscaler. The numbers are those of the service. */
 export interface AgreementReport {
@@ -67,22 +67,14 @@ function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['
 
 /** Returns what keeps the decision from predicting what the scaler will do after the dry run. */
 function whyNotCompared(view: JsonObject): string {
-  const why = whyPaused(view) ?? whyConflicting(view) ?? whyUnable(view) ?? whyNoValue(view);
+  const state = objectIn(view, 'state');
+  const name = textIn(state, 'name');
+  if (name === 'Paused' || name === 'Conflict') return `${name}: ${textIn(state, 'cause') ?? ''}`;
   return (
-    why ??
+    whyUnable(view) ??
+    whyNoValue(view) ??
     'the service has not seen desired replicas of the HPA: it watches HPAs, if it may, and ignores one that has not computed a count (ScalingActive)'
   );
-}
-
-function whyConflicting(view: JsonObject): string | null {
-  const conditions = objectsIn(view, 'conditions');
-  const found = conditions.find(
-    (condition) =>
-      textIn(condition, 'type') === 'Held' &&
-      textIn(condition, 'status') === 'True' &&
-      textIn(condition, 'reason') !== 'DryRun',
-  );
-  return found === undefined ? null : conditionText(found);
 }
 
 /** Returns the report as text. */

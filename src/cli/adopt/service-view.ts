@@ -1,3 +1,4 @@
+import { isFailing } from '../../decision/failing.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
 import type { ServiceClient } from '../reach/service-client.js';
@@ -27,17 +28,13 @@ export function conditionText(condition: JsonObject): string {
   return `${textIn(condition, 'reason') ?? ''}: ${textIn(condition, 'message') ?? ''}`;
 }
 
-/** Windows end without help, and a target at 0 is left alone by an HPA, too. */
-const STILL_ABLE = ['BackoffUpscale', 'BackoffDownscale', 'BackoffBoth', 'ScalingDisabled'];
-
 /** Returns the condition that says that the scaler cannot scale; null: it can. */
 export function whyUnable(row: JsonObject): string | null {
-  const found = objectsIn(row, 'conditions').find(
-    (condition) =>
-      ['AbleToScale', 'ScalingActive'].includes(textIn(condition, 'type') ?? '') &&
-      textIn(condition, 'status') === 'False' &&
-      !STILL_ABLE.includes(textIn(condition, 'reason') ?? ''),
-  );
+  const found = objectsIn(row, 'conditions').find((condition) => {
+    const [type, status] = [textIn(condition, 'type') ?? '', textIn(condition, 'status') ?? ''];
+    const isAbout = type === 'AbleToScale' || type === 'ScalingActive';
+    return isAbout && isFailing({ type, status, reason: textIn(condition, 'reason') ?? '' });
+  });
   return found === undefined ? null : conditionText(found);
 }
 

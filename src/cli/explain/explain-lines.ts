@@ -43,10 +43,24 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   return [
     `${scalerKey(scaler)}  ${byPause ?? decided}${held === null ? '' : `, not carried out: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
     `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${reason ?? decision.reason}`,
+    ...stateLines(status, now),
     ...versionLines(status),
     ...(held === null ? [] : [`not carried out: ${held.message}`]),
     ...(byPause === undefined ? [] : [`without the pause: ${decision.reason}`]),
   ];
+}
+
+function stateLines(status: ExplainedStatus | null, now: Instant): readonly string[] {
+  const state = status?.state ?? null;
+  if (state === null) return [];
+  const { name, cause, since, until } = state;
+  const lasted = since === null ? 0 : secondsBetween(since, now);
+  const left = until === null ? 0 : secondsBetween(now, until);
+  const times = [
+    ...(lasted >= 1 ? [`for ${formatSeconds(lasted)}`] : []),
+    ...(left > 0 ? [`${formatSeconds(left)} left`] : []),
+  ].join(', ');
+  return [`state: ${name}${times === '' ? '' : ` ${times}`}${cause === null ? '' : `: ${cause}`}`];
 }
 
 /** Says which version of the document the decision is of, and why it is not the newest one. */

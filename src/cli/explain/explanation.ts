@@ -13,8 +13,18 @@ export interface ReportedCondition {
   readonly lastTransitionTime?: string;
 }
 
+/** The state as reported by a service. */
+export interface ReportedState {
+  readonly name: string;
+  readonly cause: string | null;
+  readonly since: Instant | null;
+  readonly until: Instant | null;
+}
+
 /** The part of a service's response besides the decision. */
 export interface ExplainedStatus {
+  /** Null: an older service. */
+  readonly state: ReportedState | null;
   readonly conditions: readonly ReportedCondition[];
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
   /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after it. */

@@ -9,7 +9,7 @@ import {
 import { OBJECTS_PATH } from '../../config/read-objects.js';
 import { parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { ExplainedStatus } from './explanation.js';
+import type { ExplainedStatus, ReportedState } from './explanation.js';
 
 /** Missing fields become null or empty. */
 export function readStatus(detail: JsonObject): ExplainedStatus {
@@ -21,6 +21,7 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
     message: textIn(outcome, 'message') ?? '',
   };
   return {
+    state: stateIn(detail),
     conditions: objectsIn(detail, 'conditions').map((condition) => ({
       type: textIn(condition, 'type') ?? '',
       status: textIn(condition, 'status') ?? '',
@@ -37,6 +38,14 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
     lastScaleUp: instantIn(asObject(detail), 'lastScaleUp'),
     lastScaleDown: instantIn(asObject(detail), 'lastScaleDown'),
   };
+}
+
+function stateIn(detail: JsonObject): ReportedState | null {
+  const state = objectIn(detail, 'state');
+  const name = textIn(state, 'name');
+  if (name === null) return null;
+  const [since, until] = [instantIn(state, 'since'), instantIn(state, 'until')];
+  return { name, cause: textIn(state, 'cause'), since, until };
 }
 
 /** While the decision has a generation, it is that of the object: the file of the same name is invalid. */

@@ -211,7 +211,7 @@ function tablePrinter(style: TableStyle, io: CommandIo): Printer {
 
 /** Excludes cells that depend on the current time. */
 function keyOf(cells: StatusRow): string {
-  return JSON.stringify({ ...cells, state: null, lastChange: null });
+  return JSON.stringify({ ...cells, since: null, cause: null, lastChange: null });
 }
 
 function changeFilter(): (row: ScalerView, content: string) => boolean {

@@ -3,6 +3,7 @@ import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { instantIn } from '../explain/read-status.js';
 import { formatSeconds } from '../../units/format-seconds.js';
+import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format-amount.js';
 
 /** If a cell is too long, the end of its head is cut off. */
@@ -32,13 +33,15 @@ export interface StatusRow {
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
-  /** Failures, holds and limits, with the remaining time, such as `stabilization 4m10s`; `-`: none. */
-  readonly state: Forms;
+  readonly state: string;
+  /** How long the state has lasted. */
+  readonly since: string;
+  readonly cause: Cell;
+  /** The cause with its end instead of the remaining time. */
+  readonly causeKey: string;
+  /** One of `SEVERITIES`; null: unknown. */
+  readonly severity: string | null;
   readonly lastChange: string;
-  /** The same with end times instead of remaining times. */
-  readonly stateKey: string;
-  readonly isFailing: boolean;
-  readonly isChanging: boolean;
 }
 
 const UNKNOWN = '<unknown>';
@@ -46,7 +49,7 @@ const UNKNOWN = '<unknown>';
 /** `view` is an item of `GET /api/v1/scalers`. Unknown values are `<unknown>`, as in kubectl. */
 export function statusRow(view: JsonObject, now: Instant): StatusRow {
   const target = objectIn(view, 'target');
-  const states = readStates(view);
+  const state = objectIn(view, 'state');
   const [current, desired] = [countIn(view, 'currentReplicas'), countIn(view, 'desiredReplicas')];
   return {
     namespace: textIn(view, 'namespace') ?? '',
@@ -57,11 +60,12 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
     max: numberText(countIn(view, 'maxReplicas')),
     replicas: numberText(current),
     desired: numberText(desired),
-    state: stateForms(states, now),
+    state: textIn(state, 'name') ?? UNKNOWN,
+    since: agoText(instantIn(state, 'since'), now) ?? UNKNOWN,
+    cause: causeCell(state, now),
+    causeKey: `${textIn(state, 'cause') ?? ''} ${textIn(state, 'until') ?? ''}`,
+    severity: textIn(state, 'severity'),
     lastChange: lastChangeText(view, now),
-    stateKey: states.map(({ what, until }) => `${what} ${until ?? ''}`).join(', '),
-    isFailing: failingConditions(view).length > 0,
-    isChanging: current !== desired,
   };
 }
 
@@ -107,96 +111,29 @@ function metricText(metric: JsonObject): MetricText {
   return { name: identity, values: `: ${write(metric['value'])}/${write(metric['target'])}${average}` };
 }
 
-const LEAST_STATE = 'FailedG...'.length;
+/** Characters of a cause that are always shown. */
+const LEAST_CAUSE = 20;
 
-function stateForms(states: readonly State[], now: Instant): Forms {
-  const [first] = states;
-  const text = states.map((state) => stateText(state, now)).join(', ');
-  const more = states.length > 1 ? ` +${states.length - 1}` : '';
-  const time = first === undefined ? '' : stateText(first, now).slice(first.what.length);
-  const least = first?.what ?? '-';
-  const shared = {
-    leastHead: LEAST_STATE,
-    least: least.length <= LEAST_STATE ? least : `${least.slice(0, LEAST_STATE - 3)}...`,
-  };
-  return {
-    full: { ...shared, head: text === '' ? '-' : text, tail: '' },
-    short: { ...shared, head: first?.what ?? '-', tail: `${time}${more}` },
-  };
-}
-
-interface State {
-  readonly what: string;
-  readonly until: Instant | null;
-}
-
-/** Order: failures, reasons that prevent the patch, limits in the order applied. */
-function readStates(view: JsonObject): readonly State[] {
-  const held = objectsIn(view, 'conditions').filter(
-    (condition) => textIn(condition, 'type') === 'Held' && textIn(condition, 'status') === 'True',
-  );
-  return [
-    ...[...failingConditions(view), ...shortfalls(view)].map((condition) => ({
-      what: textIn(condition, 'reason') ?? '',
-      until: null,
-    })),
-    ...held.map((condition) => heldBy(textIn(condition, 'reason') ?? '', view)),
-    ...(objectIn(view, 'conflictingWriter') === null ? [] : [{ what: 'ConflictingWriter', until: null }]),
-    ...objectsIn(view, 'limits').map((limit) => ({
-      what: textIn(limit, 'limit') ?? '',
-      until: instantIn(limit, 'until'),
-    })),
-  ];
-}
-
-/** Returns `Paused`, `Paused scale-up` or `Paused at 3` with its end. Other reasons are unchanged. */
-function heldBy(reason: string, view: JsonObject): State {
-  const pause = objectIn(view, 'pause');
-  if (reason !== 'Paused' || pause === null)
-    return { what: `${reason}${shadowText(view, reason)}`, until: null };
-  const [direction, replicas] = [textIn(pause, 'direction'), countIn(pause, 'replicas')];
-  const what = [
-    reason,
-    ...(direction === null || direction === 'both' ? [] : [direction]),
-    ...(replicas === null ? [] : [`at ${replicas}`]),
-  ].join(' ');
-  return { what, until: instantIn(pause, 'until') };
-}
-
-/** Returns the difference to the HPA of the same target in a dry run, such as ` +2 to HPA`. */
-function shadowText(view: JsonObject, reason: string): string {
-  const difference = objectIn(view, 'shadow')?.['difference'];
-  if (typeof difference !== 'number' || reason !== 'DryRun') return '';
-  return ` ${difference > 0 ? '+' : ''}${difference} to HPA`;
-}
-
-/** Returns conditions TargetReached that are False, except because pods are starting. */
-function shortfalls(view: JsonObject): readonly JsonObject[] {
-  return objectsIn(view, 'conditions').filter(
-    (condition) =>
-      textIn(condition, 'type') === 'TargetReached' &&
-      textIn(condition, 'status') === 'False' &&
-      textIn(condition, 'reason') !== 'Starting',
-  );
-}
-
-/** A forbidden window also makes AbleToScale False. That is no failure: the window is listed as a limit. */
-function failingConditions(view: JsonObject): readonly JsonObject[] {
-  return objectsIn(view, 'conditions').filter((condition) => {
-    const [type, reason] = [textIn(condition, 'type'), textIn(condition, 'reason') ?? ''];
-    if (textIn(condition, 'status') !== 'False' || reason.startsWith('Backoff')) return false;
-    return type === 'AbleToScale' || type === 'ScalingActive';
-  });
-}
-
-function stateText({ what, until }: State, now: Instant): string {
+/** Ends with the remaining time, such as `(3m40s left)`. */
+function causeCell(state: JsonObject | null, now: Instant): Cell {
+  const until = instantIn(state, 'until');
   const left = until === null ? 0 : secondsBetween(now, until);
-  return left > 0 ? `${what} ${formatSeconds(left)}` : what;
+  const cause = cleanText(textIn(state, 'cause') ?? '');
+  return {
+    head: cause,
+    tail: left > 0 ? ` (${formatSeconds(left)} left)` : '',
+    leastHead: LEAST_CAUSE,
+    least: '',
+  };
+}
+
+function agoText(at: Instant | null, now: Instant): string | null {
+  return at === null ? null : formatSeconds(secondsBetween(at, now));
 }
 
 function lastChangeText(view: JsonObject, now: Instant): string {
   const up = instantIn(view, 'lastScaleUp');
   const down = instantIn(view, 'lastScaleDown');
   const last = up === null || (down !== null && down > up) ? down : up;
-  return last === null ? '<none>' : formatSeconds(secondsBetween(last, now));
+  return agoText(last, now) ?? '<none>';
 }

@@ -19,7 +19,19 @@ const NAME = column('NAME', ({ name }) => name);
 const METRICS: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.full };
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
-const STATE: Column = { title: 'STATE', cell: ({ state }) => state.full };
+/** Only the longest states are shortened, where a line does not fit otherwise. */
+const LEAST_STATE = 'Stabili...'.length;
+const STATE: Column = {
+  title: 'STATE',
+  cell: ({ state }) => ({
+    head: state,
+    tail: '',
+    leastHead: LEAST_STATE,
+    least: state.slice(0, LEAST_STATE),
+  }),
+};
+const SINCE = column('SINCE', ({ since }) => since);
+const CAUSE: Column = { title: 'CAUSE', cell: ({ cause }) => cause };
 
 /** Columns of `-o wide`. */
 export const WIDE_COLUMNS: readonly Column[] = [
@@ -31,11 +43,13 @@ export const WIDE_COLUMNS: readonly Column[] = [
   MAX,
   column('REPLICAS', ({ replicas }) => replicas),
   column('DESIRED', ({ desired }) => desired),
-  STATE,
   column('CHANGED', ({ lastChange }) => lastChange),
+  STATE,
+  SINCE,
+  CAUSE,
 ];
 
-/** Shorter lines show one metric and one state of a scaler: two calls have the same format, whatever their values. */
+/** Shorter lines show one metric and no cause: two calls have the same format, whatever their values. */
 const FULL_CHARACTERS = 120;
 
 /** Columns for lines of at most `limit` characters; null: no limit. Omits the namespace if the user specified it. */
@@ -50,7 +64,8 @@ export function narrowColumns(isNamespaceNamed: boolean, limit: number | null): 
     column('REPLICAS', ({ replicas, desired }) =>
       replicas === desired ? replicas : `${replicas}->${desired}`,
     ),
-    isFull ? STATE : { title: 'STATE', cell: ({ state }) => state.short },
+    STATE,
+    ...(isFull ? [SINCE, CAUSE] : []),
   ];
 }
 
@@ -70,7 +85,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Red if the scaler fails, yellow if its replicas are changing. */
+/** Red if the scaler cannot follow its load, yellow if somebody holds it. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],
@@ -78,8 +93,8 @@ export function writeRow(
 ): string {
   const texts = columns.map(({ cell }, index) => fitCell(cell(cells), widths[index] ?? 0));
   const line = writeCells(texts, widths);
-  if (cells.isFailing) return paint.red(line);
-  return cells.isChanging ? paint.yellow(line) : line;
+  if (cells.severity === 'cannot-follow') return paint.red(line);
+  return cells.severity === 'held' ? paint.yellow(line) : line;
 }
 
 function writeCells(cells: readonly string[], widths: readonly number[]): string {

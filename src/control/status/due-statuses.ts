@@ -5,7 +5,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { statusDifference } from './object-status.js';
+import { isTrouble, statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
 import { statusOf } from './status-of.js';
 
@@ -160,6 +160,7 @@ function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean 
   if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
   const [before, after] = [a.record.decision, b.record.decision];
   return (
+    isTrouble(a.state.name) === isTrouble(b.state.name) &&
     before?.currentReplicas === after?.currentReplicas &&
     before?.desiredReplicas === after?.desiredReplicas &&
     a.lastRescale === b.lastRescale &&

@@ -1,3 +1,4 @@
+import { STATES } from '../../decision/state.js';
 import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 
 export interface UntimedCondition {
@@ -15,7 +16,7 @@ export interface TimedCondition extends UntimedCondition {
 }
 
 /** `status` of a Scaler object. An unknown field is absent, never 0. */
-export interface ObjectStatus extends StatusNumbers {
+export interface ObjectStatus extends StatusNumbers, StatusState {
   readonly observedGeneration: number;
   readonly conditions: readonly TimedCondition[];
 }
@@ -31,6 +32,13 @@ export interface StatusNumbers {
   readonly maxReplicas?: number;
   /** Has the form of `status.currentMetrics` in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];
+}
+
+/** The columns STATE, SINCE and CAUSE of `kubectl get scalers`. */
+export interface StatusState {
+  readonly state?: string;
+  readonly stateSince?: string;
+  readonly cause?: string;
 }
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
@@ -73,8 +81,21 @@ export function storedNumbers(stored: JsonObject | null): StatusNumbers {
   };
 }
 
+export function storedState(stored: JsonObject | null): StatusState {
+  const [state, stateSince] = [textIn(stored, 'state'), textIn(stored, 'stateSince')];
+  const cause = textIn(stored, 'cause');
+  return {
+    ...(state === null ? {} : { state }),
+    ...(stateSince === null ? {} : { stateSince }),
+    ...(cause === null ? {} : { cause }),
+  };
+}
+
 const FIELDS = [
   'observedGeneration',
+  'state',
+  'stateSince',
+  'cause',
   'currentReplicas',
   'desiredReplicas',
   'lastScaleTime',
@@ -95,7 +116,15 @@ export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): Js
   return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
-/** `soon`: clients wait for these fields (replicas and important conditions). `later`: messages and metric values. */
+/** Whether a scaler with this state cannot follow its load. */
+export function isTrouble(state: string | undefined): boolean {
+  return Object.entries(STATES).some(([name, severity]) => name === state && severity === 'cannot-follow');
+}
+
+/**
+ * `soon`: clients wait for these fields (replicas, important conditions, whether the state is a trouble). `later`:
+ * messages and metric values.
+ */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
   if (!isSameJson(urgentOf(now), urgentOf(wanted))) return 'soon';
@@ -103,7 +132,7 @@ export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus
 }
 
 function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGeneration'> {
-  return { ...storedNumbers(stored), conditions: storedConditions(stored) };
+  return { ...storedState(stored), ...storedNumbers(stored), conditions: storedConditions(stored) };
 }
 
 /** Other conditions may change with each sample. */
@@ -114,6 +143,7 @@ function urgentOf({
   currentReplicas,
   desiredReplicas,
   lastScaleTime,
+  state,
   conditions,
 }: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
   const urgent = conditions
@@ -123,7 +153,8 @@ function urgentOf({
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
   // Clients that wait for a generation check `observedGeneration` of each condition.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
-  return { observedGeneration, currentReplicas, desiredReplicas, lastScaleTime, urgent, generations };
+  const counts = { currentReplicas, desiredReplicas, lastScaleTime };
+  return { observedGeneration, ...counts, isTrouble: isTrouble(state), urgent, generations };
 }
 
 /** Ignores the order of fields and conditions, which the server may change. */

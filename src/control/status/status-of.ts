@@ -1,17 +1,26 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
+import { isFailing } from '../../decision/failing.js';
+import { stateOf } from '../../decision/state.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format-amount.js';
 import { formatInstant, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { storedConditions, storedNumbers } from './object-status.js';
-import type { ObjectStatus, StatusNumbers, TimedCondition, UntimedCondition } from './object-status.js';
+import { storedConditions, storedNumbers, storedState } from './object-status.js';
+import type {
+  ObjectStatus,
+  StatusNumbers,
+  StatusState,
+  TimedCondition,
+  UntimedCondition,
+} from './object-status.js';
 
 export interface StatusInput {
   readonly object: ScalerObject;
@@ -61,11 +70,29 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   );
   return {
     observedGeneration,
+    ...stateIn({ object, verdict, last, now }),
     ...numbers,
     conditions: [
       ...own.map((condition) => timed(truncate(condition), before, sinceOf(condition, last) ?? now)),
       ...foreign,
     ],
+  };
+}
+
+/** Before the first cycle of this process, the state of an earlier process stays, except that of a rejection. */
+function stateIn({ object: { status }, verdict, last, now }: StatusInput): StatusState {
+  const stored = storedState(status);
+  const rejection = rejectionOf(verdict.problems);
+  if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
+    return stored;
+  const isInEffect = verdict.scaler !== null && last !== null;
+  const state = isInEffect ? timedState(last, rejection) : { ...stateOf(null, rejection), since: null };
+  const { name, cause, since } = state;
+  const storedSince = stored.state === name ? stored.stateSince : undefined;
+  return {
+    state: name,
+    stateSince: storedSince ?? inSeconds(since ?? now),
+    ...(cause === null ? {} : { cause: truncated(cleanText(cause)) }),
   };
 }
 
@@ -150,9 +177,11 @@ function inSeconds(instant: Instant): string {
 }
 
 function truncate(condition: UntimedCondition): UntimedCondition {
-  const message = cleanText(condition.message);
-  if (message.length <= MAX_MESSAGE_LENGTH) return { ...condition, message };
-  return { ...condition, message: `${message.slice(0, MAX_MESSAGE_LENGTH - 3)}...` };
+  return { ...condition, message: truncated(cleanText(condition.message)) };
+}
+
+function truncated(text: string): string {
+  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 3)}...`;
 }
 
 /** Reasons that lie outside of the document, in order of precedence. */
@@ -165,11 +194,11 @@ const REASONS: readonly (readonly [code: string, reason: string])[] = [
 function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
-    const message = ['the document is in effect', ...problems.map(lineOf)].join('\n');
+    const message = ['the document is in effect', ...problems.map(problemLine)].join('\n');
     return { type: 'Accepted', status: 'True', reason: 'Accepted', message };
   }
   const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
-  const message = [...errors.map(lineOf), ...fallback].join('\n');
+  const message = [...errors.map(problemLine), ...fallback].join('\n');
   return { type: 'Accepted', status: 'False', reason: reasonOf(errors), message };
 }
 
@@ -179,22 +208,6 @@ function reasonOf(errors: readonly Problem[]): string {
   return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
 }
 
-/** Most messages already begin with the path. */
-function lineOf({ path, message }: Problem): string {
-  return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
-}
-
-/**
- * Reasons of `AbleToScale` or `ScalingActive` whose False is no failure: the target was set to 0, or a forbidden window
- * is active. `Ready` stays True.
- */
-const STILL_READY: ReadonlySet<string> = new Set([
-  'ScalingDisabled',
-  'BackoffUpscale',
-  'BackoffDownscale',
-  'BackoffBoth',
-]);
-
 function readyOf(acceptance: UntimedCondition, decided: readonly UntimedCondition[]): UntimedCondition {
   const held = decided.find(({ type }) => type === 'Held');
   const able = decided.find(({ type }) => type === 'AbleToScale');
@@ -203,9 +216,7 @@ function readyOf(acceptance: UntimedCondition, decided: readonly UntimedConditio
   // No user has asked for this hold, and only a user can end it.
   if (held?.status === 'True' && held.reason === 'ConflictingScaler')
     return { ...held, type: 'Ready', status: 'False' };
-  const failing = [able, active].find(
-    (condition) => condition?.status === 'False' && !STILL_READY.has(condition.reason),
-  );
+  const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
   if (failing !== undefined) return { ...failing, type: 'Ready' };
   if (active?.status === 'Unknown') return { ...active, type: 'Ready' };
   if (able === undefined || active === undefined) {

@@ -2,7 +2,7 @@ import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
-import { STATE_STYLES, STATES } from '../ui/scaler-states.js';
+import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
 import { useMedia } from '../ui/use-media.js';
 import { WIDE } from './layout.js';
 import { SORT_KEYS } from './selection.js';
@@ -25,7 +25,7 @@ export function FilterBar(props: FilterBarProps): VNode {
         <NamespaceField selection={selection} onChange={onChange} counts={counts} />
         {isWide ? null : <SortField selection={selection} onChange={onChange} />}
       </div>
-      <StateChips selection={selection} onChange={onChange} counts={counts} />
+      <SeverityChips selection={selection} onChange={onChange} counts={counts} />
     </search>
   );
 }
@@ -121,29 +121,33 @@ function SortField({ selection, onChange }: FieldProps): VNode {
   );
 }
 
-function StateChips({ selection, onChange, counts }: FieldProps & { readonly counts: Counts }): VNode | null {
-  const { states } = selection;
-  const shown = STATES.filter((state) => counts.states.has(state) || states.includes(state));
-  if (shown.length === 0) return null;
+function SeverityChips({
+  selection: { severities },
+  onChange,
+  counts,
+}: FieldProps & { readonly counts: Counts }): VNode {
+  const shown = SEVERITIES.filter((one) => counts.severities.has(one) || severities.includes(one));
   return (
     <div class="chips" role="group" aria-label="State">
-      {shown.map((state) => {
-        const { text, tone, icon } = STATE_STYLES[state];
-        const isOn = states.includes(state);
+      {shown.map((severity) => {
+        const { text, tone, icon } = SEVERITY_STYLES[severity];
+        const isOn = severities.includes(severity);
         return (
           <button
-            key={state}
+            key={severity}
             type="button"
             class="chip"
             aria-pressed={isOn}
             onClick={() =>
-              onChange({ states: isOn ? states.filter((one) => one !== state) : [...states, state] })
+              onChange({
+                severities: isOn ? severities.filter((one) => one !== severity) : [...severities, severity],
+              })
             }
           >
             <span class={`chip-icon tone-${tone}`}>
               <Icon name={icon} />
             </span>
-            {text} <span class="chip-count">{formatCount(counts.states.get(state) ?? 0)}</span>
+            {text} <span class="chip-count">{formatCount(counts.severities.get(severity) ?? 0)}</span>
           </button>
         );
       })}

@@ -40,7 +40,7 @@ export function FleetView({ clock, fleet, error, selection, onChange, selected }
       )}
       {selected.length === 0 && rows.length > 0 ? (
         <EmptyView title="No scaler matches">
-          <button type="button" onClick={() => onChange({ search: '', namespace: null, states: [] })}>
+          <button type="button" onClick={() => onChange({ search: '', namespace: null, severities: [] })}>
             Show all scalers
           </button>
         </EmptyView>

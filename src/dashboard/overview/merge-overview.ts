@@ -5,7 +5,7 @@ export interface Fleet {
   readonly facts: Omit<Overview, 'rows' | 'removed' | 'isComplete'>;
   /** Ordered by namespace and name. An unchanged row is the same object. */
   readonly rows: readonly OverviewRow[];
-  /** Rows whose replicas or states changed with the last answer; empty after a complete answer. */
+  /** Rows whose replicas or state changed with the last answer; empty after a complete answer. */
   readonly news: readonly OverviewRow[];
 }
 
@@ -35,11 +35,7 @@ export function mergeOverview(before: Fleet | null, answer: Overview): Fleet {
 }
 
 function isNews(old: OverviewRow, row: OverviewRow): boolean {
-  return (
-    old.current !== row.current ||
-    old.desired !== row.desired ||
-    old.states.join(' ') !== row.states.join(' ')
-  );
+  return old.current !== row.current || old.desired !== row.desired || old.state.name !== row.state.name;
 }
 
 function byNamespaceAndName(a: OverviewRow, b: OverviewRow): number {

@@ -5,11 +5,11 @@ import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
-import { STATE_STYLES } from '../ui/scaler-states.js';
+import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
 import { Time } from '../ui/time.jsx';
 import { ratioOf } from './selection.js';
-import { reasonOf, replicasText, shorten, sparklineLabel } from './row-texts.js';
+import { replicasText, shorten, sparklineLabel } from './row-texts.js';
 
 interface ScalerRowProps {
   readonly row: OverviewRow;
@@ -45,7 +45,7 @@ export class ScalerRow extends Component<ScalerRowProps> {
         style={{ top: `${index * rowHeight}px` }}
       >
         <NameCell row={row} />
-        <StateCell row={row} />
+        <StateCell row={row} nowMs={nowMs} />
         <ReplicasCell row={row} newsAt={newsAt} />
         <div role="cell" class="cell-trend">
           <Sparkline values={row.replicas} width={96} height={28} label={sparklineLabel(row)} />
@@ -75,26 +75,21 @@ function NameCell({ row: { namespace, name, kind, target } }: { readonly row: Ov
   );
 }
 
-function StateCell({ row: { states, message } }: { readonly row: OverviewRow }): VNode {
-  const [first, ...others] = states;
-  if (first === undefined)
-    return (
-      <div role="cell" class="cell-state">
-        <span class="state-ok">
-          <Icon name="ok" />
-          OK
-        </span>
-      </div>
-    );
-  const { text, tone, icon } = STATE_STYLES[first];
-  const rest = others.map((state) => STATE_STYLES[state].text).join(', ');
+function StateCell({ row: { state }, nowMs }: { readonly row: OverviewRow; readonly nowMs: number }): VNode {
+  const { tone, icon } = SEVERITY_STYLES[state.severity];
   return (
     <div role="cell" class="cell-state">
-      <Badge tone={tone} icon={icon} text={text} title={message ?? text} />
-      {others.length === 0 ? null : (
-        <span class="muted more" title={rest}>
-          +{others.length}
-          <span class="visually-hidden"> {rest}</span>
+      {state.severity === 'ok' ? (
+        <span class="state-ok">
+          <Icon name={icon} />
+          {state.name}
+        </span>
+      ) : (
+        <Badge tone={tone} icon={icon} text={state.name} />
+      )}
+      {state.since === null || state.severity === 'ok' ? null : (
+        <span class="muted">
+          <Time at={state.since} nowMs={nowMs} show="distance" />
         </span>
       )}
     </div>
@@ -164,30 +159,32 @@ function MetricCell({ row: { metric, metrics } }: { readonly row: OverviewRow })
   );
 }
 
-function ReasonCell({ row, nowMs }: { readonly row: OverviewRow; readonly nowMs: number }): VNode {
-  const reason = reasonOf(row);
-  if (reason === null)
+function ReasonCell({
+  row: {
+    state: { cause, until },
+  },
+  nowMs,
+}: {
+  readonly row: OverviewRow;
+  readonly nowMs: number;
+}): VNode {
+  if (cause === null)
     return (
       <div role="cell" class="cell-reason is-empty muted">
         {UNKNOWN}
       </div>
     );
   return (
-    <div role="cell" class="cell-reason" title={reason.text}>
-      {reason.title === null ? null : (
-        <span class="reason-title">
-          {reason.title}
-          {reason.until === null ? null : (
-            <span class="muted">
-              {' until '}
-              <Time at={reason.until} nowMs={nowMs} />
-            </span>
-          )}
+    <div role="cell" class="cell-reason" title={cause}>
+      <span class={until === null ? 'two-lines' : 'clipped'}>
+        <bdi>{cause}</bdi>
+      </span>
+      {until === null ? null : (
+        <span class="muted">
+          {'until '}
+          <Time at={until} nowMs={nowMs} />
         </span>
       )}
-      <span class={reason.title === null ? 'muted two-lines' : 'muted clipped'}>
-        <bdi>{reason.text}</bdi>
-      </span>
     </div>
   );
 }

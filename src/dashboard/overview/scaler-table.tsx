@@ -29,7 +29,7 @@ const COLUMNS: readonly ColumnHead[] = [
   { title: 'Replicas', sort: 'replicas', name: 'replicas' },
   { title: 'Last 2 hours', sort: null, name: 'trend' },
   { title: 'Metric / target', sort: 'metric', name: 'metric' },
-  { title: 'Reason', sort: null, name: 'reason' },
+  { title: 'Cause', sort: null, name: 'reason' },
   { title: 'Changed', sort: 'changed', name: 'changed' },
 ];
 

@@ -1,5 +1,7 @@
 import type { OverviewRow, ScalerState } from '../../api/answers.js';
-import { STATES, isState } from '../ui/scaler-states.js';
+import { isSeverity } from '../ui/severities.js';
+
+type Severity = ScalerState['severity'];
 
 export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'changed'] as const;
 
@@ -10,8 +12,8 @@ export interface Selection {
   readonly search: string;
   /** Null: all namespaces. */
   readonly namespace: string | null;
-  /** A row must have at least one of these states; empty: any row. */
-  readonly states: readonly ScalerState[];
+  /** Empty: any row. */
+  readonly severities: readonly Severity[];
   readonly sort: SortKey;
   readonly isDescending: boolean;
 }
@@ -19,7 +21,7 @@ export interface Selection {
 export const EVERYTHING: Selection = {
   search: '',
   namespace: null,
-  states: [],
+  severities: [],
   sort: 'state',
   isDescending: false,
 };
@@ -27,11 +29,11 @@ export const EVERYTHING: Selection = {
 /** Ignores unknown parameters, such as those of an older version. */
 export function readSelection(parameters: URLSearchParams): Selection {
   const sort = parameters.get('sort') ?? '';
-  const states = (parameters.get('state') ?? '').split(',').filter(isState);
+  const severities = (parameters.get('severity') ?? '').split(',').filter(isSeverity);
   return {
     search: parameters.get('q') ?? '',
     namespace: parameters.get('namespace'),
-    states: [...new Set(states)],
+    severities: [...new Set(severities)],
     sort: SORT_KEYS.find((key) => key === sort.replace(/^-/, '')) ?? EVERYTHING.sort,
     isDescending: sort.startsWith('-'),
   };
@@ -39,11 +41,11 @@ export function readSelection(parameters: URLSearchParams): Selection {
 
 /** Omits parameters with default values. */
 export function writeSelection(selection: Selection): URLSearchParams {
-  const { search, namespace, states, sort, isDescending } = selection;
+  const { search, namespace, severities, sort, isDescending } = selection;
   const parameters = new URLSearchParams();
   if (search !== '') parameters.set('q', search);
   if (namespace !== null) parameters.set('namespace', namespace);
-  if (states.length > 0) parameters.set('state', states.join(','));
+  if (severities.length > 0) parameters.set('severity', severities.join(','));
   if (sort !== EVERYTHING.sort || isDescending) parameters.set('sort', `${isDescending ? '-' : ''}${sort}`);
   return parameters;
 }
@@ -51,11 +53,11 @@ export function writeSelection(selection: Selection): URLSearchParams {
 /** Returns the rows that match the selection, in its order. */
 export function selectRows(rows: readonly OverviewRow[], selection: Selection): readonly OverviewRow[] {
   const words = selection.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = new Set(selection.states);
+  const wanted = new Set(selection.severities);
   const found = rows.filter(
     (row) =>
       (selection.namespace === null || row.namespace === selection.namespace) &&
-      (wanted.size === 0 || row.states.some((state) => wanted.has(state))) &&
+      (wanted.size === 0 || wanted.has(row.state.severity)) &&
       (words.length === 0 || hasWords(row, words)),
   );
   return sortRows(found, selection);
@@ -85,13 +87,12 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
   return keyed.map(({ row }) => row);
 }
 
-/** Does not sort by these states, because they change with the load, and rows would jump. */
-const FLEETING: readonly ScalerState[] = ['waiting', 'scaling'];
-const URGENT = STATES.filter((state) => !FLEETING.includes(state));
+/** The others change with the load: rows sorted by them would jump. */
+const URGENT: readonly Severity[] = ['cannot-follow', 'held'];
 
 const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (row: OverviewRow) => number | null>> = {
-  state: ({ states: [first] }) => {
-    const rank = first === undefined ? -1 : URGENT.indexOf(first);
+  state: ({ state: { severity } }) => {
+    const rank = URGENT.indexOf(severity);
     return rank === -1 ? URGENT.length : rank;
   },
   replicas: ({ current }) => current,
@@ -106,19 +107,20 @@ export function ratioOf(metric: OverviewRow['metric']): number | null {
   return metric.value / metric.target;
 }
 
-/** Number of rows per state and per namespace. */
+/** Number of rows per severity and per namespace. */
 export interface Counts {
-  readonly states: ReadonlyMap<ScalerState, number>;
+  readonly severities: ReadonlyMap<Severity, number>;
   /** Ordered by name. */
   readonly namespaces: readonly (readonly [string, number])[];
 }
 
 export function countRows(rows: readonly OverviewRow[]): Counts {
-  const states = new Map<ScalerState, number>();
+  const severities = new Map<Severity, number>();
   const namespaces = new Map<string, number>();
   for (const row of rows) {
     namespaces.set(row.namespace, (namespaces.get(row.namespace) ?? 0) + 1);
-    for (const state of row.states) states.set(state, (states.get(state) ?? 0) + 1);
+    const { severity } = row.state;
+    severities.set(severity, (severities.get(severity) ?? 0) + 1);
   }
-  return { states, namespaces: [...namespaces].sort(([a], [b]) => (a < b ? -1 : 1)) };
+  return { severities, namespaces: [...namespaces].sort(([a], [b]) => (a < b ? -1 : 1)) };
 }

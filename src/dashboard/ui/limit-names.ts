@@ -1,6 +1,6 @@
-import type { OverviewRow } from '../../api/answers.js';
+import type { ScalerDetail } from '../../api/answers.js';
 
-type LimitName = NonNullable<OverviewRow['limit']>['limit'];
+type LimitName = ScalerDetail['limits'][number]['limit'];
 
 /** Names of the limits as in the reference. */
 export const LIMIT_NAMES: Readonly<Record<LimitName, string>> = {

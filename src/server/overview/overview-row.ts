@@ -1,18 +1,15 @@
-import { limitsOf } from '../../telemetry/cycle-record.js';
 import type { RecentRange } from '../../telemetry/chart-points.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { metricUnit } from '../pages/views.js';
+import { timedState } from '../../telemetry/timed-state.js';
+import { metricUnit, viewState } from '../pages/views.js';
 import type { OverviewRow } from '../../api/answers.js';
-import { statesOf } from './scaler-states.js';
 
 const STEP_SECONDS = 300;
 /** Number of steps in two hours. */
 const STEPS = 24;
-/** A page may have ten thousand rows with messages. */
-const LONGEST_MESSAGE = 300;
 
 /** Returns the time range of the replicas in a row: the two hours before its cycle. */
 export function rowRange(until: Instant): RecentRange {
@@ -24,12 +21,14 @@ export function rowStep(at: Instant): number {
   return Math.floor(at / (1000 * STEP_SECONDS));
 }
 
-export function viewRow(status: ScalerStatus, replicas: readonly (number | null)[]): OverviewRow {
+export function viewRow(
+  status: ScalerStatus,
+  rejection: string | null,
+  replicas: readonly (number | null)[],
+): OverviewRow {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   const { kind, name } = scaler.spec.scaleTargetRef;
-  const states = statesOf(status);
-  const limit = limitsOf(record).at(-1) ?? null;
   const { up, down } = lastRescale;
   const changedAt = up === null || (down !== null && down > up) ? down : up;
   return {
@@ -41,18 +40,9 @@ export function viewRow(status: ScalerStatus, replicas: readonly (number | null)
     desired: decision?.desiredReplicas ?? null,
     min: decision?.minReplicas ?? null,
     max: decision?.maxReplicas ?? null,
-    states: states.map(({ state }) => state),
-    message: states[0]?.message.slice(0, LONGEST_MESSAGE) ?? null,
+    state: viewState(timedState(status, rejection)),
     metric: viewLeadingMetric(status),
     metrics: scaler.spec.metrics.length,
-    limit:
-      limit === null
-        ? null
-        : {
-            limit: limit.limit,
-            reason: limit.reason.slice(0, LONGEST_MESSAGE),
-            until: limit.until === null ? null : formatInstant(limit.until),
-          },
     changedAt: changedAt === null ? null : formatInstant(changedAt),
     replicas,
   };

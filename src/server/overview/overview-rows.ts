@@ -2,6 +2,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { createHash } from 'node:crypto';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
+import { rejectionsOf } from '../../telemetry/timed-state.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Viewer } from '../access/viewer.js';
@@ -34,6 +35,7 @@ export interface OverviewRows {
 interface KnownRow {
   readonly namespace: string;
   readonly json: string;
+  readonly rejection: string | null;
   readonly replicas: RecentReplicas;
   /** The revision in which the row last changed. */
   readonly changed: number;
@@ -43,14 +45,15 @@ interface KnownRow {
 const MAX_REMOVED = 1000;
 
 /**
- * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle. The revision is the number of updates
+ * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle or a reload of its document. The revision is the number of updates
  * that changed a row.
  */
 export function createOverviewRows({
   ledger,
   chartPoints,
+  problems,
   clock,
-}: Pick<ScalerPageParts, 'ledger' | 'chartPoints'> & { readonly clock: Clock }): OverviewRows {
+}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems'> & { readonly clock: Clock }): OverviewRows {
   // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
@@ -66,19 +69,22 @@ export function createOverviewRows({
   const update = async (): Promise<void> => {
     const takeTurn = takeTurns(clock, SLICE_MS);
     const next = revision + 1;
+    const rejections = rejectionsOf(problems());
     for (const status of [...ledger.list()]) {
-      if (seen.has(status)) continue;
-      seen.add(status);
       const { key } = status;
       const known = rows.get(key) ?? null;
+      const rejection = rejections.get(key) ?? null;
+      if (seen.has(status) && known?.rejection === rejection) continue;
+      seen.add(status);
       const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
-      const json = cleanText(JSON.stringify(viewRow(status, replicas.counts)));
+      const json = cleanText(JSON.stringify(viewRow(status, rejection, replicas.counts)));
       const isSame = known?.json === json;
       if (!isSame) revision = next;
-      if (!isSame || known.replicas !== replicas)
+      if (!isSame || known.replicas !== replicas || known.rejection !== rejection)
         rows.set(key, {
           namespace: status.scaler.namespace,
           json,
+          rejection,
           replicas,
           changed: isSame ? known.changed : next,
         });

@@ -7,6 +7,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
+import { rejectionOf, rejectionsOf } from '../../telemetry/timed-state.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { viewerOf } from '../access/viewer.js';
@@ -57,7 +58,9 @@ export function writeScalerPage(
     .filter(({ scaler }) => viewer.sees(scaler.namespace))
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const page = fillPage(found, { limit, view: viewScaler });
+  const rejections = rejectionsOf(problems());
+  const view = (status: ScalerStatus): unknown => viewScaler(status, rejections.get(status.key) ?? null);
+  const page = fillPage(found, { limit, view });
   const next = page.moreBehind;
   return writePage(page, {
     version,
@@ -74,7 +77,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       .problems()
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
     response.json({
-      ...viewScalerDetail(status, writeOrNull(parts, record.decision)),
+      ...viewScalerDetail(status, rejectionOf(rejections), writeOrNull(parts, record.decision)),
       ...parts.generationsOf(scaler),
       rejections: viewProblems(rejections),
     });

@@ -1,3 +1,4 @@
+import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
@@ -8,6 +9,7 @@ import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { timedState, type TimedState } from '../../telemetry/timed-state.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type {
@@ -16,12 +18,14 @@ import type {
   MetricView,
   ScalerDetail,
   ScalerList,
+  ScalerState,
   ScalerView,
 } from '../../api/answers.js';
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
-export function viewScaler(status: ScalerStatus): ScalerView {
+/** `rejection`: why the newest version of the document is rejected; null: it is not. */
+export function viewScaler(status: ScalerStatus, rejection: string | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   return {
@@ -29,6 +33,7 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     name: scaler.name,
     target: scaler.spec.scaleTargetRef,
     at: formatInstant(record.at),
+    state: viewState(timedState(status, rejection)),
     currentReplicas: decision?.currentReplicas ?? null,
     desiredReplicas: decision?.desiredReplicas ?? null,
     recommendedReplicas: decision?.recommendedReplicas ?? null,
@@ -54,6 +59,19 @@ export function viewScaler(status: ScalerStatus): ScalerView {
     paused: record.pause !== null,
     pause: viewPause(record.pause),
     dryRun: record.dryRun,
+  };
+}
+
+/** A page may have ten thousand rows with causes. */
+const LONGEST_CAUSE = 300;
+
+export function viewState({ name, severity, cause, since, until }: TimedState): ScalerState {
+  return {
+    name,
+    severity,
+    cause: cause?.slice(0, LONGEST_CAUSE) ?? null,
+    since: instantOrNull(since),
+    until: instantOrNull(until),
   };
 }
 
@@ -96,13 +114,14 @@ function viewPause(pause: Pause | null): ScalerView['pause'] {
 
 export function viewScalerDetail(
   status: ScalerStatus,
+  rejection: string | null,
   decision: unknown,
 ): Omit<ScalerDetail, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
   readonly document: unknown;
   readonly decision: unknown;
 } {
   return {
-    ...viewScaler(status),
+    ...viewScaler(status, rejection),
     document: status.scaler.document,
     decision,
     seconds: status.record.seconds,
@@ -110,13 +129,15 @@ export function viewScalerDetail(
 }
 
 export function viewDecision(
-  { firstAt, lastAt, count, outcome, conditions }: HistoryEntry,
+  entry: HistoryEntry,
   decision: unknown,
 ): Omit<DecisionEntry, 'decision'> & { readonly decision: unknown } {
+  const { firstAt, lastAt, count, outcome, conditions } = entry;
   return {
     firstAt: formatInstant(firstAt),
     lastAt: formatInstant(lastAt),
     count,
+    state: viewState({ ...stateOf(entry, null), since: firstAt }),
     outcome,
     conditions,
     decision,

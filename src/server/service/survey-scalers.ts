@@ -4,7 +4,6 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
-import { conflict } from '../overview/scaler-states.js';
 
 /** The state of the service that follows from all scalers. */
 export interface Survey {
@@ -54,8 +53,9 @@ export async function surveyScalers(
     const { namespace, name } = status.scaler;
     if (viewer.sees(namespace)) {
       scalers += 1;
-      const message = conflicts.length < MOST_CONFLICTS ? conflict(status) : null;
-      if (message !== null) conflicts.push({ namespace, name, message });
+      const { name: state, cause } = status.state;
+      if (state === 'Conflict' && conflicts.length < MOST_CONFLICTS)
+        conflicts.push({ namespace, name, message: cause ?? '' });
       outcomes.add(status);
     }
     seen += 1;

@@ -1,4 +1,5 @@
-import type { Overview, OverviewRow, ServiceStatus } from '../../../src/api/answers.js';
+import type { Overview, OverviewRow, ScalerState, ServiceStatus } from '../../../src/api/answers.js';
+import { STATES } from '../../../src/decision/state.js';
 
 /** The time of all canned answers. */
 export const AT = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString().replace('.000Z', 'Z');
@@ -6,6 +7,10 @@ export const AT = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString().r
 /** Returns a time so many seconds after `AT`. */
 export function after(seconds: number): string {
   return new Date(Date.parse(AT) + seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+export function stateOf(name: ScalerState['name'], changes: Partial<ScalerState> = {}): ScalerState {
+  return { name, severity: STATES[name], cause: null, since: after(-600), until: null, ...changes };
 }
 
 export function rowOf(changes: Partial<OverviewRow> = {}): OverviewRow {
@@ -19,11 +24,9 @@ export function rowOf(changes: Partial<OverviewRow> = {}): OverviewRow {
     desired: 4,
     min: 2,
     max: 10,
-    states: [],
-    message: null,
+    state: stateOf('OK'),
     metric: { name: 'cpu', unit: 'percent', value: 54, target: 60 },
     metrics: 1,
-    limit: null,
     changedAt: after(-600),
     replicas: [2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 5, 5, 5, 4, 4, 4, 4, 4, 4, 4, 4],
     ...changes,
@@ -93,36 +96,26 @@ function special(
     case 3:
       return {
         desired: current + 2,
-        states: ['scaling'],
-        message: 'scaled up: cpu 82% of the target 60%',
-        limit: {
-          limit: 'scale_up_limit',
-          reason: 'at most 2 times the replicas in one step',
-          until: null,
-        },
+        state: stateOf('RateLimited', {
+          cause: `${current + 9} recommended, at most 2 times the replicas in one step`,
+        }),
       };
     case 11:
       return {
-        states: ['waiting'],
-        message: 'the scale-down is held',
-        limit: {
-          limit: 'stabilization',
-          reason: 'a recommendation of 6 replicas is 120 s old and the window is 300 s',
+        state: stateOf('Stabilizing', {
+          cause: '4 recommended, 6 was recommended 120 s ago, which counts for 300 s',
           until: after(180),
-        },
+        }),
       };
     case 17:
       return {
         current: max,
         desired: max,
-        states: ['at-maximum'],
-        message: `the metrics recommend ${max + 4} replicas, and the maximum is ${max}`,
-        limit: { limit: 'max_replicas', reason: `maxReplicas is ${max}`, until: null },
+        state: stateOf('AtMaximum', { cause: `${max + 4} recommended, maxReplicas is ${max}` }),
       };
     case 23:
       return {
-        states: ['paused'],
-        message: 'paused by annotation',
+        state: stateOf('Paused', { cause: 'by annotation' }),
       };
     case 29:
       return index % 80 === 29
@@ -130,10 +123,9 @@ function special(
             current: null,
             desired: null,
             metric: null,
-            states: ['failing'],
-            message: 'External/queue_length: the query returned no series',
+            state: stateOf('NoData', { cause: 'no series for queue_length' }),
           }
-        : { states: ['dry-run'], message: 'the document has dryRun: true' };
+        : { state: stateOf('DryRun', { cause: 'would change nothing' }) };
     default:
       return {};
   }
@@ -156,10 +148,8 @@ export function hostileRows(): readonly OverviewRow[] {
       name: text,
       target: text,
       kind: text,
-      states: ['failing', 'waiting'],
-      message: text,
+      state: stateOf('NoData', { cause: text, until: after(60) }),
       metric: { name: text, unit: 'total', value: 1e21, target: 1 },
-      limit: { limit: 'stabilization', reason: text, until: after(60) },
     }),
   );
 }

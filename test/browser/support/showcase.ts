@@ -1,5 +1,5 @@
 import type { OverviewRow } from '../../../src/api/answers.js';
-import { after, rowOf } from './answers.js';
+import { after, rowOf, stateOf } from './answers.js';
 
 function waveOf(least: number, most: number, shift: number): readonly number[] {
   const middle = (least + most) / 2;
@@ -20,9 +20,10 @@ export const SHOWCASE: readonly OverviewRow[] = [
     current: 6,
     desired: 6,
     metric: cpu(38),
-    states: ['waiting'],
-    message: 'the scale-down is held',
-    limit: { limit: 'stabilization', reason: '6 replicas were recommended 2 min ago', until: after(180) },
+    state: stateOf('Stabilizing', {
+      cause: '4 recommended, 6 was recommended 2 min ago, which counts for 300 s',
+      until: after(180),
+    }),
     replicas: waveOf(3, 9, 9),
   }),
   rowOf({
@@ -32,9 +33,7 @@ export const SHOWCASE: readonly OverviewRow[] = [
     desired: 12,
     max: 12,
     metric: cpu(81),
-    states: ['at-maximum'],
-    message: 'the metrics recommend 17 replicas, and the maximum is 12',
-    limit: { limit: 'max_replicas', reason: 'the metrics recommend 17 replicas', until: null },
+    state: stateOf('AtMaximum', { cause: '17 recommended, maxReplicas is 12' }),
     replicas: [...waveOf(4, 12, 14).slice(0, 16), 12, 12, 12, 12, 12, 12, 12, 12],
     changedAt: after(-2400),
   }),
@@ -45,8 +44,7 @@ export const SHOWCASE: readonly OverviewRow[] = [
     current: 3,
     desired: 3,
     metric: null,
-    states: ['failing'],
-    message: 'queue_length: the query returned no series',
+    state: stateOf('NoData', { cause: 'no series for queue_length' }),
     replicas: waveOf(2, 4, 2),
     changedAt: after(-8000),
   }),
@@ -67,8 +65,7 @@ export const SHOWCASE: readonly OverviewRow[] = [
     desired: 18,
     max: 60,
     metric: { name: 'http_requests_per_second', unit: 'average', value: 128, target: 100 },
-    states: ['scaling'],
-    message: 'scales up',
+    state: stateOf('OK', { cause: 'scaled from 14 to 18' }),
     replicas: waveOf(5, 14, 22),
     changedAt: after(-4),
   }),
@@ -78,8 +75,7 @@ export const SHOWCASE: readonly OverviewRow[] = [
     current: 5,
     desired: 5,
     metric: cpu(57),
-    states: ['paused'],
-    message: 'paused by annotation until 18:00',
+    state: stateOf('Paused', { cause: 'by annotation; deploy freeze' }),
     replicas: waveOf(5, 5, 0),
     changedAt: after(-70_000),
   }),

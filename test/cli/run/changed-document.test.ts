@@ -32,13 +32,14 @@ it('shows a rejected edit in explain, next to the decision of the version before
   await rig.shows('web', 'Ready False Invalid');
   const { stdout } = await explain(rig, service);
 
-  expect(before.stdout.split('\n')[2]).toBe('document: generation 1');
-  expect(stdout.split('\n')[2]).toBe('document: generation 2 is rejected, this decision is of generation 1:');
-  expect(stdout.split('\n')[3]).toMatch(/^ {2}spec\.metrics\[0\]\.external\.query/);
+  expect(before.stdout.split('\n')[3]).toBe('document: generation 1');
+  expect(stdout.split('\n')[2]).toMatch(/^state: Rejected/);
+  expect(stdout.split('\n')[3]).toBe('document: generation 2 is rejected, this decision is of generation 1:');
+  expect(stdout.split('\n')[4]).toMatch(/^ {2}spec\.metrics\[0\]\.external\.query/);
   await rig.edit('web', { metrics: [metric('sum(load)')] });
   await rig.shows('web', 'Ready True Ready');
   // An equal document keeps its scaler, whose generation is then the newest one.
-  expect((await explain(rig, service)).stdout.split('\n')[2]).toBe('document: generation 3');
+  expect((await explain(rig, service)).stdout.split('\n')[3]).toBe('document: generation 3');
 });
 
 it('shows the errors of a document that was never valid', async () => {
@@ -66,7 +67,7 @@ it('says that the decision is that of the file, if an object has the same name',
   await rig.shows('web', 'Ready False Duplicate');
   const { stdout } = await explain(rig, service);
 
-  expect(stdout.split('\n').slice(2, 4)).toEqual([
+  expect(stdout.split('\n').slice(3, 5)).toEqual([
     'document: this decision is that of a file; the object with the same name is not used:',
     expect.stringMatching(/^ {2}shop\/web is also in .*: files take precedence, this object is not used$/),
   ]);
@@ -91,9 +92,9 @@ it.each([
   expect((await explain(rig, service)).stdout).not.toContain('FailedGetExternalMetric');
   const url = /"url":"(http:[^"]+)"/.exec(service.written.stderr)?.[1] ?? '';
   const { rows } = (await (await fetch(`${url}/api/v1/overview`)).json()) as {
-    readonly rows: readonly { readonly states: readonly string[] }[];
+    readonly rows: readonly { readonly state: { readonly name: string } }[];
   };
-  expect(rows.flatMap(({ states }) => states)).not.toContain('failing');
+  expect(rows.map(({ state }) => state.name)).not.toContain('NoData');
   rig.load = 40;
   await rig.edit('web', { paused: false, dryRun: false });
   await eventually(() => rig.replicas('web') === 5, 'the new version to scale');

@@ -3,7 +3,6 @@ import { parse } from 'yaml';
 import { VERSION } from '../../../src/cli/version/version.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
-import { parseInstant } from '../../../src/units/time.js';
 import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, recordOf, scalerDocument } from '../live-service.js';
 import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
@@ -17,11 +16,11 @@ describe('status', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toBe(
       [
-        'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  STATE',
-        'animals    zoo   cpu: 60%/60%        2    10   4         DryRun',
-        'shop       api   cpu: 30%/60%        2    10   4         stabilization 3m40s',
-        'shop       dead  cpu: <unknown>/60%  2    10   4         FailedGetResourceMetric',
-        'shop       web   cpu: 83%/60%        2    10   4->6      -',
+        'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  STATE        SINCE  CAUSE',
+        'animals    zoo   cpu: 60%/60%        2    10   4         DryRun       20s    would change nothing',
+        'shop       api   cpu: 30%/60%        2    10   4         Stabilizing  20s    2 recommended, 4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s (3m40s left)',
+        'shop       dead  cpu: <unknown>/60%  2    10   4         NoData       20s    gone for cpu',
+        'shop       web   cpu: 83%/60%        2    10   4->6      OK           20s    scaled from 4 to 6',
         '',
       ].join('\n'),
     );
@@ -34,74 +33,34 @@ describe('status', () => {
 
     expect(stdout).toBe(
       [
-        'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  STATE                    CHANGED',
-        'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        DryRun                   <none>',
-        'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        stabilization 3m40s      <none>',
-        'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        FailedGetResourceMetric  <none>',
-        'shop       web   Deployment/web   cpu: 83%/60%        2    10   4         6        -                        20s',
+        'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  CHANGED  STATE        SINCE  CAUSE',
+        'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        <none>   DryRun       20s    would change nothing',
+        'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        <none>   Stabilizing  20s    2 recommended, 4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s (3m40s left)',
+        'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        <none>   NoData       20s    gone for cpu',
+        'shop       web   Deployment/web   cpu: 83%/60%        2    10   4         6        20s      OK           20s    scaled from 4 to 6',
         '',
       ].join('\n'),
     );
   });
 
-  it.each([
-    [{ direction: 'both', until: parseInstant('2026-01-01T02:00:20Z'), replicas: null }, 'Paused 2h'],
-    [{ direction: 'scale-up', until: null, replicas: null }, 'Paused scale-up'],
-    [{ direction: 'both', until: null, replicas: 3 }, 'Paused at 3'],
-  ] as const)('prints the pause %j as %s', async (pause, text) => {
-    const ledger = createLedger();
-    const record = recordOf(cpuSnapshot(60), { pause: { by: 'annotation', facts: [], ...pause } });
-    const held = { type: 'Held', status: 'True', reason: 'Paused', message: '' } as const;
-    ledger.add({ ...record, conditions: [...record.conditions, held] });
-    const url = await serve(ledger);
-
-    const { stdout } = await runCli(['status', ...url], { clock: CLOCK_AT_20_S() });
-
-    expect(stdout).toContain(`  ${text}\n`);
-  });
-
-  it.each([
-    ['Unschedulable', 'Unschedulable'],
-    ['Starting', '-'],
-  ])('prints in STATE, for missing pods that are %s, %s', async (reason, shown) => {
-    const ledger = createLedger();
-    const cycle = recordOf(cpuSnapshot(60));
-    const short = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
-    ledger.add({ ...cycle, conditions: [...cycle.conditions, short] });
-
-    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
-
-    expect(stdout.split('\n')[1]).toMatch(new RegExp(` ${shown}$`));
-  });
-
-  it.each([
-    [2, 'DryRun +2 to HPA'],
-    [0, 'DryRun 0 to HPA'],
-    [-1, 'DryRun -1 to HPA'],
-  ])('prints the difference of %i between a dry run and the HPA next to it', async (difference, shown) => {
-    const ledger = createLedger();
-    const shadow = { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 4, difference };
-    const cycle = recordOf(cpuSnapshot(60), { shadow, dryRun: true });
-    const held = { type: 'Held', status: 'True', reason: 'DryRun', message: '' } as const;
-    ledger.add({ ...cycle, conditions: [...cycle.conditions, held] });
-
-    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
-
-    expect(stdout).toContain(`  ${shown}\n`);
-  });
-
-  it('prints in STATE that another client reverts the replicas', async () => {
-    const ledger = createLedger();
-    const conflictingWriter = {
-      managers: [],
-      since: '2026-01-01T00:00:00Z',
-      message: 'a user reverts the replicas',
+  it('shows a rejected version of a document in the row of the one in effect', async () => {
+    const problem: Problem = {
+      code: 'replica-bounds',
+      severity: 'error',
+      message: 'minReplicas is 9',
+      file: 'web.yaml',
+      place: null,
+      path: 'spec.minReplicas',
+      sourceLine: null,
+      scaler: 'animals/zoo',
     };
-    ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
+    const ledger = createLedger();
+    ledger.add(recordOf(cpuSnapshot(60, { name: 'zoo', namespace: 'animals' })));
+    const url = await serveApp(appOf(ledger, {}, { problems: () => [problem] }));
 
-    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+    const { stdout } = await runCli(['status', '--url', url], { clock: CLOCK_AT_20_S() });
 
-    expect(stdout).toMatch(/ ConflictingWriter\n$/);
+    expect(stdout).toMatch(/ Rejected {2}<unknown> {2}spec\.minReplicas: minReplicas is 9\n$/);
   });
 
   it('prints all metrics, memory in binary units, and in a narrow terminal one and the count of others', async () => {
@@ -148,7 +107,7 @@ describe('status', () => {
     expect(none.stderr).toContain('has no scalers in namespace nowhere');
   });
 
-  it('colors failing or changing rows on a terminal only, and not with NO_COLOR', async () => {
+  it('colors rows that cannot follow or are held on a terminal only, and not with NO_COLOR', async () => {
     const url = await serve(fourScalers());
 
     const piped = await runCli(['status', ...url]);
@@ -157,7 +116,7 @@ describe('status', () => {
 
     const colored = ({ stdout }: { stdout: string }): string[] =>
       stdout.split('\n').filter((line) => line.includes('\u001b['));
-    expect(colored(terminal).map((line) => /shop +(\w+)/.exec(line)?.[1])).toEqual(['dead', 'web']);
+    expect(colored(terminal).map((line) => /m\w+ +(\w+)/.exec(line)?.[1])).toEqual(['zoo', 'dead']);
     expect([colored(piped), colored(plain)]).toEqual([[], []]);
   });
 
@@ -215,13 +174,13 @@ describe('status -o', () => {
   }
 
   const WHOLE =
-    /^storefront +recommendation-engine +a-very-long-name-of-a-metric-that-nobody-reads: 30864\.198\/30 \(avg\), gone: <unknown>\/30 \(avg\) .* stabilization 3m40s, scale_up_limit$/m;
+    /^storefront +recommendation-engine +a-very-long-name-of-a-metric-that-nobody-reads: 30864\.198\/30 \(avg\), gone: <unknown>\/30 \(avg\) .* NoData {7}20s {4}gone for gone$/m;
 
   it.each([
     ['in a pipe', {}],
-    ['on a terminal of 260 characters', { isTerminal: true, columns: 260 }],
-    ['with COLUMNS=260 in a pipe', { env: { COLUMNS: '260' } }],
-    ['with COLUMNS=260 on a terminal of 80', { isTerminal: true, columns: 80, env: { COLUMNS: '260' } }],
+    ['on a terminal of 280 characters', { isTerminal: true, columns: 280 }],
+    ['with COLUMNS=280 in a pipe', { env: { COLUMNS: '280' } }],
+    ['with COLUMNS=280 on a terminal of 80', { isTerminal: true, columns: 80, env: { COLUMNS: '280' } }],
   ])('text is complete %s', async (_case, surroundings) => {
     const url = await serveLongRow();
 
@@ -237,8 +196,8 @@ describe('status -o', () => {
 
   it.each([
     [80, { isTerminal: true, columns: 80 }, '  30864.198/30   '],
-    [119, { isTerminal: true, columns: 119 }, '  a-very-...: 30864.198/30 (avg) + 1 more  '],
-    [119, { env: { COLUMNS: '119' } }, '  a-very-...: 30864.198/30 (avg) + 1 more  '],
+    [119, { isTerminal: true, columns: 119 }, '  a-very-long-name-of...: 30864.198/30 (avg) + 1 more  '],
+    [119, { env: { COLUMNS: '119' } }, '  a-very-long-name-of...: 30864.198/30 (avg) + 1 more  '],
     [140, { isTerminal: true, columns: 140 }, '(avg)  '],
   ])('text fits %i characters, names of scalers and values complete: %j', async (columns, given, metrics) => {
     const url = await serveLongRow();
@@ -325,6 +284,7 @@ const OLD_ROW = {
   name: 'web',
   target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
   at: '2026-01-01T00:00:00Z',
+  state: { name: 'OK', severity: 'ok' },
   outcome: { kind: 'none', message: '' },
   paused: false,
   dryRun: false,
@@ -363,8 +323,8 @@ describe('status of a replica', () => {
   });
 
   it('of a newer version has names that this command does not know, and in JSON all that it reports', async () => {
-    const limits = [{ limit: 'moon_phase', reason: 'full', until: null, phase: 4 }];
-    const list = { version: '9.0.0', leader: true, items: [{ ...OLD_ROW, limits, tide: 'high' }], extra: 1 };
+    const state = { name: 'Moonlit', severity: 'tidal', phase: 4 };
+    const list = { version: '9.0.0', leader: true, items: [{ ...OLD_ROW, state, tide: 'high' }], extra: 1 };
     const url = await serveApp((_request, response) => {
       response.setHeader('Content-Type', 'application/json');
       response.end(JSON.stringify(list));
@@ -374,8 +334,8 @@ describe('status of a replica', () => {
       ['text', 'json'].map((format) => runCli(['status', '--url', url, '-o', format])),
     );
 
-    expect([text?.exitCode, text?.stdout]).toEqual([0, expect.stringContaining('moon_phase')]);
-    expect(JSON.parse(json?.stdout ?? '')).toMatchObject({ items: [{ limits, tide: 'high' }] });
+    expect([text?.exitCode, text?.stdout]).toEqual([0, expect.stringContaining('Moonlit')]);
+    expect(JSON.parse(json?.stdout ?? '')).toMatchObject({ items: [{ state, tide: 'high' }] });
   });
 
   it('reports it in JSON only as fields', async () => {

@@ -24,6 +24,8 @@ describe('statusOf, after a cycle', () => {
   it('has the numbers of the decision, the conditions and the metrics', () => {
     expect(status({ last: cycle({ decision: decision({ desiredReplicas: 5 }) }) })).toEqual({
       observedGeneration: 2,
+      state: 'OK',
+      stateSince: '2026-01-01T00:00:00Z',
       currentReplicas: 3,
       desiredReplicas: 5,
       reference: 'Deployment/web',
@@ -57,7 +59,16 @@ describe('statusOf, after a cycle', () => {
 
     const found = status({ last: cycle({ decision: null, snapshot: null, conditions: [unread] }) });
 
-    expect(Object.keys(found).sort()).toEqual(['conditions', 'observedGeneration', 'reference', 'targets']);
+    expect(Object.keys(found).sort()).toEqual([
+      'cause',
+      'conditions',
+      'observedGeneration',
+      'reference',
+      'state',
+      'stateSince',
+      'targets',
+    ]);
+    expect(found).toMatchObject({ state: 'NoTarget', cause: 'forbidden' });
     expect(found.targets).toBe('cpu: <unknown>/60%');
     expect(brief(found, 'Ready')).toBe('False FailedGetScale');
   });
@@ -262,6 +273,20 @@ describe('lastTransitionTime', () => {
     expect(shown(turned, 'AbleToScale')?.lastTransitionTime).toBe('2026-01-01T00:00:58Z');
     expect(shown(turned, 'Ready')?.lastTransitionTime).toBe('2026-01-01T00:01:00Z');
     expect(shown(turned, 'ScalingActive')?.lastTransitionTime).toBe('2026-01-01T00:00:00Z');
+  });
+});
+
+describe('stateSince', () => {
+  it('stays while the state does, also in another process, and is the first cycle with another one', () => {
+    const before = showing(object(), status());
+    const failing = condition({ type: 'ScalingActive', status: 'False', reason: 'FailedGetPodsMetric' });
+    const broken = cycle({ at: at(58), conditions: [condition(), failing] });
+
+    const same = status({ object: before, now: at(60), last: cycle({ at: at(58) }) });
+    const other = status({ object: before, now: at(60), last: broken });
+
+    expect([same.state, same.stateSince]).toEqual(['OK', '2026-01-01T00:00:00Z']);
+    expect([other.state, other.stateSince]).toEqual(['NoData', '2026-01-01T00:00:58Z']);
   });
 });
 

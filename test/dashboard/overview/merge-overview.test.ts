@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { keyOf, mergeOverview } from '../../../src/dashboard/overview/merge-overview.js';
-import { overviewOf, rowOf } from '../../browser/support/answers.js';
+import { overviewOf, rowOf, stateOf } from '../../browser/support/answers.js';
 
 const A = rowOf({ name: 'a' });
 const B = rowOf({ name: 'b' });
@@ -32,7 +32,7 @@ describe('mergeOverview', () => {
 
     expect(keysOf(next.rows)).toEqual(['shop/b', 'shop/c']);
     expect(keysOf(next.news)).toEqual(['shop/b', 'shop/c']);
-    const last = mergeOverview(next, overviewOf([{ ...B, message: 'x' }], { isComplete: false }));
+    const last = mergeOverview(next, overviewOf([{ ...B, changedAt: null }], { isComplete: false }));
     expect(last.rows[1]).toBe(changed);
   });
 
@@ -40,14 +40,10 @@ describe('mergeOverview', () => {
     ['a metric', { metric: null }, 0],
     ['the replicas', { current: 5 }, 1],
     ['the desired replicas', { desired: 5 }, 1],
-    ['the states', { states: ['waiting'] as const }, 1],
+    ['the cause', { state: stateOf('OK', { cause: 'scaled' }) }, 0],
+    ['the state', { state: stateOf('Stabilizing') }, 1],
   ])('counts a row with a change of %s as %s news', (_name, change, count) => {
-    const next = mergeOverview(
-      fleet,
-      overviewOf([{ ...A, ...change, states: [...(('states' in change && change.states) || [])] }], {
-        isComplete: false,
-      }),
-    );
+    const next = mergeOverview(fleet, overviewOf([{ ...A, ...change }], { isComplete: false }));
 
     expect(next.news).toHaveLength(count);
   });

@@ -1,35 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  reasonOf,
-  replicasText,
-  shorten,
-  sparklineLabel,
-} from '../../../src/dashboard/overview/row-texts.js';
-import { AT, rowOf } from '../../browser/support/answers.js';
-
-const LIMIT = { limit: 'stabilization', reason: 'the window is 300 s', until: AT } as const;
-
-describe('reasonOf', () => {
-  it('names the limit and when it ends', () => {
-    expect(reasonOf(rowOf({ states: ['waiting'], message: 'waiting', limit: LIMIT }))).toEqual({
-      title: 'Stabilization',
-      text: 'the window is 300 s',
-      until: AT,
-    });
-  });
-
-  it('has the message of a failure instead of a limit, without the state that is next to it', () => {
-    expect(reasonOf(rowOf({ states: ['failing', 'waiting'], message: 'no series', limit: LIMIT }))).toEqual({
-      title: null,
-      text: 'no series',
-      until: null,
-    });
-  });
-
-  it('is null if nothing is special', () => {
-    expect(reasonOf(rowOf())).toBeNull();
-  });
-});
+import { replicasText, shorten, sparklineLabel } from '../../../src/dashboard/overview/row-texts.js';
+import { rowOf } from '../../browser/support/answers.js';
 
 describe('replicasText', () => {
   it.each([

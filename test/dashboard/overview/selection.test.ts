@@ -8,7 +8,7 @@ import {
   writeSelection,
 } from '../../../src/dashboard/overview/selection.js';
 import type { Selection } from '../../../src/dashboard/overview/selection.js';
-import { after, rowOf } from '../../browser/support/answers.js';
+import { after, rowOf, stateOf } from '../../browser/support/answers.js';
 
 const ROWS = [
   rowOf({
@@ -16,7 +16,7 @@ const ROWS = [
     name: 'etl',
     kind: 'StatefulSet',
     current: 3,
-    states: ['waiting'],
+    state: stateOf('Stabilizing'),
     changedAt: after(-5),
   }),
   rowOf({
@@ -24,10 +24,10 @@ const ROWS = [
     target: 'cart-v2',
     current: null,
     metric: null,
-    states: ['failing'],
+    state: stateOf('NoData'),
     changedAt: null,
   }),
-  rowOf({ name: 'web', current: 12, states: ['at-maximum', 'dry-run'], changedAt: after(-99) }),
+  rowOf({ name: 'web', current: 12, state: stateOf('DryRun'), changedAt: after(-99) }),
   rowOf({ name: 'zoo', current: 1, metric: { name: 'http_requests', unit: 'total', value: 90, target: 60 } }),
 ];
 
@@ -49,12 +49,12 @@ describe('selectRows', () => {
     expect(namesOf({ search, sort: 'name' })).toEqual(names);
   });
 
-  it('filters by namespace and by any of the states', () => {
+  it('filters by namespace and by any of the severities', () => {
     expect(namesOf({ namespace: 'data' })).toEqual(['etl']);
-    expect(namesOf({ states: ['dry-run', 'waiting'], sort: 'name' })).toEqual(['etl', 'web']);
+    expect(namesOf({ severities: ['held', 'waiting'], sort: 'name' })).toEqual(['etl', 'web']);
   });
 
-  it('orders the most urgent first; waiting counts like no state', () => {
+  it('orders the most urgent first; waiting counts like OK', () => {
     expect(namesOf({})).toEqual(['cart', 'web', 'etl', 'zoo']);
   });
 
@@ -89,11 +89,11 @@ describe('readSelection and writeSelection', () => {
   it.each([
     ['', EVERYTHING],
     [
-      'q=a+b&namespace=x%2Fy&state=failing%2Cwaiting&sort=-replicas',
+      'q=a+b&namespace=x%2Fy&severity=cannot-follow%2Cwaiting&sort=-replicas',
       {
         search: 'a b',
         namespace: 'x/y',
-        states: ['failing', 'waiting'],
+        severities: ['cannot-follow', 'waiting'],
         sort: 'replicas',
         isDescending: true,
       },
@@ -103,20 +103,20 @@ describe('readSelection and writeSelection', () => {
     expect(writeSelection(selection).toString()).toBe(text);
   });
 
-  it('ignores unknown states and orders', () => {
-    expect(readSelection(new URLSearchParams('state=waiting,toString,waiting&sort=-__proto__'))).toEqual({
+  it('ignores unknown severities and orders', () => {
+    expect(readSelection(new URLSearchParams('severity=waiting,toString,waiting&sort=-__proto__'))).toEqual({
       ...EVERYTHING,
-      states: ['waiting'],
+      severities: ['waiting'],
       isDescending: true,
     });
   });
 });
 
 describe('countRows', () => {
-  it('counts a row in each of its states, and in its namespace', () => {
-    const { states, namespaces } = countRows(ROWS);
+  it('counts a row by its severity and in its namespace', () => {
+    const { severities, namespaces } = countRows(ROWS);
 
-    expect(Object.fromEntries(states)).toEqual({ waiting: 1, failing: 1, 'at-maximum': 1, 'dry-run': 1 });
+    expect(Object.fromEntries(severities)).toEqual({ waiting: 1, 'cannot-follow': 1, held: 1, ok: 1 });
     expect(namespaces).toEqual([
       ['data', 1],
       ['shop', 3],

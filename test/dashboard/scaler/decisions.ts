@@ -44,6 +44,7 @@ export function entry(more: Partial<DecisionEntry> = {}): DecisionEntry {
     firstAt: '2026-01-01T10:00:00Z',
     lastAt: '2026-01-01T10:00:00Z',
     count: 1,
+    state: { name: 'OK', severity: 'ok', cause: null, since: null, until: null },
     outcome: { kind: 'patched', from: 4, to: 6, message: '' },
     conditions: [],
     decision: decision(),

@@ -10,6 +10,7 @@ import type { Records } from '../../../src/telemetry/records.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { at } from '../../support/builders.js';
 import {
+  condition,
   decision,
   limitStep,
   metricResult,
@@ -53,8 +54,10 @@ describe('/api/v1/overview', () => {
         at: at(900),
         decision: decision({
           desiredReplicas: 5,
-          metrics: [metricResult({ proposal: 5 })],
-          limits: [limitStep({ limit: 'policy', until: at(960), reason: 'at most 2 pods' })],
+          recommendedReplicas: 8,
+          metrics: [metricResult({ proposal: 8 })],
+          limits: [limitStep({ limit: 'policy', from: 8, to: 5, until: at(960), reason: 'at most 2 pods' })],
+          conditions: [condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })],
         }),
         outcome: { kind: 'patched', from: 3, to: 5, message: '' },
       }),
@@ -73,11 +76,15 @@ describe('/api/v1/overview', () => {
       desired: 5,
       min: 1,
       max: 10,
-      states: ['waiting', 'scaling'],
-      message: 'at most 2 pods',
+      state: {
+        name: 'RateLimited',
+        severity: 'waiting',
+        cause: '8 recommended, at most 2 pods',
+        since: '2026-01-01T00:15:00Z',
+        until: '2026-01-01T00:16:00Z',
+      },
       metric: { name: 'cpu', unit: 'percent', value: 55, target: 60 },
       metrics: 1,
-      limit: { limit: 'policy', reason: 'at most 2 pods', until: '2026-01-01T00:16:00Z' },
       changedAt: '2026-01-01T00:15:00Z',
       replicas: [...new Array<null>(23).fill(null), 3],
     });

@@ -26,15 +26,11 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'Max', type: 'integer', jsonPath: '.status.maxReplicas' },
   { name: 'Replicas', type: 'integer', jsonPath: '.status.currentReplicas' },
   { name: 'Desired', type: 'integer', jsonPath: '.status.desiredReplicas' },
-  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'State', type: 'string', jsonPath: '.status.state' },
+  // kubectl prints the time since then.
+  { name: 'Since', type: 'date', jsonPath: '.status.stateSince' },
   // Shown with -o wide.
-  {
-    name: 'Message',
-    type: 'string',
-    priority: 1,
-    jsonPath: '.status.conditions[?(@.type=="Ready")].message',
-  },
+  { name: 'Cause', type: 'string', priority: 1, jsonPath: '.status.cause' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
 

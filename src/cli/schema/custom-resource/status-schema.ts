@@ -76,6 +76,11 @@ export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. On
     ...count('Generation of the Scaler that the status refers to.'),
     format: 'int64',
   },
+  state: text(
+    'The state in one word, such as OK, AtMaximum, NoData, Conflict, Paused, Stabilizing or AtMinimum.',
+  ),
+  stateSince: time('When the state began.'),
+  cause: text('Why, in a few words. Absent: nothing is special.'),
   currentReplicas: count('Replicas of the target.'),
   desiredReplicas: count('Result of the last decision.'),
   minReplicas: count('Lower bound in effect, of the document or a schedule.'),

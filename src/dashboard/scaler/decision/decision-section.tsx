@@ -11,10 +11,10 @@ import { Time } from '../../ui/time.jsx';
 import type { DecisionEntry, Outcome, PastDecision } from '../model/answers.js';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
-import { judge } from '../model/verdict.js';
-import type { Verdict } from '../model/verdict.js';
+import { headlineOf } from '../model/headline.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import type { Moment } from '../state/use-moment.js';
+import { Cause } from '../text/cause.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
@@ -95,11 +95,17 @@ function PastDecisionView({
     unit,
     target: index === null ? null : (target[index] ?? null),
   }));
-  const { decision, outcome, conditions } = entry;
+  const { decision, outcome, state } = entry;
   return (
     <>
       {error === null ? null : <Notice>{error.message}</Notice>}
-      <VerdictText verdict={judge({ decision, outcome, conditions, reason: null })} nowMs={nowMs} />
+      <div class="decision-sentence">
+        <h3 dir="auto">{headlineOf(state, decision, outcome)}</h3>
+        <Cause state={state} nowMs={nowMs} />
+        <p>
+          <Sentence text={decision?.reason ?? ''} nowMs={nowMs} />
+        </p>
+      </div>
       <Period entry={entry} nowMs={nowMs} />
       <DecisionView
         decision={decision}
@@ -111,24 +117,6 @@ function PastDecisionView({
       </DecisionView>
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={at} />}
     </>
-  );
-}
-
-/** The verdict of the last decision is at the top of the page. */
-function VerdictText({ verdict, nowMs }: { readonly verdict: Verdict; readonly nowMs: number }): VNode {
-  const { title, sentence, aside } = verdict;
-  return (
-    <div class="decision-sentence">
-      <h3 dir="auto">{title}</h3>
-      <p>
-        <Sentence text={sentence} nowMs={nowMs} />
-      </p>
-      {aside === null ? null : (
-        <p>
-          <Sentence text={aside} nowMs={nowMs} />
-        </p>
-      )}
-    </div>
   );
 }
 

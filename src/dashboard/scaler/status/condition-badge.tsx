@@ -1,30 +1,13 @@
 import type { VNode } from 'preact';
+import { isFailing } from '../../../decision/failing.js';
 import { Badge } from '../../ui/badge.jsx';
-import type { Tone } from '../../ui/tone.js';
-import type { IconName } from '../../ui/icon-paths.js';
 import type { Condition } from '../model/answers.js';
 
-/** The status in which a condition needs no attention. */
-const GOOD: Readonly<Record<Condition['type'], Condition['status']>> = {
-  AbleToScale: 'True',
-  ScalingActive: 'True',
-  ScalingLimited: 'False',
-  Held: 'False',
-  TargetReached: 'True',
-  MetricsUnique: 'True',
-};
-
-const STYLES = {
-  good: { tone: 'good', icon: 'ok' },
-  warn: { tone: 'warn', icon: 'warning' },
-  bad: { tone: 'bad', icon: 'error' },
-  unknown: { tone: 'quiet', icon: 'unknown' },
-} as const satisfies Readonly<Record<string, { readonly tone: Tone; readonly icon: IconName }>>;
-
-export function ConditionBadge({ condition: { type, status } }: { readonly condition: Condition }): VNode {
-  const isGood = GOOD[type] === status;
-  const isSevere = type === 'AbleToScale' || type === 'ScalingActive';
-  const style =
-    status === 'Unknown' ? STYLES.unknown : isGood ? STYLES.good : isSevere ? STYLES.bad : STYLES.warn;
-  return <Badge {...style} text={`${type} ${status}`} />;
+/** Only a failure and a hold have a color. */
+export function ConditionBadge({ condition }: { readonly condition: Condition }): VNode {
+  const { type, status } = condition;
+  const text = `${type} ${status}`;
+  if (isFailing(condition)) return <Badge tone="bad" icon="error" text={text} />;
+  if (type === 'Held' && status === 'True') return <Badge tone="warn" icon="lock" text={text} />;
+  return <Badge tone="quiet" icon={status === 'Unknown' ? 'unknown' : 'ok'} text={text} />;
 }

@@ -100,14 +100,14 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     };
     const shown = { reference: 'Deployment/web', targets: 'cpu: 45%/60%', minReplicas: 2, maxReplicas: 7 };
     const numbers = { currentReplicas: 3, desiredReplicas: 4, ...shown };
-    const status = { observedGeneration: 2, ...numbers, conditions: [condition] };
+    const state = { state: 'OK', stateSince: now };
+    const status = { observedGeneration: 2, ...numbers, ...state, conditions: [condition] };
     const waiting = kubectl('wait --for=condition=Ready scaler/front --timeout=15s');
     const path = '/apis/promscaler.dev/v1/namespaces/shop/scalers/front/status';
     const written = await send(simulator, 'PATCH', path, { body: { status } });
     const waited = await waiting;
     const table = await kubectl('get psc front');
-    const failing = { ...condition, status: 'False', reason: 'FailedGetScale', message: 'web not found' };
-    await send(simulator, 'PATCH', path, { body: { status: { conditions: [failing] } } });
+    await send(simulator, 'PATCH', path, { body: { status: { state: 'NoTarget', cause: 'web not found' } } });
     const failed = await kubectl('get psc front');
     const wide = await kubectl('get psc front -o wide');
     const described = await kubectl('describe scaler front');
@@ -117,11 +117,11 @@ describe('kubectl with the CustomResourceDefinition of schema --crd', () => {
     expect(written.code).toBe(200);
     expect(waited.stdout).toBe('scaler.promscaler.dev/front condition met\n');
     expect(table.stdout).toMatch(
-      /^NAME +REFERENCE +TARGETS +MIN +MAX +REPLICAS +DESIRED +READY +REASON +AGE\n/,
+      /^NAME +REFERENCE +TARGETS +MIN +MAX +REPLICAS +DESIRED +STATE +SINCE +AGE\n/,
     );
-    expect(table.stdout).toMatch(/\nfront +Deployment\/web +cpu: 45%\/60% +2 +7 +3 +4 +True +Ready +\d+s\n$/);
-    expect(failed.stdout).toMatch(/ False +FailedGetScale +\d+s\n$/);
-    expect(wide.stdout).toMatch(/ False +FailedGetScale +web not found +\d+s\n$/);
+    expect(table.stdout).toMatch(/\nfront +Deployment\/web +cpu: 45%\/60% +2 +7 +3 +4 +OK +\S+ +\d+s\n$/);
+    expect(failed.stdout).toMatch(/ NoTarget +\S+ +\d+s\n$/);
+    expect(wide.stdout).toMatch(/ NoTarget +\S+ +web not found +\d+s\n$/);
     expect(described.stdout).toMatch(/ Current Replicas: +3\n/);
     expect(deleted.code).toBe(0);
   });

@@ -1,0 +1,27 @@
+import type { ScalerState } from '../../api/answers.js';
+import type { Tone } from './tone.js';
+import type { IconName } from './icon-paths.js';
+
+type Severity = ScalerState['severity'];
+
+interface SeverityStyle {
+  readonly text: string;
+  readonly tone: Tone;
+  readonly icon: IconName;
+}
+
+/** Ordered by urgency, most urgent first. */
+export const SEVERITY_STYLES: Readonly<Record<Severity, SeverityStyle>> = {
+  'cannot-follow': { text: 'Cannot follow', tone: 'bad', icon: 'error' },
+  held: { text: 'Held', tone: 'warn', icon: 'lock' },
+  waiting: { text: 'Waiting', tone: 'info', icon: 'clock' },
+  idle: { text: 'Idle', tone: 'quiet', icon: 'moon' },
+  ok: { text: 'OK', tone: 'quiet', icon: 'ok' },
+};
+
+/** Ordered by urgency, most urgent first. */
+export const SEVERITIES: readonly Severity[] = Object.keys(SEVERITY_STYLES).filter(isSeverity);
+
+export function isSeverity(text: string): text is Severity {
+  return Object.hasOwn(SEVERITY_STYLES, text);
+}

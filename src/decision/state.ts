@@ -1,0 +1,352 @@
+import type { Instant } from '../units/time.js';
+import { isFailing } from './failing.js';
+import type { Condition, ConditionType, LimitName, PastDecision } from './result/decision.js';
+
+/** How urgent a state is, most urgent first. */
+export const SEVERITIES = ['cannot-follow', 'held', 'waiting', 'idle', 'ok'] as const;
+
+export type Severity = (typeof SEVERITIES)[number];
+
+/** Each state with its severity. API, CLI, dashboard and the status of objects show these words. */
+export const STATES = {
+  Invalid: 'cannot-follow',
+  Conflict: 'cannot-follow',
+  NoTarget: 'cannot-follow',
+  WriteFailed: 'cannot-follow',
+  NoData: 'cannot-follow',
+  PodsNotReady: 'cannot-follow',
+  AtMaximum: 'cannot-follow',
+  Paused: 'held',
+  DryRun: 'held',
+  Fixed: 'held',
+  Rejected: 'held',
+  Pending: 'waiting',
+  Starting: 'waiting',
+  PartialData: 'waiting',
+  Stabilizing: 'waiting',
+  RateLimited: 'waiting',
+  Backoff: 'waiting',
+  Asleep: 'idle',
+  AtMinimum: 'idle',
+  OK: 'ok',
+} as const satisfies Readonly<Record<string, Severity>>;
+
+export type StateName = keyof typeof STATES;
+
+export const STATE_NAMES = Object.keys(STATES).filter((name): name is StateName => name in STATES);
+
+export interface ScalerState {
+  readonly name: StateName;
+  readonly severity: Severity;
+  /** A few words on one line, such as `no series for queue_length`; null: nothing is special. */
+  readonly cause: string | null;
+  /** When the state ends; null if that depends on more than time. */
+  readonly until: Instant | null;
+}
+
+/** The facts of a cycle. A past cycle lacks the optional ones; its conditions have most of them. */
+export interface StateFacts {
+  readonly decision: PastDecision | null;
+  readonly outcome: {
+    readonly kind: string;
+    readonly from: number | null;
+    readonly to: number | null;
+    readonly message: string;
+  };
+  /** One of each type, as they are known after the cycle. */
+  readonly conditions: readonly Condition[];
+  readonly pause?: {
+    readonly direction: 'both' | 'scale-up' | 'scale-down';
+    readonly until: Instant | null;
+    /** Null: the count is not fixed. */
+    readonly replicas: number | null;
+    readonly facts: readonly string[];
+  } | null;
+  readonly dryRun?: boolean;
+  readonly conflictingWriter?: { readonly managers: readonly string[] } | undefined;
+  readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
+}
+
+/**
+ * Returns the state of a scaler: that of the first rule that applies. `facts` null: no decision was made yet.
+ * `rejection`: the first error of the newest version of the document; null: that version is in effect.
+ */
+export function stateOf(facts: StateFacts | null, rejection: string | null): ScalerState {
+  if (facts === null) {
+    return rejection === null
+      ? found('Pending', { cause: 'no decision was made yet' })
+      : found('Invalid', { cause: rejection });
+  }
+  for (const { state, find } of RULES) {
+    const reason = find(facts, rejection);
+    if (reason !== null) return found(state, reason);
+  }
+  const { kind, from, to } = facts.outcome;
+  const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
+  return isChanged ? found('OK', { cause: `scaled from ${from} to ${to}` }) : OK;
+}
+
+interface Reason {
+  readonly cause: string;
+  readonly until?: Instant | null;
+}
+
+function found(name: StateName, { cause, until = null }: Reason): ScalerState {
+  return { name, severity: STATES[name], cause: cause.replace(/\s+/g, ' '), until };
+}
+
+/** Shared, because the status of each scaler holds a reference to its state. */
+const OK: ScalerState = { name: 'OK', severity: 'ok', cause: null, until: null };
+
+interface Rule {
+  readonly state: StateName;
+  /** For the documentation. */
+  readonly when: string;
+  readonly find: (facts: StateFacts, rejection: string | null) => Reason | null;
+}
+
+/** In order of precedence. Whoever has paused a scaler does not expect it to follow its load. */
+const RULES: readonly Rule[] = [
+  {
+    state: 'Conflict',
+    when: 'an HPA, another document, a webhook or another client also sets the replicas',
+    find: conflict,
+  },
+  {
+    state: 'Paused',
+    when: 'a pause in both directions, of scale-ups, or at a fixed count is in effect',
+    find: (facts) => pause(facts, true),
+  },
+  {
+    state: 'DryRun',
+    when: 'decisions are not carried out; the cause is what would prevent them, or the change',
+    find: dryRun,
+  },
+  { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
+  { state: 'WriteFailed', when: 'the API server rejected the change of the replicas', find: writeFailed },
+  { state: 'NoData', when: 'a metric has no value, or that of the fallback', find: noData },
+  {
+    state: 'PodsNotReady',
+    when: 'pods have no node, crash, have not been ready for 300 s, or their rollout is stuck',
+    find: (facts) => unreached(facts, isFailing),
+  },
+  {
+    state: 'AtMaximum',
+    when: 'the metrics recommend more than the maximum in effect, and the bounds are not equal',
+    find: atMaximum,
+  },
+  {
+    state: 'WriteFailed',
+    when: 'the state of the scaler cannot be stored, so nothing is scaled down',
+    find: ({ conditions }) => heldBy(conditions, ['StateDegraded'], ': promscaler does not'),
+  },
+  {
+    state: 'Fixed',
+    when: 'a person has set the target to 0, or equal bounds below the recommendation',
+    find: fixed,
+  },
+  {
+    state: 'Rejected',
+    when: 'the newest version of the document is invalid; an earlier one is in effect',
+    find: (_facts, rejection) => (rejection === null ? null : { cause: rejection }),
+  },
+  {
+    state: 'Paused',
+    when: 'a pause of scale-downs is in effect, or the rollout of the target is paused',
+    find: (facts) => pause(facts, false) ?? unreached(facts, ({ reason }) => reason === 'RolloutPaused'),
+  },
+  {
+    state: 'Pending',
+    when: 'no metric of this version was evaluated yet, or the target changed meanwhile',
+    find: pending,
+  },
+  {
+    state: 'Starting',
+    when: 'pods have been missing for less than 300 s',
+    find: (facts) => unreached(facts, ({ reason }) => reason === 'Starting'),
+  },
+  {
+    state: 'Asleep',
+    when: 'the target has 0 replicas, and no metric recommends more',
+    find: ({ decision }) =>
+      decision?.currentReplicas === 0 && decision.desiredReplicas === 0 ? { cause: '0 recommended' } : null,
+  },
+  {
+    state: 'AtMinimum',
+    when: 'the count is the minimum in effect, and no metric recommends more',
+    find: atMinimum,
+  },
+  {
+    state: 'PartialData',
+    when: 'a metric has only a partial value, which scales nothing down',
+    find: (facts) => limitedBy(facts, ['untrusted_metric']),
+  },
+  {
+    state: 'Stabilizing',
+    when: 'a stabilization window, a recovery hold or a confirmation delays the change',
+    find: (facts) => limitedBy(facts, ['stabilization', 'recovery_hold', 'downscale_confirmation']),
+  },
+  {
+    state: 'RateLimited',
+    when: 'a policy or a limit for one step makes the change smaller',
+    find: (facts) => limitedBy(facts, ['policy', 'scale_up_limit', 'step_limit']),
+  },
+  {
+    state: 'Backoff',
+    when: 'a forbidden window after the last change delays the next one',
+    find: (facts) => limitedBy(facts, ['forbidden_window']),
+  },
+];
+
+/** The states in order of precedence, for the documentation. */
+export const STATE_TABLE: readonly Omit<Rule, 'find'>[] = [
+  { state: 'Invalid', when: 'the document is invalid, and no earlier version is in effect' },
+  ...RULES,
+  { state: 'OK', when: 'none of these' },
+];
+
+function conditionOf(conditions: readonly Condition[], type: ConditionType): Condition | undefined {
+  for (const condition of conditions) if (condition.type === type) return condition;
+  return undefined;
+}
+
+/** Returns the message of `Held` up to `end`, if it is True with one of these reasons. */
+function heldBy(conditions: readonly Condition[], reasons: readonly string[], end = ';'): Reason | null {
+  const held = conditionOf(conditions, 'Held');
+  if (held?.status !== 'True' || !reasons.includes(held.reason)) return null;
+  return { cause: held.message.split(end, 1)[0] ?? held.message };
+}
+
+function conflict(facts: StateFacts): Reason | null {
+  const { conditions, conflictingWriter } = facts;
+  const held = heldBy(conditions, ['ConflictingScaler', 'ScaleOverridden']);
+  if (held !== null || conflictingWriter === undefined || isDryRun(facts)) return held;
+  const who = conflictingWriter.managers.join(', ');
+  return { cause: `${who === '' ? 'another client' : who} keeps changing spec.replicas` };
+}
+
+/** The end of the pause is in `until`. */
+function pause({ pause: now, conditions }: StateFacts, stopsScaleUp: boolean): Reason | null {
+  // The record of a past cycle has only the condition.
+  if (now === undefined) return heldBy(conditions, ['Paused'], '\n');
+  if (now === null || (now.direction !== 'scale-down' || now.replicas !== null) !== stopsScaleUp) return null;
+  const [source = '', ...others] = now.facts;
+  const subject = source.replace(/^scaling is paused /, '').replace(/ until \S+$/, '');
+  return { cause: [subject, ...others].join('; '), until: now.until };
+}
+
+function isDryRun({ dryRun, conditions }: StateFacts): boolean {
+  return dryRun === true || heldBy(conditions, ['DryRun']) !== null;
+}
+
+function dryRun(facts: StateFacts): Reason | null {
+  if (!isDryRun(facts)) return null;
+  const { outcome, shadow } = facts;
+  const isLive = ({ state }: Rule): boolean => STATES[state] === 'cannot-follow' && state !== 'Conflict';
+  for (const rule of RULES) {
+    const trouble = isLive(rule) ? rule.find(facts, null) : null;
+    if (trouble !== null) return { cause: `${rule.state}: ${trouble.cause}` };
+  }
+  const change =
+    outcome.kind === 'dry-run' && outcome.from !== outcome.to
+      ? `would scale from ${outcome.from} to ${outcome.to}`
+      : 'would change nothing';
+  return {
+    cause: shadow === undefined ? change : `${change}; ${shadow.beside} wants ${shadow.theirReplicas}`,
+  };
+}
+
+function noTarget({ decision, conditions }: StateFacts): Reason | null {
+  if (decision !== null) return null;
+  const failed = conditions.find(({ reason }) => reason === 'FailedGetScale' || reason === 'InvalidSelector');
+  return failed === undefined ? null : { cause: failed.message };
+}
+
+function writeFailed({ outcome, conditions }: StateFacts): Reason | null {
+  if (outcome.kind === 'failed') return { cause: outcome.message };
+  const able = conditionOf(conditions, 'AbleToScale');
+  return able?.reason === 'FailedUpdateScale' ? { cause: able.message } : null;
+}
+
+function noData({ decision, conditions }: StateFacts): Reason | null {
+  const active = conditionOf(conditions, 'ScalingActive');
+  const isActive = active === undefined || !isFailing(active);
+  // Metrics of pods have no value at 0 replicas.
+  if (isActive && decision?.currentReplicas === 0) return null;
+  const lacking = (decision?.metrics ?? []).flatMap(({ name, error, fallback }) => {
+    if (error !== null) return [`${error} for ${name}`];
+    return fallback === undefined
+      ? []
+      : [`${fallback.error} for ${name}, fallback of ${fallback.replicas} replicas`];
+  });
+  const [first] = lacking;
+  if (first !== undefined)
+    return { cause: lacking.length === 1 ? first : `${first}, and ${lacking.length - 1} more` };
+  return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
+}
+
+function unreached({ conditions }: StateFacts, isWanted: (condition: Condition) => boolean): Reason | null {
+  const reached = conditionOf(conditions, 'TargetReached');
+  return reached?.status === 'False' && isWanted(reached) ? { cause: reached.message } : null;
+}
+
+function atMaximum({ decision }: StateFacts): Reason | null {
+  if (decision === null || !wantsMore(decision) || decision.minReplicas === decision.maxReplicas) return null;
+  return boundBy(decision, 'max_replicas', `maxReplicas is ${decision.maxReplicas}`);
+}
+
+/** Whether the maximum in effect, not a limit before it, keeps the count below the recommendation. */
+function wantsMore({ recommendedReplicas, desiredReplicas, maxReplicas }: PastDecision): boolean {
+  return (recommendedReplicas ?? 0) > maxReplicas && desiredReplicas >= maxReplicas;
+}
+
+function fixed({ decision, conditions }: StateFacts): Reason | null {
+  if (decision === null) return null;
+  const { currentReplicas, recommendedReplicas, minReplicas, maxReplicas } = decision;
+  const active = conditionOf(conditions, 'ScalingActive');
+  if (currentReplicas === 0 && active?.reason === 'ScalingDisabled')
+    return { cause: 'the target was set to 0 replicas' };
+  if (minReplicas !== maxReplicas || !wantsMore(decision)) return null;
+  return { cause: `${recommendedReplicas} recommended, minReplicas and maxReplicas are ${maxReplicas}` };
+}
+
+function atMinimum({ decision }: StateFacts): Reason | null {
+  if (decision === null || decision.recommendedReplicas === null) return null;
+  const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas } = decision;
+  const isThere = currentReplicas === minReplicas && desiredReplicas === minReplicas;
+  if (!isThere || recommendedReplicas > minReplicas) return null;
+  return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
+}
+
+/** The step of a bound says which schedule has set it. */
+function boundBy(decision: PastDecision, name: LimitName, otherwise: string): Reason {
+  const step = decision.limits.findLast(({ limit }) => limit === name);
+  return {
+    cause: `${decision.recommendedReplicas} recommended, ${step?.reason ?? otherwise}`,
+    until: step?.until ?? null,
+  };
+}
+
+function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
+  if (outcome.kind === 'conflict') return { cause: outcome.message };
+  const active = conditionOf(conditions, 'ScalingActive');
+  const isEvaluated = decision !== null && active !== undefined && active.reason !== 'NotEvaluated';
+  return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
+}
+
+/**
+ * Returns the limit that keeps the result from the recommendation, if it is one of these: the last one, except the
+ * bounds, that moves the count in that direction.
+ */
+function limitedBy({ decision }: StateFacts, names: readonly LimitName[]): Reason | null {
+  if (decision === null || decision.recommendedReplicas === null) return null;
+  const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;
+  if (wanted === result) return null;
+  const step = limits.findLast(
+    ({ limit, from, to }) => !BOUNDS.has(limit) && (result > wanted ? to > from : to < from),
+  );
+  if (step === undefined || !names.includes(step.limit)) return null;
+  return { cause: `${wanted} recommended, ${step.reason}`, until: step.until };
+}
+
+const BOUNDS: ReadonlySet<LimitName> = new Set(['min_replicas', 'max_replicas']);

@@ -1,0 +1,394 @@
+import type { StateName } from '../../src/decision/state.js';
+import type { Condition } from '../../src/decision/result/decision.js';
+import type { CycleRecord, Outcome, Pause } from '../../src/telemetry/cycle-record.js';
+import { parseInstant } from '../../src/units/time.js';
+import { cpuSnapshot, recordOf, scalerDocument } from '../cli/live-service.js';
+
+interface Other {
+  /** Why a newer version of the document is rejected. */
+  readonly rejection?: string;
+  /** When the state ends. */
+  readonly until?: string;
+}
+
+export type StateCase = readonly [
+  what: string,
+  state: StateName,
+  cause: string | null,
+  record: (name: string) => CycleRecord,
+  other?: Other,
+];
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Given {
+  /** CPU usage of the 4 pods in percent; the target is 60. */
+  readonly percent?: number;
+  readonly spec?: Json;
+  readonly snapshot?: Json;
+  /** Conditions of the control loop. */
+  readonly conditions?: readonly Condition[];
+  readonly record?: Partial<CycleRecord>;
+}
+
+/** Returns the record of a decision of `decide()`. */
+function decided({ percent = 60, spec = {}, snapshot = {}, conditions = [], record = {} }: Given) {
+  return (name: string): CycleRecord => {
+    const scaler = scalerDocument({ ...spec, name });
+    const cycle = recordOf(cpuSnapshot(percent, { name, scaler, ...snapshot }), record);
+    return { ...cycle, conditions: [...cycle.conditions, ...conditions] };
+  };
+}
+
+/** Returns the record of a cycle that could not read its target. */
+function unread(condition: Condition): StateCase[3] {
+  const outcome: Outcome = { kind: 'none', from: null, to: null, message: '' };
+  return (name) => ({
+    ...decided({})(name),
+    snapshot: null,
+    decision: null,
+    outcome,
+    conditions: [condition],
+  });
+}
+
+function held(reason: string, message: string): Condition {
+  return { type: 'Held', status: 'True', reason, message };
+}
+
+function unreached(reason: string, message: string): Condition {
+  return { type: 'TargetReached', status: 'False', reason, message };
+}
+
+function outcome(kind: Outcome['kind'], to: number, message = ''): { readonly outcome: Outcome } {
+  return { outcome: { kind, from: 4, to, message } };
+}
+
+function paused(pause: Partial<Pause>): { readonly pause: Pause } {
+  const facts = ['scaling is paused by annotation until 2026-01-01T02:00:00Z', 'deploy freeze'];
+  const until = parseInstant('2026-01-01T02:00:00Z');
+  return { pause: { by: 'annotation', direction: 'both', until, replicas: null, facts, ...pause } };
+}
+
+const WRITER = { managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed it' };
+const NO_SERIES = { samples: [{ error: 'no series', kind: 'missing' }] };
+const cpu = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
+
+function queue(fields: Json = {}): Json {
+  return { external: { metric: { name: 'queue' }, query: 'q', target: { averageValue: 30 }, ...fields } };
+}
+
+function recommended(replicas: number): Json {
+  return { state: { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas }] } };
+}
+
+const at = '2025-12-31T23:59:45Z';
+const RECENT = '4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s';
+const RECENT_UNTIL = '2026-01-01T00:04:00Z';
+/** 3 of the 4 replicas are not needed, and no window keeps them. */
+const unstabilized = { downscaleStabilizationSeconds: 0 };
+
+/** Each state at least once, and what could be taken for another one. */
+export const STATE_CASES: readonly StateCase[] = [
+  ['calm', 'OK', null, decided({})],
+  ['scaled', 'OK', 'scaled from 4 to 6', decided({ percent: 83, record: outcome('patched', 6) })],
+  ['its maximum is enough', 'OK', null, decided({ spec: { maxReplicas: 4 } })],
+  [
+    'more than the maximum',
+    'AtMaximum',
+    '6 recommended, maxReplicas is 4',
+    decided({ percent: 90, spec: { maxReplicas: 4 } }),
+  ],
+  [
+    'double the maximum, within a stabilization window',
+    'AtMaximum',
+    '8 recommended, maxReplicas is 4',
+    decided({ percent: 120, spec: { maxReplicas: 4 }, snapshot: recommended(9) }),
+  ],
+  [
+    'less than the maximum, within a stabilization window',
+    'Stabilizing',
+    '2 recommended, 9 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s',
+    decided({ percent: 30, spec: { maxReplicas: 4 }, snapshot: recommended(9) }),
+    { until: RECENT_UNTIL },
+  ],
+  [
+    'more than equal bounds',
+    'Fixed',
+    '6 recommended, minReplicas and maxReplicas are 4',
+    decided({ percent: 90, spec: { minReplicas: 4, maxReplicas: 4 } }),
+  ],
+  [
+    'equal bounds',
+    'AtMinimum',
+    '4 recommended, minReplicas is 4',
+    decided({ spec: { minReplicas: 4, maxReplicas: 4 } }),
+  ],
+  [
+    'set to 0 by a person',
+    'Fixed',
+    'the target was set to 0 replicas',
+    decided({ snapshot: { target: { specReplicas: 0 }, pods: [] } }),
+  ],
+  [
+    'less than the minimum',
+    'AtMinimum',
+    '2 recommended, minReplicas is 4',
+    decided({ percent: 30, spec: { minReplicas: 4, ...unstabilized } }),
+  ],
+  [
+    'less than the minimum, within a stabilization window',
+    'AtMinimum',
+    '2 recommended, minReplicas is 4',
+    decided({ percent: 30, spec: { minReplicas: 4 }, snapshot: recommended(4) }),
+  ],
+  [
+    'at 0 without load',
+    'Asleep',
+    '0 recommended',
+    decided({
+      spec: { minReplicas: 0, metrics: [queue({ activation: { above: 5 } })] },
+      snapshot: { target: { specReplicas: 0 }, pods: [], samples: [{ at, values: [0] }] },
+    }),
+  ],
+  ['no series', 'NoData', 'no series for cpu', decided({ snapshot: NO_SERIES })],
+  [
+    'no series of one metric, and the other wants more',
+    'NoData',
+    'no series for queue',
+    decided({
+      spec: { metrics: [queue({ metric: { name: 'other' } }), queue()] },
+      snapshot: {
+        samples: [
+          { at, values: [240] },
+          { error: 'no series', kind: 'missing' },
+        ],
+      },
+    }),
+  ],
+  [
+    'no series of two metrics',
+    'NoData',
+    'no series for cpu, and 1 more',
+    decided({
+      spec: { metrics: [cpu, queue()] },
+      snapshot: { samples: [...NO_SERIES.samples, ...NO_SERIES.samples] },
+    }),
+  ],
+  [
+    'a fallback',
+    'NoData',
+    'no series for cpu, fallback of 5 replicas',
+    decided({ spec: { fallback: { afterSeconds: 0, replicas: 5 } }, snapshot: NO_SERIES }),
+  ],
+  [
+    'a partial value',
+    'PartialData',
+    '1 recommended, queue: a warning',
+    decided({
+      spec: { metrics: [queue()] },
+      snapshot: { samples: [{ at, values: [30], partial: 'a warning' }] },
+    }),
+  ],
+  [
+    'a stabilization window',
+    'Stabilizing',
+    `2 recommended, ${RECENT}`,
+    decided({ percent: 30, snapshot: recommended(4) }),
+    { until: RECENT_UNTIL },
+  ],
+  [
+    'a recovery hold',
+    'Stabilizing',
+    '2 recommended, cpu has just returned',
+    decided({
+      percent: 30,
+      spec: unstabilized,
+      snapshot: {
+        state: {
+          recommendations: [],
+          holdScaleDownUntil: '2026-01-01T00:01:00Z',
+          holdReason: 'cpu has just returned',
+        },
+      },
+    }),
+    { until: '2026-01-01T00:01:00Z' },
+  ],
+  [
+    'one step at most',
+    'RateLimited',
+    '20 recommended, from 4 at most max(4, 2 times) at once',
+    decided({ percent: 300, spec: { maxReplicas: 30 } }),
+  ],
+  [
+    'a forbidden window',
+    'Backoff',
+    '6 recommended, the upscale window runs until 2026-01-01T00:03:00Z',
+    decided({
+      percent: 83,
+      spec: { upscaleForbiddenWindowSeconds: 300 },
+      snapshot: { state: { recommendations: [], lastScaleUp: '2025-12-31T23:58:00Z' } },
+    }),
+    { until: '2026-01-01T00:03:00Z' },
+  ],
+  [
+    'another autoscaler',
+    'Conflict',
+    'HorizontalPodAutoscaler shop/web scales the same target',
+    decided({
+      conditions: [
+        held(
+          'ConflictingScaler',
+          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that is deleted',
+        ),
+      ],
+    }),
+  ],
+  [
+    'a webhook',
+    'Conflict',
+    '6 replicas were requested, but the server set 4',
+    decided({
+      percent: 83,
+      conditions: [
+        held('ScaleOverridden', '6 replicas were requested, but the server set 4; not requested again'),
+      ],
+    }),
+  ],
+  [
+    'another client, at the maximum',
+    'Conflict',
+    'kubectl keeps changing spec.replicas',
+    decided({ percent: 90, spec: { maxReplicas: 4 }, record: { conflictingWriter: WRITER } }),
+  ],
+  [
+    'a pause',
+    'Paused',
+    'by annotation; deploy freeze',
+    decided({ percent: 83, record: { ...outcome('paused', 6), ...paused({}) } }),
+    { until: '2026-01-01T02:00:00Z' },
+  ],
+  [
+    'a pause, without data',
+    'Paused',
+    'spec.paused is true',
+    decided({
+      snapshot: NO_SERIES,
+      record: paused({ until: null, facts: ['spec.paused is true'] }),
+    }),
+  ],
+  [
+    'a pause of scale-downs',
+    'Paused',
+    'scale-down is paused by annotation',
+    decided({
+      record: paused({
+        direction: 'scale-down',
+        until: null,
+        facts: ['scale-down is paused by annotation'],
+      }),
+    }),
+  ],
+  [
+    'a pause of scale-downs, at the maximum',
+    'AtMaximum',
+    '6 recommended, maxReplicas is 4',
+    decided({ percent: 90, spec: { maxReplicas: 4 }, record: paused({ direction: 'scale-down' }) }),
+  ],
+  [
+    'a dry run',
+    'DryRun',
+    'would scale from 4 to 6; HorizontalPodAutoscaler shop/web wants 5',
+    decided({
+      percent: 83,
+      record: {
+        ...outcome('dry-run', 6),
+        dryRun: true,
+        shadow: { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 5, difference: 1 },
+      },
+    }),
+  ],
+  [
+    'a dry run without data',
+    'DryRun',
+    'NoData: no series for cpu',
+    decided({ snapshot: NO_SERIES, record: { dryRun: true } }),
+  ],
+  [
+    'a rejected version',
+    'Rejected',
+    'spec.metric: unknown field',
+    decided({}),
+    { rejection: 'unknown field' },
+  ],
+  [
+    'a rejected version, without data',
+    'NoData',
+    'no series for cpu',
+    decided({ snapshot: NO_SERIES }),
+    { rejection: 'unknown field' },
+  ],
+  [
+    'no target',
+    'NoTarget',
+    'deployments.apps "web" not found',
+    unread({
+      type: 'AbleToScale',
+      status: 'False',
+      reason: 'FailedGetScale',
+      message: 'deployments.apps "web" not found',
+    }),
+  ],
+  [
+    'a rejected change',
+    'WriteFailed',
+    'exceeded quota',
+    decided({ percent: 83, record: outcome('failed', 6, 'exceeded quota') }),
+  ],
+  [
+    'no place for its state',
+    'WriteFailed',
+    'configmaps is forbidden',
+    decided({
+      conditions: [
+        held('StateDegraded', 'configmaps is forbidden: promscaler does not scale down, and more'),
+      ],
+    }),
+  ],
+  [
+    'pods without a node',
+    'PodsNotReady',
+    '4 replicas, 1 ready: 3 unschedulable because of cpu',
+    decided({
+      conditions: [unreached('Unschedulable', '4 replicas, 1 ready: 3 unschedulable because of cpu')],
+    }),
+  ],
+  [
+    'starting pods',
+    'Starting',
+    '4 replicas, 1 ready: 3 not ready',
+    decided({ conditions: [unreached('Starting', '4 replicas, 1 ready: 3 not ready')] }),
+  ],
+  [
+    'a paused rollout',
+    'Paused',
+    '4 replicas, 1 ready: 3 not created; spec.paused of the target is true',
+    decided({
+      conditions: [
+        unreached('RolloutPaused', '4 replicas, 1 ready: 3 not created; spec.paused of the target is true'),
+      ],
+    }),
+  ],
+  [
+    'a target that changed meanwhile',
+    'Pending',
+    'the target has 5 replicas now',
+    decided({ percent: 83, record: outcome('conflict', 6, 'the target has 5 replicas now') }),
+  ],
+  [
+    'a first decision without metrics',
+    'Pending',
+    'no metric was evaluated yet',
+    decided({ spec: { minReplicas: 5 }, record: outcome('patched', 5) }),
+  ],
+];

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { statusRow } from '../../src/cli/status/status-row.js';
+import { statusOf } from '../../src/control/status/status-of.js';
+import { headlineOf } from '../../src/dashboard/scaler/model/headline.js';
+import { isSeverity } from '../../src/dashboard/ui/severities.js';
+import { STATES, STATE_NAMES } from '../../src/decision/state.js';
+import type { Problem } from '../../src/scaler/problems/problem.js';
+import { viewRow } from '../../src/server/overview/overview-row.js';
+import { viewScaler } from '../../src/server/pages/views.js';
+import { createLedger } from '../../src/telemetry/ledger.js';
+import type { ScalerStatus } from '../../src/telemetry/ledger.js';
+import { createRecords } from '../../src/telemetry/records.js';
+import { formatInstant } from '../../src/units/time.js';
+import { runCli } from '../cli/fake-io.js';
+import { appOf, listen } from '../cli/live-service.js';
+import type { Listening } from '../cli/live-service.js';
+import { object, problem, verdict } from '../control/status/status-builder.js';
+import { at, T0 } from '../support/builders.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { record } from './record-builder.js';
+import { STATE_CASES } from './state-cases.js';
+
+const NAMED = STATE_CASES.map(([what, state, cause, make, other = {}], index) => {
+  return { what, state, cause, make, name: `s${index}`, ...other };
+});
+
+function problemsOf({ rejection, name }: (typeof NAMED)[number]): readonly Problem[] {
+  if (rejection === undefined) return [];
+  return [problem({ message: rejection, path: 'spec.metric', scaler: `shop/${name}` })];
+}
+
+/** The parts of the answers of the API that a client shows. */
+interface Detail {
+  readonly name: string;
+  readonly state: Parameters<typeof headlineOf>[0];
+  readonly decision: Parameters<typeof headlineOf>[1];
+  readonly outcome: Parameters<typeof headlineOf>[2];
+}
+
+describe(`the state of ${NAMED.length} scalers`, () => {
+  const records = createRecords(new ManualClock());
+  let service: Listening;
+  let table: ReadonlyMap<string, readonly string[]>;
+
+  const read = async <T>(path: string): Promise<T> =>
+    (await (await fetch(`${service.url}/api/v1/${path}`)).json()) as T;
+
+  beforeAll(async () => {
+    for (const { name, make } of NAMED) records.ledger.add(make(name));
+    const problems = NAMED.flatMap(problemsOf);
+    service = await listen(appOf(records.ledger, records, { problems: () => problems }));
+    const { stdout } = await runCli(['status', '--url', service.url], { clock: new ManualClock() });
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
+    table = new Map(rows.map(([, name = '', ...cells]) => [name, cells]));
+  });
+
+  afterAll(() => service.close());
+
+  it.each(NAMED)('$what: $state in the API, the CLI, the page and the status', async (one) => {
+    const { name, state, cause, until = null } = one;
+
+    const detail = await read<Detail>(`scalers/shop/${name}`);
+    const list = await read<{ readonly items: readonly Detail[] }>('scalers');
+    const overview = await read<{ readonly rows: readonly Detail[] }>('overview');
+    const last = records.ledger.get(`shop/${name}`);
+    const scaler = last?.scaler ?? null;
+    const written = statusOf({
+      object: object({ name }),
+      verdict: verdict({ scaler, problems: problemsOf(one) }),
+      last,
+      now: T0,
+    });
+    const explained = await runCli(['explain', `shop/${name}`, '--url', service.url]);
+
+    const expected = { name: state, severity: STATES[state], cause, until };
+    expect(detail.state).toMatchObject(expected);
+    expect(list.items.find((item) => item.name === name)?.state).toEqual(detail.state);
+    expect(overview.rows.find((row) => row.name === name)?.state).toEqual(detail.state);
+    expect({ state: written.state, cause: written.cause ?? null }).toEqual({ state, cause });
+    expect(table.get(name)?.slice(4, 5)).toEqual([state]);
+    expect(table.get(name)?.[6] ?? '').toContain(cause ?? '');
+    expect(headlineOf(detail.state, detail.decision, detail.outcome)).toMatch(new RegExp(`^${state}: `));
+    expect(isSeverity(detail.state.severity)).toBe(true);
+    if (detail.decision !== null) expect(explained.stdout).toMatch(new RegExp(`^state: ${state}\\b`, 'm'));
+  });
+
+  it('covers each state; only the object of a document without an effect is Invalid', () => {
+    const seen = new Set(NAMED.map(({ state }) => state));
+
+    expect(STATE_NAMES.filter((name) => !seen.has(name))).toEqual(['Invalid']);
+    const invalid = statusOf({
+      object: object(),
+      verdict: verdict({ scaler: null, problems: [problem({ message: 'unknown field', path: '' })] }),
+      last: null,
+      now: T0,
+    });
+    expect(invalid).toMatchObject({ state: 'Invalid', cause: 'unknown field' });
+  });
+});
+
+describe('a state that nothing else of the scaler suggests', () => {
+  const calm = createLedger().add(record()).after;
+  const status: ScalerStatus = {
+    ...calm,
+    history: [],
+    state: { name: 'RateLimited', severity: 'held', cause: 'because', until: at(60) },
+    stateSince: at(-60),
+  };
+  const shown = {
+    name: 'RateLimited',
+    severity: 'held',
+    cause: 'because',
+    since: formatInstant(at(-60)),
+    until: formatInstant(at(60)),
+  };
+
+  it('is what the API, the overview, the status and the CLI show: none of them decides itself', () => {
+    const view = viewScaler(status, null);
+
+    expect([view.state, viewRow(status, null, []).state]).toEqual([shown, shown]);
+    expect(statusOf({ object: object(), verdict: verdict(), last: status, now: T0 })).toMatchObject({
+      state: 'RateLimited',
+      stateSince: '2025-12-31T23:59:00Z',
+      cause: 'because',
+    });
+    const json = JSON.parse(JSON.stringify(view)) as Parameters<typeof statusRow>[0];
+    expect(statusRow(json, T0)).toMatchObject({ state: 'RateLimited', since: '1m', severity: 'held' });
+  });
+});
+
+describe('since', () => {
+  it('is the first cycle with the state, and unknown for a rejection', () => {
+    const ledger = createLedger();
+    ledger.add(record({ at: at(0) }));
+    const { after } = ledger.add(record({ at: at(15) }));
+
+    expect(viewScaler(after, null).state).toMatchObject({ name: 'Pending', since: formatInstant(at(0)) });
+    expect(viewScaler(after, 'unknown field').state).toMatchObject({ name: 'Rejected', since: null });
+  });
+});
