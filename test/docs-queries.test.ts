@@ -203,6 +203,13 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     answer: total(1000),
   },
+  'jobs: jobs': {
+    series: {
+      'jobs_received_total{instance="a"}': '0+960x40',
+      'jobs_received_total{instance="b"}': '0+960x40',
+    },
+    answer: total(64),
+  },
   'sum(kminion_kafka_consumer_group_topic_lag{group_id="orders", topic_name="orders"})': {
     series: {
       'kminion_kafka_consumer_group_topic_lag{group_id="orders",topic_name="orders"}': '1000x40',

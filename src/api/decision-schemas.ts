@@ -67,6 +67,14 @@ export const metricResultSchema = z
     partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
+    capacity: z.number().optional().describe('The measured capacity of a pod, if it was the target.'),
+    saturation: z
+      .object({
+        why: z.string(),
+        replicas: count.nullable().describe('The proposal of a saturation step; null: it has no effect.'),
+      })
+      .optional()
+      .describe('Only of a metric with saturation.'),
   })
   .describe('The result of one metric.');
 
@@ -106,6 +114,15 @@ export const stateSchema = z
     failingSince: z.record(z.string(), time),
     zeroedBySelf: z.boolean(),
     inactiveSince: time.nullable(),
+    saturation: z
+      .object({
+        since: time.nullable(),
+        served: z.number().nullable(),
+        stepAt: time.optional(),
+        stepTo: count.optional(),
+      })
+      .optional()
+      .describe('Since when usage has been at the limits of the pods, and the last saturation step.'),
     documentChangedAt: time
       .optional()
       .describe('When the document last changed, while a result of a decision before that is in use.'),
@@ -132,6 +149,7 @@ const podSchema = z.object({
     .record(z.string(), z.record(z.string(), z.string()))
     .describe('Requests by container and resource.'),
   podRequests: z.record(z.string(), z.string()).optional(),
+  cpuLimit: z.string().optional().describe('Only in the snapshot of a document with saturation.'),
 });
 
 const partial = z.string().optional();
@@ -144,10 +162,17 @@ const sampleSchema = z.union([
     windowSeconds,
     learnedIntervalSeconds: z.number().nullable().optional(),
     containers: z.record(z.string(), byName),
+    served: z.number().optional().describe('The value of saturation.served.query.'),
     partial,
   }),
   z.object({ at: time, windowSeconds, pods: byName, partial }),
-  z.object({ at: time, values: z.array(z.number()), partial }),
+  z.object({
+    at: time,
+    values: z.array(z.number()),
+    backlog: z.number().optional().describe('The sum of the series of backlog.query.'),
+    capacity: z.number().optional().describe('The value of capacity.query.'),
+    partial,
+  }),
   z.object({
     error: z.string(),
     kind: z.enum(ERROR_KINDS),
@@ -162,6 +187,7 @@ export const snapshotSchema = z
     target: z.object({ specReplicas: count, statusReplicas: count }),
     pods: z.array(podSchema),
     samples: z.array(sampleSchema).describe('One sample for each metric of the document, in its order.'),
+    podStartSeconds: z.int().min(0).optional().describe('The time in which 95 % of the pods became ready.'),
     state: stateSchema,
   })
   .describe('The input of a decision; `promscaler decide` reads it.');

@@ -1,11 +1,13 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js';
 import { formatAmount } from '../units/format-amount.js';
-import { addMilli, milliFromNumber, milliToNumber } from '../units/quantity.js';
+import { milliToNumber } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { addSeconds, formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import { judgeSample } from './samples/judge-sample.js';
+import { podStartSeconds } from './proposals/context.js';
 import type { JudgedMetric } from './proposals/propose.js';
+import { inEffect, totalOf } from './proposals/total-metrics.js';
 import { sinceChange } from './snapshot/snapshot.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
@@ -28,7 +30,11 @@ export interface Activation {
 export function readActivation(snapshot: Snapshot): Activation | null {
   const { spec } = snapshot.scaler;
   if (spec.minReplicas > 0) return null;
-  const judged = spec.metrics.flatMap((metric, index) => judge(metric, snapshot.samples[index]));
+  const podStart = podStartSeconds(snapshot);
+  const judged = spec.metrics.flatMap((metric, index) => {
+    const sample = snapshot.samples[index];
+    return sample === undefined ? [] : judge(inEffect(metric, sample, podStart), sample);
+  });
   if (judged.length === 0) return null;
   const active = judged.find(({ state }) => state === 'above');
   if (active !== undefined) return { isActive: true, inactiveSince: null, why: active.text };
@@ -79,12 +85,12 @@ interface Judged {
   readonly text: string;
 }
 
-function judge(metric: MetricSpec, given: Sample | undefined): readonly Judged[] {
-  if (!isTotal(metric) || metric.activation === null || given === undefined) return [];
+function judge(metric: MetricSpec, given: Sample): readonly Judged[] {
+  if (!isTotal(metric) || metric.activation === null) return [];
   const { above } = metric.activation;
   const sample = judgeSample(metric, given);
   if (sample.form !== 'values') return [{ state: 'unknown', text: `${metric.identity} has no value` }];
-  const total = sample.values.reduce((sum, value) => addMilli(sum, milliFromNumber(value)), 0n);
+  const total = totalOf(metric, sample);
   const write = (milli: Milli): string => formatAmount(milliToNumber(milli), metric.name);
   const than = `${metric.identity} is ${write(total)}`;
   if (total > above) return [{ state: 'above', text: `${than}, above its activation of ${write(above)}` }];

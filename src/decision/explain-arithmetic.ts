@@ -5,7 +5,7 @@ import { milliFromNumber, milliToNumber } from '../units/quantity.js';
 import { countUnlisted } from './explain-proposal.js';
 import { ceilCount } from './proposals/count.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
-import { countReadyPods, totalOf } from './proposals/total-metrics.js';
+import { countReadyPods, drainOf, sumOf, totalOf } from './proposals/total-metrics.js';
 import type { MetricResult } from './result/decision.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
@@ -24,6 +24,7 @@ export interface ExplainedMetric {
 export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): string | null {
   const { spec, result } = metric;
   if (result.proposal === null) return null;
+  if (result.saturation?.replicas != null) return `${result.saturation.why} = ${result.proposal}`;
   const isTotal = spec.type === 'Object' || spec.type === 'External';
   const text = isTotal ? explainTotal(metric, snapshot) : explainPods(metric, snapshot);
   return text ?? `a ratio of ${ratioText(result.ratio)} gives ${result.proposal}`;
@@ -32,15 +33,16 @@ export function explainArithmetic(metric: ExplainedMetric, snapshot: Snapshot): 
 function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string | null {
   const judged = judgeSample(spec, sample);
   if (judged.form !== 'values' || spec.target.type === 'Utilization') return null;
-  const total = milliToNumber(totalOf(judged));
+  const total = milliToNumber(totalOf(spec, judged));
   const target = milliToNumber(spec.target.milli);
   const quotient = `${formatAmount(total, spec.name)} / ${formatAmount(target, spec.name)}`;
   const { specReplicas, statusReplicas } = snapshot.target;
   if (spec.target.type === 'AverageValue') {
     const perPod = `${formatAmount(total, spec.name)} / (${formatAmount(target, spec.name)} x ${countOf(statusReplicas, 'replica')}) = ${ratioText(result.ratio)}`;
     const stays = toleranceText(result, snapshot);
-    if (stays !== null) return `${perPod}, ${stays}`;
-    return ceilText({ factor: total / target, shown: quotient, result });
+    const count =
+      stays === null ? ceilText({ factor: total / target, shown: quotient, result }) : `${perPod}, ${stays}`;
+    return count === null ? null : `${drainText(spec, judged)}${count}`;
   }
   const ratio = `${quotient} = ${ratioText(result.ratio)}`;
   if (specReplicas === 0) return ceilText({ factor: total / target, shown: quotient, result });
@@ -49,6 +51,16 @@ function explainTotal({ spec, sample, result }: ExplainedMetric, snapshot: Snaps
   const ready = countReadyPods(snapshot.pods);
   const count = timesText(result, ready, countOf(ready, 'ready pod'));
   return count === null ? null : `${ratio}, ${count}`;
+}
+
+/** Returns the sum of a metric with a backlog: `64 + 480 / 60 s = 72, `. */
+function drainText(spec: MetricSpec, sample: Sample): string {
+  const drain = drainOf(spec, sample);
+  if (drain === null) return '';
+  const [sum, backlog, total] = [sumOf(sample), drain.backlog, totalOf(spec, sample)].map((milli) =>
+    formatAmount(milliToNumber(milli), spec.name),
+  );
+  return `${sum} + ${backlog} / ${drain.time} = ${total}, `;
 }
 
 function explainPods({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string | null {

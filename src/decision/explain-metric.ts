@@ -3,7 +3,9 @@ import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { type ExplainedMetric, explainArithmetic } from './explain-arithmetic.js';
+import { podStartSeconds } from './proposals/context.js';
 import { describeFallback, failingKey } from './proposals/fallback.js';
+import { inEffect } from './proposals/total-metrics.js';
 import type { Decision } from './result/decision.js';
 import { judgeSample } from './samples/judge-sample.js';
 import type { ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
@@ -23,12 +25,15 @@ const NO_SAMPLE: Sample = {
 
 /** Returns the metrics of a decision, each with its sample. */
 export function listExplained(
-  { scaler, samples }: Snapshot,
+  snapshot: Snapshot,
   { metrics }: Pick<Decision, 'metrics'>,
 ): readonly ExplainedMetric[] {
+  const { scaler, samples } = snapshot;
   return scaler.spec.metrics.flatMap((spec, index) => {
     const result = metrics[index];
-    return result === undefined ? [] : [{ spec, sample: samples[index] ?? NO_SAMPLE, result }];
+    const sample = samples[index] ?? NO_SAMPLE;
+    const measured = inEffect(spec, sample, podStartSeconds(snapshot));
+    return result === undefined ? [] : [{ spec: measured, sample, result }];
   });
 }
 

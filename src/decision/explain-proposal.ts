@@ -7,7 +7,7 @@ import { MAX_REPLICAS } from '../units/replicas.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
-import { countReadyPods, totalOf } from './proposals/total-metrics.js';
+import { countReadyPods, drainOf, sumOf, totalOf } from './proposals/total-metrics.js';
 import type { Sample, Snapshot } from './snapshot/snapshot.js';
 
 /**
@@ -18,6 +18,9 @@ import type { Sample, Snapshot } from './snapshot/snapshot.js';
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
   if (result.fallback !== undefined) return `${spec.identity} has ${describeFallback(result.fallback)}`;
+  const { saturation } = result;
+  if (saturation !== undefined && saturation.replicas !== null)
+    return `${spec.identity} is at ${saturation.why} = ${saturation.replicas}`;
   const clauses = isTotal(spec) ? explainTotal(metric, snapshot) : explainPods(metric, snapshot);
   return `${spec.identity} is at ${describeValue(metric, snapshot)}${clauses}`;
 }
@@ -36,11 +39,18 @@ export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string 
   const write = writerOf(metric, snapshot);
   const wanted = write(Number(target.milli));
   if (!isTotal(spec)) return `${write(Number(milliFromNumber(averageValue)))} per pod, target ${wanted}`;
-  const total = write(Number(totalOf(sample)));
+  const total = write(Number(totalOf(spec, sample)));
   if (target.type === 'Value') return `${total}, target ${wanted}`;
   const average =
     snapshot.target.statusReplicas === 0 ? '' : `${formatAmount(averageValue, spec.name)} per pod, `;
-  return `${average}${total} in total, target ${wanted} per pod`;
+  return `${average}${total} in total${drainText(metric, write)}, target ${wanted} per pod`;
+}
+
+/** Returns the parts of a total: ` (64 + a backlog of 480 / 60 s)`. */
+function drainText({ spec, sample }: JudgedMetric, write: (milli: number) => string): string {
+  const drain = drainOf(spec, sample);
+  if (drain === null) return '';
+  return ` (${write(Number(sumOf(sample)))} + a backlog of ${write(Number(drain.backlog))} / ${drain.time})`;
 }
 
 function isTotal({ type }: MetricSpec): boolean {
@@ -73,7 +83,7 @@ function readingOf(metric: JudgedMetric, snapshot: Snapshot): Reading {
   if (spec.target.type !== 'Utilization' && isTotal(spec)) {
     const isOnePod = spec.target.type === 'AverageValue' || specReplicas === 0;
     const pods = isOnePod ? 1 : countReadyPods(snapshot.pods);
-    return { usage: Number(totalOf(sample)), target: Number(spec.target.milli), pods };
+    return { usage: Number(totalOf(spec, sample)), target: Number(spec.target.milli), pods };
   }
   const first = firstReading(metric, result.pods.ready.length);
   if (isOnePass(metric)) return first;

@@ -52,12 +52,26 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
     inactiveSince:
       outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
   };
+  const saturation = saturationAfter(state, outcome.metrics);
   const { documentChangedAt } = state;
   const ceiling = ceilingOf(snapshot);
   const known: State = ceiling === null ? next : { ...next, maxReplicasFrom: ceiling.replicas };
-  return documentChangedAt === undefined || !hasOlder(known, documentChangedAt)
-    ? known
-    : { ...known, documentChangedAt };
+  const isChanged = documentChangedAt !== undefined && hasOlder(known, documentChangedAt);
+  if (saturation === undefined && !isChanged) return known;
+  return {
+    ...known,
+    ...(saturation === undefined ? {} : { saturation }),
+    ...(isChanged ? { documentChangedAt } : {}),
+  };
+}
+
+/** A decision that uses no metric does not know whether usage is still at the limits. */
+function saturationAfter(
+  { saturation }: State,
+  metrics: readonly JudgedMetric[] | null,
+): State['saturation'] {
+  if (metrics === null) return saturation === undefined ? undefined : { ...saturation, since: null };
+  return metrics.find((metric) => metric.saturation !== undefined)?.saturation;
 }
 
 /** Returns whether the next decision uses a result of a decision before this time. */

@@ -32,7 +32,8 @@ export function checkSeries(
       findings.push({ ...finding('wrong-format', at, message), offset: parsed.offset });
       return;
     }
-    const input = { pod: one.pod ?? null, isShared: one.shared ?? false, values: parsed.values };
+    const { pod = null, shared: isShared = false, part = null } = one;
+    const input = { pod, isShared, part, values: parsed.values };
     const problem = whyNot(metric, input, own);
     if (problem === null) own.push(input);
     else findings.push(finding('wrong-settings', seriesPath, `${formatPath(seriesPath)} ${problem}`));
@@ -58,16 +59,21 @@ function findMetric(name: string, path: Path, metrics: readonly MetricSpec[]): n
   return finding('wrong-value', path, `${shown}, but the document ${list}${didYouMean(name, known)}`);
 }
 
-function whyNot(
-  { type, identity }: MetricSpec,
-  input: MetricInput,
-  others: readonly MetricInput[],
-): string | null {
+function whyNot(metric: MetricSpec, input: MetricInput, others: readonly MetricInput[]): string | null {
+  const { type, identity } = metric;
   const isPerPod = type !== 'Object' && type !== 'External';
+  if (input.part !== null && !hasPart(metric, input.part))
+    return `is the ${input.part} of ${identity}, which has no ${input.part} in the document`;
   if (!isPerPod && input.pod !== null) return `has a pod, but ${identity} is not measured per pod`;
   if (!isPerPod && input.isShared) return `is shared, but ${identity} is not measured per pod`;
   if (input.pod !== null && input.isShared) return 'has both pod and shared';
-  if (type !== 'External' && others.some(({ pod }) => pod === input.pod))
+  const isOnlyOne = type !== 'External' || input.part === 'capacity';
+  if (isOnlyOne && others.some(({ pod, part }) => pod === input.pod && part === input.part))
     return `repeats a series of ${identity}`;
   return null;
+}
+
+function hasPart(metric: MetricSpec, part: 'backlog' | 'capacity'): boolean {
+  if (metric.type !== 'Object' && metric.type !== 'External') return false;
+  return (part === 'backlog' ? metric.backlog : metric.capacityQuery) !== undefined;
 }

@@ -28,6 +28,8 @@ export interface MetricInput {
   readonly pod: string | null;
   /** Whether the values are divided among the ready pods. */
   readonly isShared: boolean;
+  /** The query of the metric that returns the values; null: that of the metric itself. */
+  readonly part: 'backlog' | 'capacity' | null;
   readonly values: Series;
 }
 

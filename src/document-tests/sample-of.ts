@@ -1,5 +1,5 @@
 import { errorSample } from '../decision/samples/sample-rules.js';
-import { listUsage, type Pod, type Sample } from '../decision/snapshot/snapshot.js';
+import { listUsage, type Pod, type Sample, type ValuesSample } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { Instant } from '../units/time.js';
@@ -12,9 +12,11 @@ export function sampleOf(
   { index, now, pods }: { readonly index: number; readonly now: Instant; readonly pods: readonly Pod[] },
 ): Sample {
   if (metric.type === 'Object' || metric.type === 'External') {
-    const values = inputs.map((input) => input.values.at(index)).filter((value) => value !== null);
+    const valuesOf = (of: MetricInput['part']): readonly number[] =>
+      inputs.flatMap(({ part, values: series }) => (part === of ? (series.at(index) ?? []) : []));
+    const values = valuesOf(null);
     if (values.length === 0) return NO_SERIES;
-    return { form: 'values', at: now, values, partial: null };
+    return { form: 'values', at: now, values, partial: null, ...partsOf(metric, inputs, valuesOf) };
   }
   const byPod = valuesByPod(inputs, index, pods);
   const values = [...byPod.values()];
@@ -29,6 +31,23 @@ export function sampleOf(
     }),
   );
   return { form: 'containers', at: now, windowSeconds: 0, ...listUsage(usage), partial: null };
+}
+
+/** Without a series for the capacity, it is that of the target. */
+function partsOf(
+  { backlog, capacityQuery, target }: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
+  inputs: readonly MetricInput[],
+  valuesOf: (part: MetricInput['part']) => readonly number[],
+): Partial<ValuesSample> {
+  const waiting = backlog === undefined ? [] : valuesOf('backlog');
+  const ofBacklog = waiting.length === 0 ? {} : { backlog: waiting.reduce((sum, value) => sum + value, 0) };
+  if (capacityQuery === undefined || target.type === 'Utilization') return ofBacklog;
+  if (!inputs.some(({ part }) => part === 'capacity'))
+    return { ...ofBacklog, capacity: milliToNumber(target.milli) };
+  const [capacity] = valuesOf('capacity');
+  return capacity === undefined
+    ? { ...ofBacklog, partial: 'capacity: no series, target.averageValue applies' }
+    : { ...ofBacklog, capacity };
 }
 
 const NO_SERIES = errorSample(

@@ -15,6 +15,7 @@ const series = z.strictObject({
   metric: name,
   pod: name.optional(),
   shared: z.boolean().optional(),
+  part: z.enum(['backlog', 'capacity']).optional(),
   values: z.union([z.string(), z.number()], {
     error: 'must be a number, or values in the notation of promtool, such as 80 90x10',
   }),

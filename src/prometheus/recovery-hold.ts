@@ -5,7 +5,7 @@ import type { Answer } from './answers/answer.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { isOfResource, resourceWindowSeconds } from './data-source/resource-queries.js';
-import { metricQuery } from './queries/scaler-queries.js';
+import { metricChecks, metricQuery } from './queries/scaler-queries.js';
 import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';
@@ -148,7 +148,7 @@ export interface HeldMetric {
   readonly metric: MetricSpec;
   /** Metric, source and query. Another one starts a new hold. */
   readonly key: string;
-  /** The largest range of the query. */
+  /** The largest range of its queries. */
   readonly rangeSeconds: number;
   /** The time after which every series of the query has a new sample, if only the process was restarted. */
   readonly startRangeSeconds: number;
@@ -248,16 +248,18 @@ function holdOfNew(
 ): Omit<HeldMetric, 'hold'> & { readonly hold: MetricHold | null } {
   const source = sources.get(metric.source);
   const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
-  const key = `${metric.type}/${metric.identity}\n${metric.source}\n${query}`;
+  const { backlog, capacity } = metricChecks(metric, scaler) ?? {};
+  const queries = [query, backlog, capacity].filter((text) => text !== undefined);
+  const key = `${metric.type}/${metric.identity}\n${metric.source}\n${queries.join('\n')}`;
   const window = windowOf(metric, source);
-  const rangeSeconds = Math.max(largestRangeSeconds(query), window);
+  const rangeSeconds = Math.max(...queries.map(largestRangeSeconds), window);
   const known = previous.find((one) => one.metric === metric) ?? previous.find((one) => one.key === key);
   return {
     metric,
     key,
     rangeSeconds,
     startRangeSeconds: Math.max(
-      largestKnownRangeSeconds(query),
+      ...queries.map(largestKnownRangeSeconds),
       window,
       SCRAPES_AT_START * (source?.scrapeIntervalSeconds ?? 0),
     ),

@@ -133,6 +133,7 @@ function containersSample(
     starts: usage.starts,
     containers: usage.containers,
     values: usage.values,
+    ...(answer.served === undefined ? {} : { served: answer.served }),
     partial: whySamplePartial(answer, verdict, context.now),
   };
 }
@@ -220,10 +221,13 @@ function valuesSample(
 function judgedValues(answer: Answered, values: readonly number[], now: Instant): ValuesSample | ErrorSample {
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
+  const { backlog, capacity } = answer;
   return {
     form: 'values',
     at: answer.evaluatedAt,
     values: verdict.partial === null ? values : values.filter((value) => !Number.isNaN(value)),
+    ...(backlog === undefined ? {} : { backlog }),
+    ...(capacity === undefined ? {} : { capacity }),
     partial: whySamplePartial(answer, verdict, now),
   };
 }

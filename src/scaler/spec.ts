@@ -44,6 +44,16 @@ interface MetricBase {
 
 export interface ResourceMetric extends MetricBase {
   readonly type: 'Resource';
+  /** For cpu only. Unset: usage at the limit of the pods has no other effect than any usage. */
+  readonly saturation?: SaturationStep;
+}
+
+/** Raises the count while usage cannot show the load, because all pods use as much cpu as their limits allow. */
+export interface SaturationStep {
+  /** PromQL with variables: what the workload serves per second. It must grow for a step. */
+  readonly servedQuery: string;
+  /** 1.1 to 10: the count after a step is this times the ready pods. */
+  readonly factor: number;
 }
 
 export interface ContainerResourceMetric extends MetricBase {
@@ -73,6 +83,20 @@ interface TotalMetric extends QueriedMetric {
   readonly guard: string | null;
   /** Null: only the data source limits the age of the data. */
   readonly freshness: Freshness | null;
+  /** Unset: the value is that of the query alone. */
+  readonly backlog?: Backlog;
+  /** PromQL with variables: the load that one pod carries. Unset: that of the target. */
+  readonly capacityQuery?: string;
+}
+
+/** Work that waits. `backlog / drainSeconds` is added to the value of the metric, which is a rate. */
+export interface Backlog {
+  /** PromQL with variables. */
+  readonly query: string;
+  /** 1 to 86,400. */
+  readonly drainSeconds: number;
+  /** Set for a decision: pods that are started for the backlog begin with it after this time. */
+  readonly podStartSeconds?: number;
 }
 
 export interface Freshness {
@@ -187,6 +211,8 @@ export interface ScalerSpec {
   readonly downscaleConfirmation: DownscaleConfirmation | null;
   /** 1 to 100; null: no limit. */
   readonly maxScaleDownPercentPerWindow: number | null;
+  /** Null: no decision uses the time in which pods start. `seconds`: 1 to 3,600; null: that of the pods. */
+  readonly podStart: { readonly seconds: number | null } | null;
   /** 0: only the rules of the HPA apply to young pods. */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;

@@ -143,7 +143,7 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
   );
   if (before?.identities === identities) {
     before.scaler = scaler;
-    before.targets = metrics.map(targetValue);
+    before.targets = metrics.map((spec) => targetValue(spec));
     return before;
   }
   const next: Series = {
@@ -152,7 +152,7 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
     fine: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
     coarse: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
     scaler,
-    targets: metrics.map(targetValue),
+    targets: metrics.map((spec) => targetValue(spec)),
     bucket: null,
   };
   if (before !== null) copyCounts(before, next);
@@ -178,7 +178,7 @@ function fillPoint(next: NextPoint, { at, decision }: CycleRecord, { metrics, ta
   let index = 0;
   for (const spec of metrics) {
     next.values[2 * index] = currentValue(spec, decision?.metrics[index]);
-    next.values[2 * index + 1] = targets[index] ?? null;
+    next.values[2 * index + 1] = decision?.metrics[index]?.capacity ?? targets[index] ?? null;
     index += 1;
   }
   return next;

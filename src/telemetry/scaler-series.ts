@@ -122,8 +122,9 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
   }
 }
 
-/** Returns a utilization in percent of the requests, other targets in base units. */
-export function targetValue(spec: MetricSpec): number {
+/** Returns a utilization in percent of the requests, other targets in base units; a measured capacity, if one was used. */
+export function targetValue(spec: MetricSpec, result?: MetricResult): number {
+  if (result?.capacity !== undefined) return result.capacity;
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
 }
 

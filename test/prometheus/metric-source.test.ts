@@ -54,6 +54,20 @@ describe('a round', () => {
     expect(asked.toSorted()).toEqual(['max(timestamp(queue{n="shop"}))', 'sum(queue)', 'up{n="shop"}']);
   });
 
+  it('adds the answers of backlog and capacity to the value, with variables replaced', async () => {
+    const { start, asked } = setUp((query) => answerOf(query.startsWith('wait') ? 480 : 8));
+    const drained = externalMetric({
+      target: { type: 'AverageValue', milli: 4000n },
+      backlog: { query: 'wait{n="$namespace"}', drainSeconds: 60 },
+      capacityQuery: 'capacity{n="$namespace"}',
+    });
+
+    const round = start(due([drained], 'shop', 'a'));
+
+    await expect(round.of('shop/a')).resolves.toEqual([{ ...answerOf(8), backlog: 480, capacity: 8 }]);
+    expect(asked.toSorted()).toEqual(['capacity{n="shop"}', 'sum(queue)', 'wait{n="shop"}']);
+  });
+
   it('sends the query again in the next round', async () => {
     const { start, asked } = setUp(() => answerOf(7));
     const scaler = due([externalMetric()]);

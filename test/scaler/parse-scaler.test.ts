@@ -49,6 +49,7 @@ describe('defaults', () => {
       downscaleStabilizationSeconds: 300,
       downscaleConfirmation: null,
       maxScaleDownPercentPerWindow: null,
+      podStart: null,
       podWarmupSeconds: 0,
       syncPeriodSeconds: 15,
       dryRun: false,

@@ -1,8 +1,9 @@
 import { type Load, lastAtOrBefore } from '../load/load.js';
 import { countAt, type CountStep, visitCounts } from './count-steps.js';
 import { errorSample } from '../../decision/samples/sample-rules.js';
-import type { Sample, Pod } from '../../decision/snapshot/snapshot.js';
-import type { MetricSpec } from '../../scaler/spec.js';
+import type { Sample, Pod, ValuesSample } from '../../decision/snapshot/snapshot.js';
+import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
+import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds, latest, type Instant } from '../../units/time.js';
 
 /** The load that a metric depends on, and the window of its query. */
@@ -68,7 +69,7 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
     const value = totalOf(model, { ...context, measuredAt });
     return value === null
       ? errorSample('missing', NO_DATA)
-      : { form: 'values', at: context.now, values: [value], partial: null };
+      : { form: 'values', at: context.now, values: [value], ...partsOf(metric), partial: null };
   }
   const byPod = valuesByPod(model, { ...context, measuredAt });
   if (byPod.size === 0) return errorSample('missing', NO_DATA);
@@ -87,6 +88,20 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
     containers: pods.map(() => container),
     values,
     partial: null,
+  };
+}
+
+/** The simulated pods leave no backlog, and carry the load of the target. */
+function partsOf({
+  backlog,
+  capacityQuery,
+  target,
+}: ObjectMetric | ExternalMetric): Pick<ValuesSample, 'backlog' | 'capacity'> {
+  return {
+    ...(backlog === undefined ? {} : { backlog: 0 }),
+    ...(capacityQuery === undefined || target.type === 'Utilization'
+      ? {}
+      : { capacity: milliToNumber(target.milli) }),
   };
 }
 

@@ -17,8 +17,10 @@ export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readon
     `  ${spec.identity} (${spec.type}): ${valueText(metric, snapshot)} - ${proposal}`,
     labeled('query', queryText(spec)),
     ...checkTexts(spec).map((text) => labeled('check', text)),
+    ...partLines(spec),
     labeled('answer', answer),
     ...podLines(result),
+    ...(result.saturation === undefined ? [] : [labeled('step', result.saturation.why)]),
     ...(arithmetic === null ? [] : [labeled('count', arithmetic)]),
   ];
 }
@@ -58,6 +60,20 @@ function checkTexts(spec: MetricSpec): readonly string[] {
     ...(freshness === null
       ? []
       : [`${oneLine(freshness.query)} must be at most ${freshness.maxAgeSeconds} s in the past`]),
+  ];
+}
+
+/** The queries whose answers are part of the value. */
+function partLines(spec: MetricSpec): readonly string[] {
+  if (spec.type === 'Resource' && spec.saturation !== undefined)
+    return [labeled('served', oneLine(spec.saturation.servedQuery))];
+  if (spec.type !== 'Object' && spec.type !== 'External') return [];
+  const { backlog, capacityQuery } = spec;
+  return [
+    ...(backlog === undefined
+      ? []
+      : [labeled('backlog', `${oneLine(backlog.query)}, worked off in ${backlog.drainSeconds} s`)]),
+    ...(capacityQuery === undefined ? [] : [labeled('per pod', oneLine(capacityQuery))]),
   ];
 }
 

@@ -32,7 +32,12 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   const leaf = (name: string, value: unknown): Row => rowOf(written, [...memberPath, name], { value });
   switch (metric.type) {
     case 'Resource':
-      return [type, leaf('name', metric.name), ...target];
+      return [
+        type,
+        leaf('name', metric.name),
+        ...target,
+        ...saturationRows(written, [...memberPath, 'saturation'], metric),
+      ];
     case 'ContainerResource':
       return [type, leaf('name', metric.name), leaf('container', metric.container), ...target];
     case 'Pods':
@@ -42,7 +47,9 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
       const object = metric.type === 'Object' ? objectRows(written, memberPath, metric.describedObject) : [];
       const activation = rowsIn(written, [...memberPath, 'activation']);
       const policies = [leaf('onMissing', metric.onMissing), leaf('onNaN', metric.onNaN)];
-      const checks = ['guard', 'freshness'].flatMap((name) => checkRows(written, [...memberPath, name]));
+      const checks = ['guard', 'freshness', 'backlog', 'capacity'].flatMap((name) =>
+        checkRows(written, [...memberPath, name]),
+      );
       return [
         type,
         ...object,
@@ -58,7 +65,20 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** An unset guard, freshness or maximum age has one row without a value. */
+function saturationRows(
+  written: Written,
+  path: Path,
+  { saturation }: Extract<MetricSpec, { readonly type: 'Resource' }>,
+): readonly Row[] {
+  if (saturation === undefined) return checkRows(written, path);
+  const { servedQuery, factor } = saturation;
+  return [
+    rowOf(written, [...path, 'served', 'query'], { value: servedQuery }),
+    rowOf(written, [...path, 'factor'], { value: factor }),
+  ];
+}
+
+/** An optional block or field that is unset has one row without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];

@@ -42,6 +42,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     ...LIMIT_FIELDS.map(field),
     ...confirmationRows(written, spec),
     optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
+    ...podStartRows(written, spec),
     ...LAST_FIELDS.map(field),
     ...objectRows(written, 'fallback', spec),
     ...scheduleRows(written, spec),
@@ -81,6 +82,12 @@ function confirmationRows(written: Written, { downscaleConfirmation }: ScalerSpe
   return Object.entries(downscaleConfirmation).map(([name, value]) =>
     rowOf(written, [...path, name], { value }),
   );
+}
+
+function podStartRows(written: Written, { podStart }: ScalerSpec): readonly Row[] {
+  if (podStart === null) return [optionalRow(written, 'podStart', null)];
+  const path = ['spec', 'podStart', 'seconds'];
+  return [rowOf(written, path, { value: podStart.seconds ?? 'learned from the pods' })];
 }
 
 function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): string {

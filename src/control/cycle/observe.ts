@@ -13,6 +13,7 @@ import type { Instant } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { copyMemory, forNewTarget } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
+import { learnPodStarts, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './capacity.js';
 import { readPause } from './pause.js';
@@ -90,6 +91,9 @@ function observeTarget(
   observed.holds = hold.holds;
   observed.shortfall = shortfall;
   observed.podFacts = podFacts;
+  const starts = podStartsOf(scaler, memory, pods);
+  observed.podStarts = starts;
+  const podStart = starts === undefined ? null : podStartOf(starts);
   return {
     snapshot: {
       scaler,
@@ -98,11 +102,21 @@ function observeTarget(
       pods,
       samples,
       ...(ceiling === undefined ? {} : { maxReplicasFrom: toCeiling(ceiling, now) }),
+      ...(podStart === null ? {} : { podStartSeconds: podStart }),
       state: withHold(state, holdUntil, stale ?? hold.holdReason),
     },
     memory: observed,
     capacity: targetReached(target, shortfall, { pods, now }),
   };
+}
+
+/** Most documents do not use the time in which pods start, or state it. */
+function podStartsOf(
+  { spec: { podStart } }: Scaler,
+  { podStarts = new Map() }: Memory,
+  pods: readonly ClusterPod[],
+): PodStarts | undefined {
+  return podStart === null || podStart.seconds !== null ? undefined : learnPodStarts(podStarts, pods);
 }
 
 function keepFacts(

@@ -1,4 +1,4 @@
-import type { State } from '../../decision/snapshot/snapshot.js';
+import type { Saturation, State } from '../../decision/snapshot/snapshot.js';
 import { movedEvent } from '../../kubernetes/state/scale-events.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
@@ -62,7 +62,7 @@ type Shift = (at: Instant) => Instant;
 
 /** Omits `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
-  const { recommendations, failingSince, documentChangedAt } = state;
+  const { recommendations, failingSince, saturation, documentChangedAt } = state;
   return {
     ...state,
     lastScaleUp: orNull(state.lastScaleUp, past),
@@ -72,7 +72,16 @@ function shiftState(state: State, past: Shift): State {
     downscaleProposals: state.downscaleProposals.map((one) => ({ ...one, at: past(one.at) })),
     failingSince: new Map([...failingSince].map(([metric, since]) => [metric, past(since)])),
     inactiveSince: orNull(state.inactiveSince, past),
+    ...(saturation === undefined ? {} : { saturation: shiftSaturation(saturation, past) }),
     ...(documentChangedAt === undefined ? {} : { documentChangedAt: past(documentChangedAt) }),
+  };
+}
+
+function shiftSaturation({ since, served, step }: Saturation, past: Shift): Saturation {
+  return {
+    since: orNull(since, past),
+    served,
+    step: step === null ? null : { ...step, at: past(step.at) },
   };
 }
 

@@ -13,6 +13,7 @@ import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
 import type { WriterWatch } from './conflicting-writer.js';
+import type { PodStarts } from './pod-starts.js';
 
 /** State of a scaler between two cycles. Immutable: each cycle returns a new value. */
 export interface Memory {
@@ -34,6 +35,8 @@ export interface Memory {
   readonly shortfall: Shortfall | null;
   /** Facts of the pods as last listed: the same object as long as no pod has changed. Absent: not listed yet. */
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
+  /** Only for documents that use the time in which pods start; absent: none was seen. */
+  readonly podStarts?: PodStarts | undefined;
   /** The document of the last cycle that read its target; absent: there was none. */
   readonly scaler?: Scaler | undefined;
   /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
@@ -96,6 +99,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     writer: memory.writer,
     shortfall: memory.shortfall,
     podFacts: memory.podFacts,
+    podStarts: memory.podStarts,
     scaler: memory.scaler,
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,

@@ -251,7 +251,7 @@ function metricTarget(spec: MetricSpec, result: MetricResult | undefined): strin
     isPercent ? `${Math.round(value)}%` : formatAmount(value, spec.name);
   const value = currentValue(spec, result);
   const average = spec.target.type === 'AverageValue' ? ' (avg)' : '';
-  return `${spec.identity}: ${value === null ? '<unknown>' : write(value)}/${write(targetValue(spec))}${average}`;
+  return `${spec.identity}: ${value === null ? '<unknown>' : write(value)}/${write(targetValue(spec, result))}${average}`;
 }
 
 /**

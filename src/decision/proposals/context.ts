@@ -1,7 +1,7 @@
 import type { ContainerResourceMetric, PodsMetric, ResourceMetric, ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { CurrentValue, MetricResult, PodGroups } from '../result/decision.js';
-import type { Pod, ReplicaCounts, Snapshot } from '../snapshot/snapshot.js';
+import type { Pod, ReplicaCounts, Saturation, Snapshot } from '../snapshot/snapshot.js';
 import { PodFacts } from './settled-pods.js';
 import type { Tolerances } from './tolerance.js';
 import { tolerancesOf } from './tolerance.js';
@@ -14,6 +14,9 @@ export interface ProposalContext {
   readonly podFacts: PodFacts;
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;
+  /** Null: not known, or not used. */
+  readonly podStartSeconds: number | null;
+  readonly saturation: Saturation | undefined;
 }
 
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
@@ -33,7 +36,15 @@ export function proposalContext(snapshot: Snapshot, podFacts?: PodFacts): Propos
     podFacts: podFacts?.pods === pods ? podFacts : new PodFacts(pods),
     spec,
     tolerances: tolerancesOf(spec),
+    podStartSeconds: podStartSeconds(snapshot),
+    saturation: snapshot.state.saturation,
   };
+}
+
+/** Returns the stated or measured time in which pods start; null: not known, or the document does not use it. */
+export function podStartSeconds({ scaler, podStartSeconds: measured }: Snapshot): number | null {
+  const { podStart } = scaler.spec;
+  return podStart === null ? null : (podStart.seconds ?? measured ?? null);
 }
 
 export function noProposal(error: string, seen: Partial<Proposal> = {}): Proposal {

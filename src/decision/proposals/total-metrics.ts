@@ -1,5 +1,5 @@
-import type { ExternalMetric, ObjectMetric } from '../../scaler/spec.js';
-import { milliToNumber } from '../../units/quantity.js';
+import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
+import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
@@ -14,11 +14,14 @@ export function proposeFromTotal(
   sample: ValuesSample,
   context: ProposalContext,
 ): Proposal {
-  const total = totalOf(sample);
-  const { target } = metric;
+  const total = totalOf(metric, sample);
+  const { target, capacityQuery } = metric;
   switch (target.type) {
-    case 'AverageValue':
-      return proposePerPod(total, target.milli, context);
+    case 'AverageValue': {
+      const proposal = proposePerPod(total, target.milli, context);
+      const capacity = capacityQuery === undefined ? undefined : sample.capacity;
+      return capacity === undefined ? proposal : { ...proposal, capacity };
+    }
     case 'Value':
       return proposeFromValue(total, target.milli, context);
     case 'Utilization':
@@ -28,11 +31,66 @@ export function proposeFromTotal(
   }
 }
 
-/** Returns 0 for a sample of another form. */
-export function totalOf(sample: Sample): Milli {
+/**
+ * Returns the metric as it applies to a sample: with the measured capacity of a pod as its target, and with the time in
+ * which pods start, if they are known.
+ */
+export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: number | null): MetricSpec {
+  if ((metric.type !== 'Object' && metric.type !== 'External') || sample.form !== 'values') return metric;
+  const { backlog, capacityQuery } = metric;
+  const capacity = capacityQuery === undefined ? undefined : sample.capacity;
+  const isDrainedLater = backlog !== undefined && podStartSeconds !== null;
+  if (capacity === undefined && !isDrainedLater) return metric;
+  return {
+    ...metric,
+    ...(capacity === undefined
+      ? {}
+      : { target: { type: 'AverageValue', milli: milliFromNumber(capacity) } as const }),
+    ...(isDrainedLater ? { backlog: { ...backlog, podStartSeconds } } : {}),
+  };
+}
+
+/**
+ * Returns the sum of the series, and of the rate at which the backlog is to be worked off. Returns 0 for a sample of
+ * another form.
+ */
+export function totalOf(metric: MetricSpec, sample: Sample): Milli {
+  const sum = sumOf(sample);
+  const drain = drainOf(metric, sample);
+  return drain === null ? sum : addMilli(sum, drain.rate);
+}
+
+/** Returns the sum of the series, without the backlog. */
+export function sumOf(sample: Sample): Milli {
   const sum = new MilliSum();
   if (sample.form === 'values') sample.values.forEach(sum.add);
   return sum.total;
+}
+
+interface Drain {
+  /** The backlog divided by the time, rounded up to a milli-unit. */
+  readonly rate: Milli;
+  readonly backlog: Milli;
+  /** As a sum with its parts: `60 s`, `(60 s + 120 s of pod start)`. */
+  readonly time: string;
+}
+
+/**
+ * Returns the rate at which the backlog is to be worked off, next to the rate at which work arrives. A pod that is
+ * started now works after its start only, so that this time is added: the backlog that grows until then is not answered
+ * with more pods again and again. Null: the metric has no backlog.
+ */
+export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
+  if (metric.type !== 'Object' && metric.type !== 'External') return null;
+  if (metric.backlog === undefined || sample.form !== 'values' || sample.backlog === undefined) return null;
+  const backlog = milliFromNumber(sample.backlog);
+  const { drainSeconds, podStartSeconds } = metric.backlog;
+  const seconds = BigInt(drainSeconds + (podStartSeconds ?? 0));
+  const time =
+    podStartSeconds === undefined
+      ? `${drainSeconds} s`
+      : `(${drainSeconds} s + ${podStartSeconds} s of pod start)`;
+  return { rate: (backlog + seconds - 1n) / seconds, backlog, time };
 }
 
 /** Includes pods that are being deleted. */

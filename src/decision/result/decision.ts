@@ -39,8 +39,20 @@ export interface MetricResult {
   readonly pods: PodGroups;
   /** Pod name -> why the pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;
+  /** The measured capacity of a pod, which was the target; unset: that of the document was. */
+  readonly capacity?: number;
+  /** Set only for a metric with `saturation` and a sample. */
+  readonly saturation?: SaturationResult;
   /** Set only if `proposal` is that of the document's fallback. */
   readonly fallback?: FallbackUse;
+}
+
+/** What the saturation step of a metric has found. */
+export interface SaturationResult {
+  /** Part of a sentence. */
+  readonly why: string;
+  /** The proposal of a step; null: the usage alone gives the proposal. */
+  readonly replicas: number | null;
 }
 
 /** Replaces the proposal of a metric without a value. */

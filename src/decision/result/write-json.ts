@@ -3,19 +3,21 @@ import type { Milli } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
 import { writableSample } from '../samples/judge-sample.js';
-import type { Pod, Recommendation, Sample, Snapshot, State } from '../snapshot/snapshot.js';
+import type { Pod, Recommendation, Sample, Saturation, Snapshot, State } from '../snapshot/snapshot.js';
 
 /** `parseSnapshot` reads the result, and the decision on it is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
+  const hasLimits = snapshot.scaler.spec.metrics.some((metric) => 'saturation' in metric);
   return {
     scaler: snapshot.scaler.document,
     now: formatInstant(snapshot.now),
     target: snapshot.target,
-    pods: snapshot.pods.map(podToJson),
+    pods: snapshot.pods.map((pod) => podToJson(pod, hasLimits)),
     samples: snapshot.samples.map((sample) => sampleToJson(writableSample(sample))),
     ...(snapshot.maxReplicasFrom === undefined
       ? {}
       : { maxReplicasFrom: sampleToJson(writableSample(snapshot.maxReplicasFrom)) }),
+    podStartSeconds: snapshot.podStartSeconds,
     state: stateToJson(snapshot.state),
   };
 }
@@ -49,9 +51,9 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
 
 /**
  * Lists the fields explicitly, because pods from the watch have further fields, and a snapshot with unknown fields is
- * rejected.
+ * rejected. Limits are written only for a document that uses them.
  */
-function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
+function podToJson(pod: Pod, hasLimits: boolean): Readonly<Record<keyof Pod, unknown>> {
   return {
     name: pod.name,
     phase: pod.phase,
@@ -61,6 +63,7 @@ function podToJson(pod: Pod): Readonly<Record<keyof Pod, unknown>> {
     readyChangedAt: instantOrNull(pod.readyChangedAt),
     requests: mapToJson(pod.requests, quantitiesToJson),
     podRequests: pod.podRequests === null ? undefined : quantitiesToJson(pod.podRequests),
+    cpuLimit: !hasLimits || pod.cpuLimit === undefined ? undefined : formatMilli(pod.cpuLimit),
   };
 }
 
@@ -73,15 +76,17 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
   const partial = sample.partial === null ? {} : { partial: sample.partial };
   const at = formatInstant(sample.at);
   switch (sample.form) {
-    case 'values':
-      return { at, values: sample.values, ...partial };
+    case 'values': {
+      const { values, backlog, capacity } = sample;
+      return { at, values, backlog, capacity, ...partial };
+    }
     case 'pods': {
       const { windowSeconds, values } = sample;
       const pods = Object.fromEntries(sample.pods.map((pod, index) => [pod, values[index]]));
       return { at, windowSeconds, pods, ...partial };
     }
     case 'containers': {
-      const { windowSeconds, learnedIntervalSeconds, starts, values } = sample;
+      const { windowSeconds, learnedIntervalSeconds, starts, values, served } = sample;
       const containers = Object.fromEntries(
         sample.pods.map((pod, index) => {
           const [start = 0, end = 0] = starts.slice(index, index + 2);
@@ -89,7 +94,7 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
           return [pod, Object.fromEntries(names.map((name, offset) => [name, values[start + offset]]))];
         }),
       );
-      return { at, windowSeconds, learnedIntervalSeconds, containers, ...partial };
+      return { at, windowSeconds, learnedIntervalSeconds, containers, served, ...partial };
     }
     default:
       return sample satisfies never;
@@ -118,10 +123,16 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     zeroedBySelf: state.zeroedBySelf,
     inactiveSince: instantOrNull(state.inactiveSince),
     ...(state.maxReplicasFrom === undefined ? {} : { maxReplicasFrom: state.maxReplicasFrom }),
+    ...(state.saturation === undefined ? {} : { saturation: saturationToJson(state.saturation) }),
     ...(state.documentChangedAt === undefined
       ? {}
       : { documentChangedAt: formatInstant(state.documentChangedAt) }),
   };
+}
+
+function saturationToJson({ since, served, step }: Saturation): Readonly<Record<string, unknown>> {
+  const ofStep = step === null ? {} : { stepAt: formatInstant(step.at), stepTo: step.to };
+  return { since: instantOrNull(since), served, ...ofStep };
 }
 
 function recommendationToJson({ at, replicas }: Recommendation): Readonly<Record<string, unknown>> {

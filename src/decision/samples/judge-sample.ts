@@ -46,7 +46,23 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   const error = errorOfNumbers(values);
   if (error !== null) return error;
   const countError = seriesCountError(metric, values.length);
-  return countError === null ? null : errorSample('invalid', countError);
+  if (countError !== null) return errorSample('invalid', countError);
+  return sample.form === 'values' ? errorOfParts(metric, sample) : null;
+}
+
+/** The backlog is a part of the value. Without a capacity, the target of the document applies to a partial sample only. */
+function errorOfParts(metric: MetricSpec, { backlog, capacity, partial }: ValuesSample): ErrorSample | null {
+  if (metric.type !== 'Object' && metric.type !== 'External') return null;
+  if (metric.backlog !== undefined) {
+    if (backlog === undefined) return errorSample('missing', 'there is no backlog');
+    const { error } = judgeValues([backlog]);
+    if (error !== null) return errorSample(error.kind, `backlog: ${error.error}`);
+  }
+  if (metric.capacityQuery === undefined) return null;
+  if (capacity === undefined) return partial === null ? errorSample('missing', 'there is no capacity') : null;
+  return capacity > 0 && Number.isFinite(capacity)
+    ? null
+    : errorSample('invalid', `the capacity is ${capacity}, must be above 0`);
 }
 
 /** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */

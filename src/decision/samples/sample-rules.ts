@@ -37,6 +37,8 @@ export function seriesCountError({ type }: MetricSpec, count: number): string | 
 /** Whether the document reads an error of this kind as 0 (`onMissing: zero`, `onNaN: zero`). */
 export function isReadAsZero(metric: MetricSpec, kind: SampleErrorKind): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
+  // The rate alone would be read as 0, and the backlog with it.
+  if (metric.backlog !== undefined) return false;
   return (kind === 'missing' && metric.onMissing === 'zero') || (kind === 'nan' && metric.onNaN === 'zero');
 }
 

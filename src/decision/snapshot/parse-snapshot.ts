@@ -24,6 +24,7 @@ import type {
   ReplicaCounts,
   Sample,
   SampleErrorKind,
+  Saturation,
   ScaleEvent,
   Snapshot,
   State,
@@ -51,13 +52,14 @@ export function parseSnapshot(json: unknown): Snapshot {
 }
 
 function readSnapshot(field: Field): Snapshot {
-  const { scaler, now, target, pods, samples, maxReplicasFrom, state } = readObject(field, [
+  const { scaler, now, target, pods, samples, maxReplicasFrom, podStartSeconds, state } = readObject(field, [
     'scaler',
     'now',
     'target',
     'pods',
     'samples',
     'maxReplicasFrom',
+    'podStartSeconds',
     'state',
   ]);
   const ceiling = optional(maxReplicasFrom, readCeiling);
@@ -76,8 +78,19 @@ function readSnapshot(field: Field): Snapshot {
     pods: readPods(pods),
     samples: sampleFields.map(readSample),
     ...(ceiling === null ? {} : { maxReplicasFrom: ceiling }),
+    ...readOptional('podStartSeconds', podStartSeconds, (inner) => readInteger(inner, 0)),
     state: readState(state),
   };
+}
+
+/** Returns an object with the field, or an empty one if it is not set. */
+function readOptional<K extends string, T>(
+  name: K,
+  field: Field,
+  read: (field: Field) => T,
+): { readonly [key in K]?: T } {
+  const value = optional(field, read);
+  return value === null ? {} : ({ [name]: value } as { readonly [key in K]?: T });
 }
 
 function readScaler(field: Field): Scaler {
@@ -116,6 +129,7 @@ function readPod(field: Field): Pod {
     'readyChangedAt',
     'requests',
     'podRequests',
+    'cpuLimit',
   ]);
   return {
     name: readString(pod.name),
@@ -129,6 +143,7 @@ function readPod(field: Field): Pod {
         mapValues(inner, (container) => mapValues(container, readQuantity)),
       ) ?? new Map(),
     podRequests: optional(pod.podRequests, (inner) => mapValues(inner, readQuantity)),
+    ...readOptional('cpuLimit', pod.cpuLimit, readQuantity),
   };
 }
 
@@ -163,21 +178,35 @@ function readSample(field: Field): Sample {
   }
   if (form === 'error') return readErrorSample(field);
   if (form === 'values') {
-    const { at, values, partial } = readObject(field, ['at', 'values', 'partial']);
-    return { form, ...readValued({ at, partial }), values: readArray(values).map(readNumber) };
+    const sample = readObject(field, ['at', form, 'backlog', 'capacity', 'partial']);
+    return {
+      form,
+      ...readValued(sample),
+      values: readArray(sample.values).map(readNumber),
+      ...readOptional('backlog', sample.backlog, readNumber),
+      ...readOptional('capacity', sample.capacity, readNumber),
+    };
   }
   if (form === 'pods') {
     const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
     const byPod = mapValues(sample.pods, readNumber);
     return { form, ...readRate(sample), pods: [...byPod.keys()], values: [...byPod.values()] };
   }
-  const sample = readObject(field, ['at', 'windowSeconds', 'learnedIntervalSeconds', form, 'partial']);
+  const sample = readObject(field, [
+    'at',
+    'windowSeconds',
+    'learnedIntervalSeconds',
+    form,
+    'served',
+    'partial',
+  ]);
   const { containers, learnedIntervalSeconds: learned } = sample;
   return {
     form,
     ...readRate(sample),
     ...(learned.value === undefined ? {} : { learnedIntervalSeconds: optional(learned, readNumber) }),
     ...listUsage(mapValues(containers, (pod) => mapValues(pod, readNumber))),
+    ...readOptional('served', sample.served, readNumber),
   };
 }
 
@@ -227,6 +256,7 @@ function readState(field: Field): State {
       'zeroedBySelf',
       'inactiveSince',
       'maxReplicasFrom',
+      'saturation',
       'documentChangedAt',
     ],
   );
@@ -244,7 +274,18 @@ function readState(field: Field): State {
     zeroedBySelf: optional(state.zeroedBySelf, readBoolean) ?? false,
     inactiveSince: optional(state.inactiveSince, readInstant),
     ...(maxReplicasFrom === null ? {} : { maxReplicasFrom }),
+    ...readOptional('saturation', state.saturation, readSaturation),
     ...(documentChangedAt === null ? {} : { documentChangedAt }),
+  };
+}
+
+function readSaturation(field: Field): Saturation {
+  const { since, served, stepAt, stepTo } = readObject(field, ['since', 'served', 'stepAt', 'stepTo']);
+  const at = optional(stepAt, readInstant);
+  return {
+    since: optional(since, readInstant),
+    served: optional(served, readNumber),
+    step: at === null ? null : { at, to: readInteger(stepTo, 0) },
   };
 }
 

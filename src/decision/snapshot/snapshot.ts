@@ -15,6 +15,8 @@ export interface Snapshot {
   readonly samples: readonly Sample[];
   /** The answer to the query of `maxReplicasFrom`; unset: the document has none, or the query was not sent. */
   readonly maxReplicasFrom?: ValuesSample | ErrorSample;
+  /** The time in which 95 % of the target's pods have become ready; unset: not known, or not used. */
+  readonly podStartSeconds?: number;
   readonly state: State;
 }
 
@@ -39,6 +41,8 @@ export interface Pod {
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** Pod-level requests: milli-units by resource name; null if the pod has none. */
   readonly podRequests: ReadonlyMap<string, Milli> | null;
+  /** Sum of the cpu limits of its containers, above 0; unset: it has none, or not for each container. */
+  readonly cpuLimit?: Milli;
 }
 
 /** The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns). */
@@ -72,6 +76,8 @@ export interface ContainersSample extends Valued, ContainerUsage {
   readonly windowSeconds: number;
   /** The scrape interval that the window follows; null: not known yet. Unset: the service config sets the window. */
   readonly learnedIntervalSeconds?: number | null;
+  /** The answer to `saturation.served.query`. Unset: there is none. */
+  readonly served?: number;
 }
 
 /** One value for each pod, for Pods. */
@@ -103,6 +109,10 @@ export function listUsage(usage: ReadonlyMap<string, ReadonlyMap<string, number>
 export interface ValuesSample extends Valued {
   readonly form: 'values';
   readonly values: readonly number[];
+  /** The sum of the series of `backlog.query`. Unset: the metric has no backlog. */
+  readonly backlog?: number;
+  /** The value of `capacity.query`, above 0. Unset: the target applies. */
+  readonly capacity?: number;
 }
 
 /**
@@ -140,6 +150,16 @@ export interface ScaleEvent {
   readonly alsoAt?: readonly Instant[];
 }
 
+/** Whether the cpu usage of a workload shows its load. */
+export interface Saturation {
+  /** Since when usage has been at the limits; null: it is not, or not known to be. */
+  readonly since: Instant | null;
+  /** What was served at the last step, or later when usage was at or below the target; null: not known. */
+  readonly served: number | null;
+  /** The last step, while its pods may be starting. */
+  readonly step: { readonly at: Instant; readonly to: number } | null;
+}
+
 /** What earlier decisions store for this one. `Decision.state` is the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
@@ -158,6 +178,8 @@ export interface State {
   readonly inactiveSince: Instant | null;
   /** The last full value of `maxReplicasFrom`; unset: none yet, or the document has no such query. */
   readonly maxReplicasFrom?: number;
+  /** Absent: no metric has `saturation`, or none has had a sample. */
+  readonly saturation?: Saturation | undefined;
   /**
    * When the document last changed, while a recommendation, a proposal of a scale-down or `inactiveSince` is older;
    * absent: none is. Only reasons read it.

@@ -111,6 +111,10 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   redis: { target: 'listLength', metrics: ['redis_key_size'], labels: [['key', 'listName']] },
 };
 
+const DEPTH =
+  'The number grows while pods start, and asks for more of them. If they start slowly, query the rate of new messages, ' +
+  'with what a pod does per second as averageValue, and move this query to backlog.query.';
+
 /** Settings without which the query is complete: KEDA adds up all topics of a consumer group. */
 const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
 
@@ -187,6 +191,7 @@ export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigg
     `FILL IN a query: the trigger ${formatValue(type)} does not read Prometheus${lost}`,
     ...(query === null ? [] : ['An exporter may provide the number, such as:', `  ${query}`]),
     ...(example?.remark === undefined ? [] : [example.remark]),
+    ...(example === undefined ? [] : [DEPTH]),
     ...(settings.length === 0 ? [] : ['The settings of the trigger:', ...settings.slice(0, MOST_SETTINGS)]),
     ...(settings.length > MOST_SETTINGS ? [`and ${settings.length - MOST_SETTINGS} more`] : []),
   ];

@@ -15,7 +15,11 @@ export interface WatchedPod extends WatchedObject {
   readonly cost?: WrittenCost;
 }
 
-const CONTAINER_FIELDS: JsonFields = { name: true, restartPolicy: true, resources: { requests: true } };
+const CONTAINER_FIELDS: JsonFields = {
+  name: true,
+  restartPolicy: true,
+  resources: { requests: true, limits: true },
+};
 const CONTAINER_STATUS_FIELDS: JsonFields = { state: { waiting: { reason: true } } };
 
 /** The fields that `createPodReader` reads: a fifth of a pod. */
@@ -31,7 +35,7 @@ export const POD_FIELDS: JsonFields = {
   spec: {
     containers: CONTAINER_FIELDS,
     initContainers: CONTAINER_FIELDS,
-    resources: { requests: true },
+    resources: { requests: true, limits: true },
   },
   status: {
     phase: true,
@@ -55,7 +59,7 @@ const MAX_POOL = 10_000;
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const parts: PodParts = {
-    requestsOf: createRequestsReader(),
+    resourcesOf: createResourcesReader(),
     troubleOf: createTroubleReader(),
     shareLabels: createPool<WatchedPod['labels']>(keyOfLabels),
     shareText: createPool<string>((text) => text),
@@ -63,28 +67,45 @@ export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   return (object) => readPod(object, parts);
 }
 
+interface Resources {
+  readonly requests: Pod['requests'];
+  readonly cpuLimit: Milli | undefined;
+}
+
 interface PodParts {
-  readonly requestsOf: (spec: JsonObject | null) => Pod['requests'];
+  readonly resourcesOf: (spec: JsonObject | null) => Resources;
   readonly troubleOf: (status: JsonObject | null) => PodTrouble | undefined;
   readonly shareLabels: (labels: WatchedPod['labels']) => WatchedPod['labels'];
   readonly shareText: (text: string) => string;
 }
 
-function createRequestsReader(): PodParts['requestsOf'] {
-  const pool = new Map<string, Pod['requests']>();
+function createResourcesReader(): PodParts['resourcesOf'] {
+  const pool = new Map<string, Resources>();
   return (spec) => {
+    const ofPod = objectIn(objectIn(spec, 'resources'), 'limits');
     const written = requestingContainers(spec).map((container) => [
       textIn(container, 'name') ?? '',
-      objectIn(objectIn(container, 'resources'), 'requests'),
+      objectIn(container, 'resources'),
     ]);
-    const key = JSON.stringify(written);
+    const key = JSON.stringify([ofPod, written]);
     const known = pool.get(key);
     if (known !== undefined) return known;
-    const requests = containerRequests(spec);
+    const resources = { requests: containerRequests(spec), cpuLimit: cpuLimit(spec) };
     if (pool.size >= MAX_POOL) pool.clear();
-    pool.set(key, requests);
-    return requests;
+    pool.set(key, resources);
+    return resources;
   };
+}
+
+/** A limit of the pod replaces those of its containers. A container without a limit may use any amount. */
+function cpuLimit(spec: JsonObject | null): Milli | undefined {
+  const limitIn = (parent: JsonObject | null): Milli | undefined =>
+    readRequests(objectIn(objectIn(parent, 'resources'), 'limits')).get('cpu');
+  const ofPod = limitIn(spec);
+  if (ofPod !== undefined) return ofPod;
+  const limits = requestingContainers(spec).map(limitIn);
+  const sum = limits.reduce<Milli>((total, limit) => total + (limit ?? 0n), 0n);
+  return limits.includes(undefined) || sum <= 0n ? undefined : sum;
 }
 
 /** Returns a function that returns the first of equal values. */
@@ -121,6 +142,7 @@ function readPod(object: JsonObject, parts: PodParts): WatchedPod | null {
   const isReady = ready === undefined ? null : textIn(ready, 'status') === 'True';
   const trouble = isReady === true ? undefined : parts.troubleOf(status);
   const cost = readDeletionCost(metadata);
+  const resources = parts.resourcesOf(spec);
   return {
     namespace: parts.shareText(namespace),
     name,
@@ -134,8 +156,9 @@ function readPod(object: JsonObject, parts: PodParts): WatchedPod | null {
       startTime: instantIn(status, 'startTime'),
       ready: isReady,
       readyChangedAt: ready === undefined ? null : instantIn(ready, 'lastTransitionTime'),
-      requests: parts.requestsOf(spec),
+      requests: resources.requests,
       podRequests: podRequests(spec),
+      ...(resources.cpuLimit === undefined ? {} : { cpuLimit: resources.cpuLimit }),
       ...(trouble === undefined ? {} : { trouble }),
     },
   };

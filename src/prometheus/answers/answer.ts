@@ -31,6 +31,12 @@ interface Vector extends FromUrl {
   readonly evaluatedAt: Instant;
   /** The same series without an object for each; unset: only `series` has them. */
   readonly columns?: SeriesColumns | undefined;
+  /** The sum of the answer to `backlog.query`; unset: the metric has none. */
+  readonly backlog?: number;
+  /** The answer to `capacity.query`; unset: there is none. */
+  readonly capacity?: number;
+  /** The answer to `saturation.served.query`; unset: there is none. */
+  readonly served?: number;
 }
 
 /** The result of an instant query, by class. A query never throws: a failure is an answer, and absence is never 0. */

@@ -1,19 +1,30 @@
+import { judgeValues } from '../../decision/samples/sample-rules.js';
 import type { Freshness } from '../../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
+import { columnsOf } from '../answers/columns.js';
 
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
+  /** Unset: the metric has no backlog. */
+  readonly backlog?: string;
+  /** Unset: the target of the document is the capacity of a pod. */
+  readonly capacity?: string;
+  /** Unset: the metric has no saturation step. */
+  readonly served?: string;
   /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is then not `missing`. */
   readonly isMissingZero: boolean;
 }
 
-/** Answers for a metric, its guard and its freshness; null: the document has no such check. */
+/** Answers for a metric and its other queries; null or unset: the document has no such query. */
 interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
   readonly freshness: Answer | null;
+  readonly backlog?: Answer;
+  readonly capacity?: Answer;
+  readonly served?: Answer;
 }
 
 /**
@@ -35,24 +46,92 @@ const GOOD: Verdict = { kind: 'good' };
 /**
  * Returns the answer of a metric after applying guard and freshness: unchanged if both hold, `partial` if one of them
  * has a partial answer, `failed` if one of their queries failed, otherwise `missing`. If the document reads missing as
- * 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0. Source: contract.md,
+ * 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0. Backlog and capacity are
+ * added to the answer. Without a backlog the metric has no value; without a capacity it is partial. Source: contract.md,
  * section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
   const { answer } = answers;
   if (answer.class === 'failed') return answer;
+  if (answers.served !== undefined) return withServed(answer, answers.served);
+  const backlog = answers.backlog === undefined ? null : judgeBacklog(answers.backlog, checks);
+  const capacity = answers.capacity === undefined ? null : judgeCapacity(answers.capacity);
   const verdicts = [
     answers.guard === null ? GOOD : judgeGuard(answers.guard, checks),
     answers.freshness === null || checks.freshness === null
       ? GOOD
       : judgeFreshness(answers.freshness, checks.freshness, checks),
+    ...(backlog === null ? [] : [backlog]),
+    ...(capacity === null ? [] : [capacity]),
   ];
   const doubts: string[] = [];
   for (const verdict of verdicts) {
     if (verdict.kind === 'bad') return verdict.answer;
     if (verdict.kind === 'doubtful') doubts.push(verdict.why);
   }
-  return doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
+  const judged = doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
+  if ((backlog === null && capacity === null) || !('series' in judged)) return judged;
+  return { ...judged, ...partOf('backlog', backlog), ...partOf('capacity', capacity) };
+}
+
+/**
+ * Adds what the workload serves. Without it there is no saturation step, but the usage stays a value. A copy by
+ * spreading would create an object for each series.
+ */
+function withServed(answer: Answer, served: Answer): Answer {
+  if (answer.class !== 'value' && answer.class !== 'partial') return answer;
+  if (served.class !== 'value') return answer;
+  const [only, second] = served.series;
+  if (only === undefined || second !== undefined || !Number.isFinite(only.value) || only.value < 0)
+    return answer;
+  const copied = {
+    evaluatedAt: answer.evaluatedAt,
+    columns: columnsOf(answer),
+    urlIndex: answer.urlIndex,
+    served: only.value,
+    get series() {
+      return answer.series;
+    },
+  };
+  return answer.class === 'value'
+    ? Object.assign(copied, { class: answer.class })
+    : Object.assign(copied, { class: answer.class, why: answer.why });
+}
+
+/** A verdict about a number that becomes a part of the answer. */
+type NumberVerdict = Verdict & { readonly value?: number };
+
+function partOf(
+  name: 'backlog' | 'capacity',
+  verdict: NumberVerdict | null,
+): Partial<Record<string, number>> {
+  return verdict?.value === undefined ? {} : { [name]: verdict.value };
+}
+
+function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
+  if (answer.class === 'failed' || answer.class === 'invalid') return unusable('backlog', answer);
+  if (answer.class === 'missing' || answer.series.length === 0) return bad('backlog: no series', checks);
+  const { error, partial } = judgeValues(answer.series.map(({ value }) => value));
+  if (error !== null)
+    return { kind: 'bad', answer: { class: 'invalid', message: `backlog: ${error.error}` } };
+  const value = answer.series.reduce((sum, one) => sum + (Number.isNaN(one.value) ? 0 : one.value), 0);
+  const why = [answer.class === 'partial' ? answer.why : null, partial].filter((one) => one !== null);
+  return { ...believed(why.length === 0 ? null : `backlog: ${why.join('; ')}`), value };
+}
+
+/** The target of the document takes the place of a capacity that is not known, and can only raise the count. */
+function judgeCapacity(answer: Answer): NumberVerdict {
+  const unknown = (why: string): Verdict => ({
+    kind: 'doubtful',
+    why: `capacity: ${why}, target.averageValue applies`,
+  });
+  if (answer.class === 'failed' || answer.class === 'invalid') return unknown(answer.message);
+  const [only, second] = answer.class === 'missing' ? [] : answer.series;
+  if (only === undefined) return unknown('no series');
+  if (second !== undefined) return unknown('more than one series');
+  const { value } = only;
+  if (!Number.isFinite(value) || value <= 0) return unknown(`the value ${value}, which is not above 0`);
+  return { ...believed(answer.class === 'partial' ? `capacity: ${answer.why}` : null), value };
 }
 
 /** A guard is true if it has at least one series and no value is 0 or NaN. */

@@ -116,13 +116,16 @@ function resultOf(metric: MetricQuery, answers: ReadonlyMap<string, Answer>): An
     return answer;
   };
   const answer = answerTo(metric.key);
-  if (metric.kind !== 'own' || metric.checks === null) return answer;
+  if (metric.kind === 'workloads' || metric.checks === null) return answer;
   const { source, checks } = metric;
-  const { guard, freshness } = checks;
+  const { guard, freshness, backlog, capacity, served } = checks;
   return applyChecks(checks, {
     answer,
     guard: guard === null ? null : answerTo(ownKey(source, guard)),
     freshness: freshness === null ? null : answerTo(ownKey(source, freshness.query)),
+    ...(backlog === undefined ? {} : { backlog: answerTo(ownKey(source, backlog)) }),
+    ...(capacity === undefined ? {} : { capacity: answerTo(ownKey(source, capacity)) }),
+    ...(served === undefined ? {} : { served: answerTo(ownKey(source, served)) }),
   });
 }
 

@@ -8,7 +8,7 @@ import { RecentMap } from '../../units/recent-map.js';
 import type { Answer } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { whyOld } from '../source/judge-ages.js';
-import { metricQuery } from './scaler-queries.js';
+import { metricChecks, metricQuery } from './scaler-queries.js';
 import {
   type AskAges,
   type CheckedSelector,
@@ -99,8 +99,10 @@ export function createSampleAges(clock: Clock): SampleAges {
   };
 
   const checkNow = async (checked: CheckedMetric, ask: AskAges): Promise<string | null> => {
-    const query = metricQuery(checked.metric, checked.scaler, checked.config) ?? '';
-    const selected = selectedRanges(query).slice(0, MAX_SELECTORS);
+    const { metric, scaler, config } = checked;
+    const { backlog = '' } = metricChecks(metric, scaler) ?? {};
+    const queries = [metricQuery(metric, scaler, config) ?? '', backlog];
+    const selected = queries.flatMap(selectedRanges).slice(0, MAX_SELECTORS);
     const verdicts = await Promise.all(
       selected.map(async (one) => {
         const selector = selectorOf(one, checked);

@@ -30,7 +30,12 @@ export type MetricQuery = SentQuery | { readonly kind: 'refused'; readonly answe
 export type SentQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource, queried for several namespaces at once. */
-  | { readonly kind: 'namespaces'; readonly merged: string; readonly resource: string }
+  | {
+      readonly kind: 'namespaces';
+      readonly merged: string;
+      readonly resource: string;
+      readonly checks: MetricChecks | null;
+    }
   /** A query that evaluates each pod on its own, sent for several workloads at once. */
   | {
       readonly kind: 'workloads';
@@ -75,6 +80,7 @@ function compileMetric(
       merged,
       source,
       resource: metric.name,
+      checks: metricChecks(metric, scaler),
     };
   }
   if (metric.type === 'Pods' && isByPod(metric.query)) return workloadQuery(metric.query, scaler, source);
@@ -135,12 +141,12 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): S
   return { kind: 'workloads', key: `${merged}\n${pods}`, merged, source, text, pattern, pods };
 }
 
-/** Returns the queries of guard and freshness. */
+/** Returns the queries next to that of the metric. */
 function checkQueries(query: SentQuery): readonly SentQuery[] {
-  if (query.kind !== 'own' || query.checks === null) return [];
+  if (query.kind === 'workloads' || query.checks === null) return [];
   const { source, checks } = query;
-  return [checks.guard, checks.freshness?.query ?? null]
-    .filter((text) => text !== null)
+  return [checks.guard, checks.freshness?.query, checks.backlog, checks.capacity, checks.served]
+    .filter((text) => text !== null && text !== undefined)
     .map((text) => ({ kind: 'own', key: ownKey(source, text), source, text, checks: null }));
 }
 
@@ -167,15 +173,21 @@ export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceCo
   return withVariables(metric.query, metric, scaler);
 }
 
-/** Returns null if the metric has neither guard nor freshness. */
+/** Returns null if the metric has no query besides its own. */
 export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
+  if (metric.type === 'Resource' && metric.saturation !== undefined) {
+    const served = withVariables(metric.saturation.servedQuery, metric, scaler);
+    return { guard: null, freshness: null, served, isMissingZero: false };
+  }
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
-  const { guard, freshness } = metric;
-  if (guard === null && freshness === null) return null;
+  const { guard, freshness, backlog, capacityQuery: capacity } = metric;
+  if (guard === null && freshness === null && backlog === undefined && capacity === undefined) return null;
   return {
     guard: guard === null ? null : withVariables(guard, metric, scaler),
     freshness:
       freshness === null ? null : { ...freshness, query: withVariables(freshness.query, metric, scaler) },
+    ...(backlog === undefined ? {} : { backlog: withVariables(backlog.query, metric, scaler) }),
+    ...(capacity === undefined ? {} : { capacity: withVariables(capacity, metric, scaler) }),
     isMissingZero: isReadAsZero(metric, 'missing'),
   };
 }

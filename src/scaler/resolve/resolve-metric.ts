@@ -48,8 +48,17 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
   const target = resolveTarget(metric);
   const { resource, containerResource, pods, object, external } = metric;
   if (resource !== undefined) {
-    const { name } = resource;
-    return { type: 'Resource', name, identity: name, target, source: BUILT_IN.source };
+    const { name, saturation } = resource;
+    const step =
+      saturation === undefined
+        ? {}
+        : {
+            saturation: {
+              servedQuery: saturation.served.query,
+              factor: saturation.factor ?? BUILT_IN.saturationFactor,
+            },
+          };
+    return { type: 'Resource', name, identity: name, target, source: BUILT_IN.source, ...step };
   }
   if (containerResource !== undefined) {
     const { name, container } = containerResource;
@@ -67,6 +76,8 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     onNaN: body.onNaN ?? BUILT_IN.missingPolicy,
     guard: body.guard ?? null,
     freshness: body.freshness ?? null,
+    ...(body.backlog === undefined ? {} : { backlog: body.backlog }),
+    ...(body.capacity === undefined ? {} : { capacityQuery: body.capacity.query }),
   } as const;
   if (object === undefined) return { type: 'External', ...total };
   const { describedObject } = object;

@@ -50,6 +50,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     cooldownSeconds: input.cooldownSeconds ?? BUILT_IN.cooldownSeconds,
     downscaleConfirmation: resolveConfirmation(input.downscaleConfirmation),
     maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
+    podStart: input.podStart === undefined ? null : { seconds: input.podStart.seconds ?? null },
     podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? BUILT_IN.dryRun,

@@ -14,6 +14,7 @@ import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
 import { toleranceNumber } from '../resolve/resolve-spec.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
 import { checkMetricTypes } from './metric-type-rules.js';
+import { checkSaturation } from './saturation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
@@ -45,6 +46,7 @@ export function checkRules(
     ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
     ...checkCeiling(spec, isBroken, isMetricsql(service, spec.maxReplicasFrom?.source)),
     ...checkMetricTypes(spec, isBroken),
+    ...checkSaturation(spec, isBroken, isMetricsql(service, undefined)),
     ...checkMetrics(spec.metrics ?? [], { isBroken, service, namespace: document.metadata?.namespace }),
   ];
 }

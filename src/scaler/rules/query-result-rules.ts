@@ -32,7 +32,7 @@ export function checkQueryResult(
   const isOfPods = member === 'pods' && podLabelFindings.length === 0;
   return [
     ...typeFindings,
-    ...checkFiller(placed, facts, member),
+    ...checkFiller(placed, facts, member !== 'pods'),
     ...podLabelFindings,
     ...checkSelectorLabels(body.metric?.selector, facts, placed.path.slice(0, -1)),
     ...checkFilter(placed, facts, { member, onMissing: body.onMissing }),
@@ -64,18 +64,20 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   return [finding('query-type', path, message)];
 }
 
-/** Warns if a constant replaces missing data, because a failed scrape then looks like no load. */
-function checkFiller(
-  { query, path }: LocatedQuery,
+/**
+ * Warns if a constant replaces missing data, because a failed scrape then looks like no load. `isTotal`: whether the
+ * metric has the fields onMissing and guard for this query.
+ */
+export function checkFiller(
+  { query, path }: Pick<LocatedQuery, 'query' | 'path'>,
   { filler }: QueryFacts,
-  member: Member,
+  isTotal: boolean,
 ): readonly Finding[] {
   if (filler === null) return [];
   const { value, isWhole, from } = filler;
   const number = value === null ? 'a number' : String(value);
   const where = isWhole ? '' : ' in a part of the query';
   const scales = value === 0 ? ', which scales down' : '';
-  const isTotal = member !== 'pods';
   const instead =
     isTotal && isWhole && value === 0
       ? ', or write onMissing: zero if no series means 0'

@@ -1,3 +1,4 @@
+import { analyzeQuery } from '../../promql/analyze.js';
 import { findQueryLimit } from '../../promql/query-limits.js';
 import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
@@ -6,7 +7,7 @@ import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
-import { checkQueryResult, checkPatterns, checkTypes } from './query-result-rules.js';
+import { checkFiller, checkQueryResult, checkPatterns, checkTypes } from './query-result-rules.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
@@ -46,6 +47,9 @@ export function checkMetricQuery(
     ...checkQuery(body, bodyPath, { ...options, isBroken, namespace, member: isWellFormed ? member : null }),
     ...checkSideQuery(body.guard, [...bodyPath, 'guard'], options),
     ...checkSideQuery(body.freshness?.query, [...bodyPath, 'freshness', 'query'], options),
+    ...checkSideQuery(body.capacity?.query, [...bodyPath, 'capacity', 'query'], options),
+    ...checkBacklog(body, bodyPath, options),
+    ...checkPerPod(body, bodyPath),
     ...checkSelector(body.metric?.selector, [...bodyPath, 'metric', 'selector']),
     ...checkMissingPolicy(body, bodyPath),
   ];
@@ -91,6 +95,41 @@ function checkQuery(
     findings.push(finding('missing-metric-name', [...path, 'metric', 'name'], message));
   }
   return findings;
+}
+
+/** A backlog that is missing must not look empty. */
+function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): readonly Finding[] {
+  const query = body.backlog?.query;
+  if (query === undefined) return [];
+  const queryPath = [...path, 'backlog', 'query'];
+  const zero = (['onMissing', 'onNaN'] as const).find((field) => body[field] === 'zero');
+  const facts = analyzeQuery(query);
+  const fillers = facts === null ? [] : checkFiller({ query, path: queryPath }, facts, false);
+  return [
+    ...checkSideQuery(query, queryPath, options),
+    ...fillers,
+    ...(zero === undefined
+      ? []
+      : [
+          finding(
+            'contradicting-type',
+            [...path, zero],
+            `${formatPath([...path, zero])} is zero, which would ignore ${formatPath([...path, 'backlog'])}: remove it`,
+          ),
+        ]),
+  ];
+}
+
+/** Backlog and capacity are divided by or replace the load of one pod, which only averageValue names. */
+function checkPerPod(body: LooseBody, path: Path): readonly Finding[] {
+  const { averageValue, value } = body.target ?? {};
+  if (averageValue !== undefined || value === undefined) return [];
+  return (['backlog', 'capacity'] as const)
+    .filter((field) => body[field] !== undefined)
+    .map((field) => {
+      const message = `${formatPath([...path, field])} needs target.averageValue, the load that one pod carries, not target.value`;
+      return { ...finding('target-type', [...path, field], message), at: 'key' as const };
+    });
 }
 
 /**
@@ -170,6 +209,7 @@ function checkSelector(selector: Loose<LabelSelectorInput> | undefined, path: Pa
 }
 
 function checkMissingPolicy(body: LooseBody, path: Path): readonly Finding[] {
+  if (body.backlog !== undefined) return [];
   return (['onMissing', 'onNaN'] as const)
     .filter((field) => body[field] === 'zero')
     .map((field) => {

@@ -92,6 +92,13 @@ const maxReplicasFrom = z.strictObject({
   }),
 });
 
+const podStart = z.strictObject({
+  seconds: seconds(1, 3600).optional().meta({
+    description:
+      'Seconds from the creation of a pod until it is ready. Default: the 95th percentile of the pods of the workload.',
+  }),
+});
+
 const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
 
 /** Optional fields of `spec`, in a document or in `defaults` of the service config. */
@@ -183,6 +190,10 @@ const defaultableFields = {
   maxScaleDownPercentPerWindow: z.int().min(1).max(100).optional().meta({
     description:
       'Maximum percentage of the replicas to remove within one window; one replica may always be removed. Default: no limit.',
+  }),
+  podStart: podStart.optional().meta({
+    description:
+      'Time in which pods start, for backlogs and saturation. {}: learned from the pods of the workload. Default: not used.',
   }),
   podWarmupSeconds: seconds(0, 3600).optional().meta({
     description:

@@ -42,6 +42,24 @@ const resourceFields = {
   }),
 };
 
+const saturation = z.strictObject({
+  served: z
+    .strictObject({
+      query: promql.meta({
+        description: 'PromQL query of what the workload serves, such as requests per second, one series.',
+      }),
+    })
+    .meta({ description: 'What the workload serves. More pods are started only if it has grown.' }),
+  factor: z.number().min(1.1).max(10).optional().meta({
+    description: 'Replicas after a step, as a multiple of the ready pods.',
+    default: BUILT_IN.saturationFactor,
+  }),
+});
+const SATURATION = {
+  description:
+    'For cpu: scale up to a multiple of the ready pods after usage has been at the cpu limits of the pods for half of podStart. Default: no step.',
+};
+
 const labelSelector = z.strictObject({
   matchLabels: z
     .record(z.string(), z.string())
@@ -134,6 +152,29 @@ const totalFields = {
       description:
         'Maximum age of the data. A metric with older data counts as missing, even with onMissing: zero.',
     }),
+  backlog: z
+    .strictObject({
+      query: promql.meta({ description: 'PromQL query of the work that waits. Its series are added up.' }),
+      drainSeconds: seconds(1, 86_400).meta({
+        description: 'Seconds in which the backlog is to be worked off, in addition to the rate of new work.',
+      }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Work that waits, next to a query of the rate at which work arrives. backlog / drainSeconds is added to that rate. Without a value, the metric has none.',
+    }),
+  capacity: z
+    .strictObject({
+      query: promql.meta({
+        description: 'PromQL query of the load that one pod carries, one series, in the unit of query.',
+      }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Measured capacity of one pod, which replaces target.averageValue while the query has a value.',
+    }),
 };
 
 const describedObject = z.strictObject({
@@ -151,7 +192,7 @@ export const metric = z.strictObject({
     description: 'Type of the metric. Default: the type of the field that is set.',
   }),
   resource: z
-    .strictObject(resourceFields)
+    .strictObject({ ...resourceFields, saturation: saturation.optional().meta(SATURATION) })
     .optional()
     .meta({ description: 'CPU or memory usage of whole pods.' }),
   containerResource: z

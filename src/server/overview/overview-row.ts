@@ -64,6 +64,6 @@ function viewLeadingMetric({ scaler, record }: ScalerStatus): OverviewRow['metri
     name: spec.identity,
     unit: metricUnit(spec),
     value: currentValue(spec, results[leading]),
-    target: targetValue(spec),
+    target: targetValue(spec, results[leading]),
   };
 }

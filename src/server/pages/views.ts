@@ -226,7 +226,7 @@ function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
       metric: spec.identity,
       unit: metricUnit(spec),
       value: currentValue(spec, result),
-      target: targetValue(spec),
+      target: targetValue(spec, result),
       proposal: result?.proposal ?? null,
       error: result?.error ?? null,
       partial: result?.partial ?? null,

@@ -277,3 +277,42 @@ describe('test', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
   });
 });
+
+describe('a series of a part', () => {
+  const document = scalerYaml({
+    metrics: [
+      'external: { metric: { name: jobs }, query: "sum(rate(j[1m]))", target: { averageValue: 8 }, backlog: { query: sum(w), drainSeconds: 60 }, capacity: { query: max(c) } }',
+      cpuMetric(50),
+    ],
+  });
+  const runParts = (series: string, replicas: number): Promise<Ran> => {
+    const text = `scalers: [web.yaml]\ntests:\n  - { name: it, replicas: 6, series: [${series}, { metric: cpu, values: 10 }], expect: [{ at: 0s, replicas: ${replicas} }] }\n`;
+    return runCli(['test', 'web.test.yaml'], {
+      cwd: folderOf({ 'web.yaml': document, 'web.test.yaml': text }),
+    });
+  };
+  const rate = '{ metric: jobs, values: 64 }';
+  const backlog = '{ metric: jobs, part: backlog, values: 480 }';
+
+  it('is a backlog next to the rate, and a capacity that replaces the target', async () => {
+    expect((await runParts(`${rate}, ${backlog}`, 9)).stdout).toBe(
+      'ok    web.test.yaml: it\n1 passed, 0 failed\n',
+    );
+    expect(
+      await runParts(`${rate}, ${backlog}, { metric: jobs, part: capacity, values: 7 }`, 11),
+    ).toMatchObject({
+      exitCode: 0,
+    });
+    expect((await runParts(rate, 6)).exitCode).toBe(0);
+  });
+
+  it('is rejected where the document has no such part, and twice for a capacity', async () => {
+    const { stderr } = await runParts(
+      `${rate}, { metric: cpu, part: backlog, values: 1 }, { metric: jobs, part: capacity, values: 1 }, { metric: jobs, part: capacity, values: 1 }`,
+      6,
+    );
+
+    expect(stderr).toContain('is the backlog of cpu, which has no backlog in the document');
+    expect(stderr).toContain('repeats a series of jobs');
+  });
+});

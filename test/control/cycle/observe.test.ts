@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KubernetesErrorKind, OtherScaler } from '../../../src/kubernetes/api/types.js';
+import type { ClusterPod, KubernetesErrorKind, OtherScaler } from '../../../src/kubernetes/api/types.js';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';
-import { answerOf, answersFrom, at, settledMemory, World } from '../world.js';
+import { answerOf, answersFrom, at, buildScaler, settledMemory, World } from '../world.js';
 
 describe('a target that cannot be read', () => {
   const kinds: KubernetesErrorKind[] = ['not_found', 'forbidden', 'timeout', 'connection', 'server_error'];
@@ -299,5 +299,30 @@ describe('HPAs that are not listed yet', () => {
     ]);
     expect(target).not.toBeNull();
     expect(listings).toHaveLength(1);
+  });
+});
+
+describe('the time in which pods start', () => {
+  const started = (name: string, seconds: number): ClusterPod =>
+    aPod(name, { startTime: at(-1000), readyChangedAt: at(seconds - 1000) });
+
+  it('is learned from the pods of a document that uses it, and stays when they are gone', async () => {
+    const world = new World();
+    world.scaler = buildScaler({ podStart: {} });
+    world.cluster.pods.push(started('a', 90), started('b', 120));
+
+    expect((await world.cycle()).record.snapshot).toMatchObject({ podStartSeconds: 120 });
+    world.cluster.pods.splice(0, 2, started('c', 60));
+    expect((await world.nextCycle()).record.snapshot).toMatchObject({ podStartSeconds: 120 });
+  });
+
+  it('is not part of other snapshots', async () => {
+    for (const spec of [{}, { podStart: { seconds: 300 } }]) {
+      const world = new World();
+      world.scaler = buildScaler(spec);
+      world.cluster.pods.push(started('a', 90));
+
+      expect((await world.cycle()).record.snapshot).not.toHaveProperty('podStartSeconds');
+    }
   });
 });

@@ -139,6 +139,27 @@ describe('createPodReader', () => {
     expect([read?.pod.ready, read?.pod.readyChangedAt]).toEqual([ready, null]);
   });
 
+  it.each([
+    ['the sum of its containers and sidecars', [{ cpu: '500m' }, { cpu: 1 }], undefined, 1500n],
+    ['none if a container has none', [{ cpu: '500m' }, { memory: '1Gi' }], undefined, undefined],
+    ['that of the pod', [{ cpu: '500m' }, {}], { cpu: '2' }, 2000n],
+    ['none of 0', [{ cpu: '0' }], undefined, undefined],
+  ])('has a cpu limit: %s', (_name, limits, ofPod, expected) => {
+    const [first, sidecar] = limits;
+    const spec = {
+      containers: [{ name: 'app', resources: { limits: first } }],
+      initContainers: [
+        ...(sidecar === undefined
+          ? []
+          : [{ name: 'proxy', restartPolicy: 'Always', resources: { limits: sidecar } }]),
+        { name: 'setup', resources: { limits: { cpu: '8' } } },
+      ],
+      ...(ofPod === undefined ? {} : { resources: { limits: ofPod } }),
+    };
+
+    expect(createPodReader()({ ...apiPod({ name: 'a' }), spec })?.pod.cpuLimit).toBe(expected);
+  });
+
   it('shares the requests of equal pods', () => {
     const read = createPodReader();
 

@@ -146,3 +146,72 @@ describe('freshness', () => {
     ).toMatchObject({ why: 'guard: store down; freshness: store down' });
   });
 });
+
+describe('a backlog', () => {
+  const withBacklog = (backlog: Answer, answer = NUMBER): Answer =>
+    applyChecks(
+      { guard: null, freshness: null, backlog: 'b', isMissingZero: false },
+      { answer, guard: null, freshness: null, backlog },
+    );
+
+  it('is the sum of its series, next to the value of the metric', () => {
+    expect(withBacklog(vector(3, 4.5))).toEqual({ ...NUMBER, backlog: 7.5 });
+    expect(withBacklog(vector(0))).toEqual({ ...NUMBER, backlog: 0 });
+  });
+
+  it('without a value leaves the metric without one, and is never 0', () => {
+    expect(withBacklog(missing)).toEqual({ class: 'missing', message: 'backlog: no series' });
+    expect(withBacklog(failed)).toEqual({ ...failed, message: 'backlog: h: late' });
+    expect(withBacklog(invalid)).toEqual({ class: 'invalid', message: 'backlog: a matrix' });
+    expect(withBacklog(vector(NaN))).toEqual({
+      class: 'invalid',
+      message: 'backlog: the value is NaN',
+    });
+    expect(withBacklog(vector(-1))).toMatchObject({ class: 'invalid' });
+  });
+
+  it('of a partial answer, or with some NaN, makes the metric partial', () => {
+    expect(withBacklog(partial(2))).toMatchObject({
+      class: 'partial',
+      backlog: 2,
+      why: 'backlog: store down',
+    });
+    expect(withBacklog(vector(2, NaN))).toMatchObject({
+      class: 'partial',
+      backlog: 2,
+      why: 'backlog: 1 of 2 series are NaN',
+    });
+  });
+
+  it('does not make a value of a rate that is missing', () => {
+    expect(withBacklog(vector(5), missing)).toEqual(missing);
+  });
+});
+
+describe('a capacity', () => {
+  const withCapacity = (capacity: Answer): Answer =>
+    applyChecks(
+      { guard: null, freshness: null, capacity: 'c', isMissingZero: false },
+      { answer: NUMBER, guard: null, freshness: null, capacity },
+    );
+
+  it('above 0 is added to the answer', () => {
+    expect(withCapacity(vector(8.5))).toEqual({ ...NUMBER, capacity: 8.5 });
+    expect(withCapacity(partial(8.5))).toMatchObject({ class: 'partial', capacity: 8.5 });
+  });
+
+  it.each([
+    ['no series', missing, 'no series'],
+    ['a failure', failed, 'h: late'],
+    ['two series', vector(8, 9), 'more than one series'],
+    ['0', vector(0), 'the value 0, which is not above 0'],
+    ['NaN', vector(NaN), 'the value NaN, which is not above 0'],
+    ['infinity', vector(Infinity), 'the value Infinity, which is not above 0'],
+  ])('with %s leaves the target in effect, and the metric partial', (_name, capacity, why) => {
+    expect(withCapacity(capacity)).toEqual({
+      ...NUMBER,
+      class: 'partial',
+      why: `capacity: ${why}, target.averageValue applies`,
+    });
+  });
+});

@@ -22,11 +22,15 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
     if (metric.type === 'Resource' || metric.type === 'ContainerResource') continue;
     const context = sources.get(metric.source);
     if (context === undefined) continue;
-    const { guard = null, freshness = null } = metricChecks(metric, scaler) ?? {};
-    const queries = [metricQuery(metric, scaler, context.source), guard, freshness?.query ?? null];
-    const selectors = queries.flatMap((query) =>
-      query !== null && RANGE_FUNCTION.test(query) ? vectorSelectors(query) : [],
-    );
+    const { guard, freshness, backlog, capacity } = metricChecks(metric, scaler) ?? {};
+    const queries = [
+      metricQuery(metric, scaler, context.source),
+      guard,
+      freshness?.query,
+      backlog,
+      capacity,
+    ].filter((query) => query !== null && query !== undefined);
+    const selectors = queries.flatMap((query) => (RANGE_FUNCTION.test(query) ? vectorSelectors(query) : []));
     for (const selector of selectors) {
       const { text, range } = selector;
       if (range === null) continue;

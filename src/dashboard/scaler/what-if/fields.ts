@@ -73,12 +73,16 @@ function nameOf(body: unknown): string | null {
   return names.find((name) => typeof name === 'string') ?? null;
 }
 
-/** Returns the value fields of a target that are written, in either form. */
+/** Returns the value fields of a target that are written, in either form, and other numbers of the metric. */
 function targetPaths(body: unknown): readonly (readonly string[])[] {
   const members = TARGET_TYPES.map((type) => MEMBER_OF_TARGET[type]);
   const inTarget = members.map((member) => ['target', member]);
   const flat = [['targetAverageUtilization'], ['targetAverageValue']];
-  return [...inTarget, ...flat].filter((path) => valueAt(body, path) !== undefined);
+  const parts = [
+    ['backlog', 'drainSeconds'],
+    ['saturation', 'factor'],
+  ];
+  return [...inTarget, ...flat, ...parts].filter((path) => valueAt(body, path) !== undefined);
 }
 
 function ruleFields(spec: unknown, direction: 'scaleUp' | 'scaleDown'): readonly Field[] {
@@ -126,6 +130,7 @@ function limitFields(spec: unknown): readonly Field[] {
     field('downscaleConfirmation.seconds', ifConfirmed(BUILT_IN.confirmationSeconds)),
     field('downscaleConfirmation.decisions', ifConfirmed(BUILT_IN.confirmationDecisions)),
     field('maxScaleDownPercentPerWindow', ''),
+    field('podStart.seconds', ''),
     field('podWarmupSeconds', String(BUILT_IN.podWarmupSeconds)),
   ];
 }

@@ -1,0 +1,41 @@
+import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { secondsBetween } from '../../units/time.js';
+
+/** Seconds from the start of a pod until it was ready, by pod, as first seen. The newest are last. */
+export type PodStarts = ReadonlyMap<string, number>;
+
+/** Starts of pods that are gone are kept up to this number. */
+const KEPT = 100;
+
+/** A pod that took longer was probably not ready for other reasons: readiness has only the time of its last change. */
+const LONGEST_SECONDS = 3600;
+
+/** Adds the starts of pods that have become ready. Returns the same map if there are none. */
+export function learnPodStarts(before: PodStarts, pods: readonly Pod[]): PodStarts {
+  const added = pods.flatMap((pod) => {
+    if (before.has(pod.name)) return [];
+    const seconds = startSeconds(pod);
+    return seconds === null ? [] : [[pod.name, seconds] as const];
+  });
+  if (added.length === 0) return before;
+  const starts = new Map([...before, ...added]);
+  const listed = new Set(pods.map(({ name }) => name));
+  for (const name of starts.keys()) {
+    if (starts.size <= KEPT) break;
+    if (!listed.has(name)) starts.delete(name);
+  }
+  return starts;
+}
+
+function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null {
+  if (ready !== true || startTime === null || readyChangedAt === null) return null;
+  const seconds = Math.ceil(secondsBetween(startTime, readyChangedAt));
+  return seconds >= 0 && seconds <= LONGEST_SECONDS ? seconds : null;
+}
+
+/** Returns the time in which 95 % of the pods have become ready, at least 1 s; null: none has. */
+export function podStartOf(starts: PodStarts): number | null {
+  const sorted = [...starts.values()].sort((one, other) => one - other);
+  const slow = sorted[Math.ceil(0.95 * sorted.length) - 1];
+  return slow === undefined ? null : Math.max(1, slow);
+}

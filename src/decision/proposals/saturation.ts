@@ -1,0 +1,148 @@
+import type { ResourceMetric } from '../../scaler/spec.js';
+import { countOf } from '../../units/count-of.js';
+import { milliFromNumber } from '../../units/quantity.js';
+import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
+import type { ContainersSample, Pod, Saturation } from '../snapshot/snapshot.js';
+import type { Proposal, ProposalContext } from './context.js';
+import { ceilCount } from './count.js';
+import { MilliSum } from './milli-sum.js';
+
+/** Percentage of the limits from which on usage hides load. The kernel lets a throttled pod use a little less than its limit. */
+const SATURATED_PERCENT = 98n;
+
+/** A step needs this much more of what is served than before: more pods of a workload that waits for a lock serve no more. */
+const GROWTH = 1.1;
+
+const NONE: Saturation = { since: null, served: null, step: null };
+
+export interface Stepped {
+  readonly proposal: Proposal;
+  /** For the next decision. */
+  readonly saturation: Saturation;
+}
+
+/**
+ * Raises the proposal of a cpu metric to `factor` times the ready pods if usage has been at the limits of the pods for
+ * half of a pod start, and more is served than when usage was last at the target, or than at the last step.
+ * Pods that start count toward the step. Until they have had their time to start there is no other one. Never lowers a
+ * proposal. Source: algorithm.md, section 3, Saturation.
+ */
+export function stepOnSaturation(
+  metric: ResourceMetric,
+  sample: ContainersSample,
+  base: Proposal,
+  context: ProposalContext,
+): Stepped {
+  const { saturation: settings } = metric;
+  const before = context.saturation ?? NONE;
+  if (settings === undefined || base.proposal === null)
+    return { proposal: base, saturation: { ...before, since: null } };
+  const step = before.step !== null && isUnderWay(before.step, context) ? before.step : null;
+  const usage = usageOfLimits(sample, context.pods);
+  if ('unknown' in usage) {
+    const why = `the usage of the limits is unknown: ${usage.unknown}`;
+    return told(base, { ...before, since: null, step }, why);
+  }
+  const { ready, percent } = usage;
+  const { now, target } = context;
+  if (percent < SATURATED_PERCENT) {
+    const isMeasure = before.served === null || isOnTarget(metric, base);
+    const served = isMeasure ? (sample.served ?? before.served) : before.served;
+    return told(base, { since: null, served, step: null }, `${percent} % of the limits`);
+  }
+  const since = before.since ?? now;
+  const state = { ...before, since, step };
+  const full = `${percent} % of the limits since ${formatInstant(since)}`;
+  if (step !== null)
+    return raised(base, { state, to: step.to, why: `${full}, step of ${formatInstant(step.at)}` });
+  const { served } = sample;
+  const whyNot = whyNoStep({ since, served, before: before.served, usage }, context);
+  if (whyNot !== null || served === undefined) return told(base, state, `${full}, ${whyNot ?? ''}`);
+  const to = ceilCount(settings.factor * ready);
+  const why = `${full}, ${settings.factor} x ${countOf(ready, 'ready pod')}`;
+  if (to <= target.specReplicas) return told(base, state, `${why} are ordered`);
+  return raised(base, { state: { since, served, step: { at: now, to } }, to, why });
+}
+
+/** Returns whether the usage of the pods that count is at or below the target. */
+function isOnTarget({ target }: ResourceMetric, { current }: Proposal): boolean {
+  const { averageUtilization = 0, averageValue = 0 } = current;
+  return target.type === 'Utilization'
+    ? averageUtilization <= target.percent
+    : milliFromNumber(averageValue) <= target.milli;
+}
+
+function whyNoStep(
+  {
+    since,
+    served,
+    before,
+    usage,
+  }: {
+    readonly since: Instant;
+    readonly served: number | undefined;
+    readonly before: number | null;
+    readonly usage: LimitUsage;
+  },
+  { now, podStartSeconds }: ProposalContext,
+): string | null {
+  if (podStartSeconds === null) return 'but the time in which pods start is not known';
+  const waitsUntil = addSeconds(since, podStartSeconds / 2);
+  if (now < waitsUntil) return `no step before ${formatInstant(waitsUntil)}`;
+  if (!usage.isWhole) return 'no step before all ready pods have been ready for a whole window';
+  if (served === undefined || before === null) return 'but it is not known whether more is served';
+  return served > GROWTH * before ? null : `but ${served} is served, ${before} before`;
+}
+
+function isUnderWay(
+  { at }: NonNullable<Saturation['step']>,
+  { now, podStartSeconds }: ProposalContext,
+): boolean {
+  return podStartSeconds !== null && secondsBetween(at, now) < podStartSeconds;
+}
+
+function told(base: Proposal, saturation: Saturation, why: string): Stepped {
+  return { proposal: { ...base, saturation: { why, replicas: null } }, saturation };
+}
+
+function raised(
+  base: Proposal,
+  { state, to, why }: { readonly state: Saturation; readonly to: number; readonly why: string },
+): Stepped {
+  if (to <= (base.proposal ?? 0)) return told(base, state, why);
+  return { proposal: { ...base, proposal: to, saturation: { why, replicas: to } }, saturation: state };
+}
+
+interface LimitUsage {
+  /** All ready pods. */
+  readonly ready: number;
+  /** Usage of the pods that were ready for the whole window, in percent of their limits, rounded down. */
+  readonly percent: bigint;
+  /** Whether these are all ready pods. */
+  readonly isWhole: boolean;
+}
+
+/** Returns the usage of the ready pods, or why it is not known. */
+function usageOfLimits(
+  sample: ContainersSample,
+  pods: readonly Pod[],
+): LimitUsage | { readonly unknown: string } {
+  const indexes = new Map(sample.pods.map((name, index) => [name, index]));
+  const used = new MilliSum();
+  let limits = 0n;
+  let [ready, measured] = [0, 0];
+  for (const { name, phase, deleting, ready: isReady, readyChangedAt, cpuLimit } of pods) {
+    if (deleting || phase !== 'Running' || isReady !== true) continue;
+    ready += 1;
+    if (cpuLimit === undefined) return { unknown: `pod ${name} has no cpu limit` };
+    if (readyChangedAt !== null && addSeconds(readyChangedAt, sample.windowSeconds) > sample.at) continue;
+    const index = indexes.get(name);
+    if (index === undefined) return { unknown: `pod ${name} has no sample` };
+    for (let at = sample.starts[index] ?? 0; at < (sample.starts[index + 1] ?? 0); at += 1)
+      used.add(sample.values[at] ?? NaN);
+    limits += cpuLimit;
+    measured += 1;
+  }
+  if (limits === 0n) return { unknown: 'no pod has been ready for a whole window' };
+  return { ready, percent: (used.total * 100n) / limits, isWhole: measured === ready };
+}

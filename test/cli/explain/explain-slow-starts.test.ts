@@ -1,0 +1,55 @@
+import { expect, it } from '@jest/globals';
+import { runCli } from '../fake-io.js';
+import { cpuSnapshot, scalerDocument } from '../live-service.js';
+
+async function explain(snapshot: unknown): Promise<string> {
+  const { stdout } = await runCli(['explain', '--snapshot', '-'], { stdin: JSON.stringify(snapshot) });
+  return stdout;
+}
+
+it('explain prints the backlog of a metric, and how it adds up', async () => {
+  const external = {
+    metric: { name: 'jobs' },
+    query: 'sum(rate(jobs[1m]))',
+    target: { averageValue: 8 },
+    backlog: { query: 'sum(waiting)', drainSeconds: 60 },
+    capacity: { query: 'max(capacity)' },
+  };
+  const samples = [{ at: '2026-01-01T00:00:00Z', values: [64], backlog: 480, capacity: 8 }];
+
+  const text = await explain(
+    cpuSnapshot(0, { scaler: scalerDocument({ metrics: [{ external }] }), samples }),
+  );
+
+  expect(text).toContain('    backlog sum(waiting), worked off in 60 s\n');
+  expect(text).toContain('    per pod max(capacity)\n');
+  expect(text).toContain('    count   64 + 480 / 60 s = 72, ceil(72 / 8) = 9\n');
+});
+
+it('explain adds the time in which pods start, and prints the state of a saturation step', async () => {
+  const external = {
+    metric: { name: 'jobs' },
+    query: 'sum(rate(jobs[1m]))',
+    target: { averageValue: 8 },
+    backlog: { query: 'sum(waiting)', drainSeconds: 60 },
+  };
+  const resource = {
+    name: 'cpu',
+    target: { averageUtilization: 60 },
+    saturation: { served: { query: 'sum(rate(served[1m]))' } },
+  };
+  const scaler = scalerDocument({ metrics: [{ external }, { resource }], podStart: { seconds: 120 } });
+  const cpu = cpuSnapshot(83);
+  const samples = [
+    { at: '2026-01-01T00:00:00Z', values: [64], backlog: 480 },
+    ...(cpu as { readonly samples: readonly unknown[] }).samples,
+  ];
+
+  const text = await explain({ ...cpu, scaler, samples });
+
+  expect(text).toContain(
+    '    count   64 + 480 / (60 s + 120 s of pod start) = 66.667, ceil(66.667 / 8) = 9\n',
+  );
+  expect(text).toContain('    served  sum(rate(served[1m]))\n');
+  expect(text).toMatch(/ {4}step {4}the usage of the limits is unknown: pod \S+ has no cpu limit\n/);
+});
