@@ -12,6 +12,7 @@ import { checkLease } from './checks/lease.js';
 import { checkNotifications } from './checks/notifications.js';
 import { checkOtherScaler } from './checks/other-scaler.js';
 import { checkPermissions } from './checks/permissions.js';
+import { checkPodStart } from './checks/pod-start.js';
 import { checkPods } from './checks/pods.js';
 import { checkHistory, checkPrometheus } from './checks/prometheus.js';
 import { checkPrometheusClock } from './checks/prometheus-clock.js';
@@ -71,6 +72,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['replicas-writer', checkReplicasWriter],
   ['query', checkQuery],
   ['query-window', checkQueryWindow],
+  ['pod-start', checkPodStart],
   ['spikes', checkSpikes],
   ['decision', checkDecision],
 ];

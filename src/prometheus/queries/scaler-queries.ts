@@ -2,7 +2,7 @@ import { isReadAsZero } from '../../decision/samples/sample-rules.js';
 import { isByPod } from '../../promql/by-pod.js';
 import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { MaxReplicasFrom, MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Answer } from '../answers/answer.js';
 import { isByNamespace, isOfResource, resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -95,8 +95,13 @@ function compileCeiling(scaler: Scaler, sources: ReadonlyMap<string, SourceConfi
   if (maxReplicasFrom === null) return null;
   const source = sourceFor(scaler, maxReplicasFrom.source, sources);
   if ('kind' in source) return source;
-  const text = substitute(maxReplicasFrom.query, variablesOf(scaler));
+  const text = ceilingQuery(maxReplicasFrom, scaler);
   return { kind: 'own', key: ownKey(source, text), source, text, checks: null };
+}
+
+/** Returns the query of `maxReplicasFrom` as it is sent. */
+export function ceilingQuery({ query }: MaxReplicasFrom, scaler: Scaler): string {
+  return substitute(query, variablesOf(scaler));
 }
 
 function compileRanking(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricQuery | null {

@@ -193,3 +193,36 @@ describe('createReadyQueue', () => {
     expect([called.length, turns.length]).toEqual([6, 1]);
   });
 });
+
+describe('the query of maxReplicasFrom', () => {
+  const limited = (name: string, source = 'default'): Scaler => {
+    const scaler = scalerOf(name, 'a');
+    return { ...scaler, spec: { ...scaler.spec, maxReplicasFrom: { query: 'free{x="$name"}', source } } };
+  };
+
+  it('is one of the answers that a scaler waits for, and is not one of its metrics', async () => {
+    const { take, ready } = await start([limited('web'), scalerOf('api', 'a')]);
+    take('a');
+    await settle();
+    expect(ready.map(([{ name }]) => name)).toEqual(['api']);
+
+    take('free{x="web"}', FAILED);
+    await settle();
+
+    expect(ready.map(([{ name }, { results, ceiling }]) => [name, results, ceiling])).toEqual([
+      ['api', [VALUE], undefined],
+      ['web', [VALUE], FAILED],
+    ]);
+  });
+
+  it('fails without its data source, and the metrics keep their answers', async () => {
+    const { take, ready } = await start([limited('web', 'gpus')]);
+    take('a');
+    await settle();
+
+    expect(ready[0]?.[1]).toMatchObject({
+      results: [VALUE],
+      ceiling: { class: 'failed', message: 'the service config has no data source "gpus"' },
+    });
+  });
+});

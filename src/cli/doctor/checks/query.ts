@@ -1,10 +1,11 @@
 import { isReadAsZero, seriesCountError } from '../../../decision/samples/sample-rules.js';
-import type { ErrorSample, Pod, Sample } from '../../../decision/snapshot/snapshot.js';
+import { ceilingOf } from '../../../decision/limits/ceiling.js';
+import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../../kubernetes/api/types.js';
 import type { Answer } from '../../../prometheus/answers/answer.js';
 import { isOfResource } from '../../../prometheus/data-source/resource-queries.js';
-import { toSample } from '../../../prometheus/samples.js';
-import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
+import { toCeiling, toSample } from '../../../prometheus/samples.js';
+import { ceilingQuery, metricQuery } from '../../../prometheus/queries/scaler-queries.js';
 import { labelOf, selectSeries } from '../../../prometheus/answers/columns.js';
 import { checkPatterns } from '../../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey } from '../../../scaler/spec.js';
@@ -54,8 +55,37 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
     }),
   );
-  const problems = results.flat().filter(({ status }) => status !== 'ok');
+  const ofCeiling = await checkCeiling(facts, make);
+  const problems = [...results.flat(), ...ofCeiling].filter(({ status }) => status !== 'ok');
   return problems.length === 0 ? [make.ok('')] : problems;
+}
+
+/** Checks that `maxReplicasFrom` has a value, which must be one of replicas, including those that run. */
+async function checkCeiling(
+  { scaler, cluster, sources }: ScalerFacts,
+  make: ResultBuilder,
+): Promise<readonly CheckResult[]> {
+  const { maxReplicasFrom } = scaler.spec;
+  const context = maxReplicasFrom === null ? undefined : sources.get(maxReplicasFrom.source);
+  if (maxReplicasFrom === null || context === undefined) return [];
+  const query = ceilingQuery(maxReplicasFrom, scaler);
+  const fix = `run the query in the Prometheus UI: ${query}`;
+  const sample = toCeiling(await context.runQuery(query), context.clock.now());
+  const ceiling = ceilingOf({ scaler, maxReplicasFrom: sample, state: EMPTY_STATE });
+  if (ceiling === null) {
+    const why = sample.form === 'error' ? sample.error : (sample.partial ?? 'no value');
+    return [make.warning(`maxReplicasFrom: ${why}: the last value applies, otherwise only maxReplicas`, fix)];
+  }
+  const target = cluster?.target;
+  const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
+  if (ceiling.replicas >= current) return [];
+  const message = `maxReplicasFrom is ${ceiling.replicas}, below the present ${current} replicas: nothing scales up`;
+  return [
+    make.warning(
+      message,
+      `the query must return replicas, including those that run, not what is free; ${fix}`,
+    ),
+  ];
 }
 
 function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult {

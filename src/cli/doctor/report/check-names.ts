@@ -20,6 +20,7 @@ export const CHECK_NAMES = [
   'replicas-writer',
   'query',
   'query-window',
+  'pod-start',
   'spikes',
   'decision',
 ] as const;

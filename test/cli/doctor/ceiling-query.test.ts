@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Scripted, clusterOfWeb, document, diagnosed, healthy, prometheus } from './fixture.js';
+
+describe('the check query of maxReplicasFrom', () => {
+  /** Returns what doctor reports for 2 replicas of `shop/web` and this answer. */
+  async function ofCeiling(script: readonly Scripted[]): Promise<readonly (string | null)[]> {
+    const { simulator, pods } = await clusterOfWeb();
+    const { url } = await prometheus([...script, ...healthy(pods)]);
+    const spec = '  maxReplicasFrom: { query: \'sum(free{namespace="$namespace"})\' }\n';
+    const documents = { web: document('web', spec) };
+    const { of } = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
+    return of('query').flatMap(({ status, message, fix }) => [`${status}: ${message}`, fix]);
+  }
+
+  it('warns without a value, and below the present replicas', async () => {
+    expect(await ofCeiling([])).toEqual([
+      'warning: maxReplicasFrom: no series: the last value applies, otherwise only maxReplicas',
+      'run the query in the Prometheus UI: sum(free{namespace="shop"})',
+    ]);
+    expect(await ofCeiling([[/^sum\(free/, 1]])).toEqual([
+      'warning: maxReplicasFrom is 1, below the present 2 replicas: nothing scales up',
+      'the query must return replicas, including those that run, not what is free; run the query in the Prometheus UI: sum(free{namespace="shop"})',
+    ]);
+    expect(await ofCeiling([[/^sum\(free/, 2]])).toEqual([]);
+  });
+});

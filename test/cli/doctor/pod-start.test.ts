@@ -1,0 +1,61 @@
+import { expect, it } from '@jest/globals';
+import { checkPodStart } from '../../../src/cli/doctor/checks/pod-start.js';
+import type { ScalerFacts } from '../../../src/cli/doctor/targets/scaler-facts.js';
+import type { ClusterPod } from '../../../src/kubernetes/api/types.js';
+import { aPod, aSource, at, scalerOf } from '../../support/builders.js';
+
+const one = (periodSeconds: number): object => ({
+  scaleUp: { policies: [{ type: 'Pods', value: 1, periodSeconds }] },
+});
+
+/** Returns the messages for pods that became ready this many seconds after their start. */
+function messages(
+  starts: readonly (number | null)[],
+  { range = '1m', behavior }: { readonly range?: string; readonly behavior?: object } = {},
+): readonly string[] {
+  const scaler = scalerOf({
+    scaleTargetRef: { name: 'web' },
+    minReplicas: 2,
+    maxReplicas: 12,
+    metrics: [
+      {
+        external: {
+          metric: { name: 'rps' },
+          query: `sum(rate(requests_total[${range}]))`,
+          target: { averageValue: 50 },
+        },
+      },
+    ],
+    ...(behavior === undefined ? {} : { behavior }),
+  });
+  const pods = starts.map((seconds, index): { readonly pod: ClusterPod } => {
+    const ready = seconds === null ? { ready: false } : { ready: true, readyChangedAt: at(seconds) };
+    return { pod: aPod(`web-${index}`, { startTime: at(0), ...ready }) };
+  });
+  const source = { source: aSource({ scrapeIntervalSeconds: 15 }) };
+  const facts = { scaler, cluster: { pods }, sources: new Map([['default', source]]) };
+  // Only what the check reads.
+  return checkPodStart(facts as unknown as ScalerFacts).map(({ message, fix }) => `${message}; ${fix ?? ''}`);
+}
+
+const NONE = ['; '];
+
+it('names a range that is at least twice the start of a pod and four scrape intervals', () => {
+  expect(messages([40, 60, 500], { range: '2m' })).toEqual([
+    'External metric rps: the range of 120 s is longer than the 60 s in which a pod becomes ready: a rise of the load is seen in full after 120 s, although pods could serve it after 60 s; shorten the range to four scrape intervals: [60s]',
+  ]);
+  expect(messages([61], { range: '2m' })).toEqual(NONE);
+  expect(messages([5], { range: '119s' })).toEqual(NONE);
+});
+
+it('names one pod per period if a pod starts slower', () => {
+  expect(messages([142], { behavior: one(60) })).toEqual([
+    'scale-up adds one pod per 60 s, and a pod becomes ready in 142 s: from 2 to 12 pods takes 682 s instead of 142 s, while the backlog grows; add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: 60 }',
+  ]);
+  expect(messages([60], { behavior: one(60) })).toEqual(NONE);
+  expect(messages([142], { behavior: {} })).toEqual(NONE);
+});
+
+it('says nothing while no pod is ready', () => {
+  expect(messages([null], { range: '1h', behavior: one(60) })).toEqual(NONE);
+});
