@@ -92,7 +92,7 @@ interface Reason {
 }
 
 function found(name: StateName, { cause, until = null }: Reason): ScalerState {
-  return { name, severity: STATES[name], cause: cause.replace(/\s+/g, ' '), until };
+  return { name, severity: STATES[name], cause: cause.replaceAll('\n', ' '), until };
 }
 
 /** Shared, because the status of each scaler holds a reference to its state. */
@@ -273,15 +273,15 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   const isActive = active === undefined || !isFailing(active);
   // Metrics of pods have no value at 0 replicas.
   if (isActive && decision?.currentReplicas === 0) return null;
-  const lacking = (decision?.metrics ?? []).flatMap(({ name, error, fallback }) => {
-    if (error !== null) return [`${error} for ${name}`];
-    return fallback === undefined
-      ? []
-      : [`${fallback.error} for ${name}, fallback of ${fallback.replicas} replicas`];
-  });
-  const [first] = lacking;
-  if (first !== undefined)
-    return { cause: lacking.length === 1 ? first : `${first}, and ${lacking.length - 1} more` };
+  let first: string | null = null;
+  let others = 0;
+  for (const { name, error, fallback } of decision?.metrics ?? []) {
+    if (error === null && fallback === undefined) continue;
+    if (first !== null) others += 1;
+    else if (fallback === undefined) first = `${error} for ${name}`;
+    else first = `${fallback.error} for ${name}, fallback of ${fallback.replicas} replicas`;
+  }
+  if (first !== null) return { cause: others === 0 ? first : `${first}, and ${others} more` };
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
 }
 
