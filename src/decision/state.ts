@@ -13,8 +13,8 @@ export const STATES = {
   Conflict: 'cannot-follow',
   NoTarget: 'cannot-follow',
   WriteFailed: 'cannot-follow',
-  NoData: 'cannot-follow',
   PodsNotReady: 'cannot-follow',
+  NoData: 'cannot-follow',
   AtMaximum: 'cannot-follow',
   Paused: 'held',
   DryRun: 'held',
@@ -105,7 +105,10 @@ interface Rule {
   readonly find: (facts: StateFacts, rejection: string | null) => Reason | null;
 }
 
-/** In order of precedence. Whoever has paused a scaler does not expect it to follow its load. */
+/**
+ * In order of precedence. Whoever has paused a scaler does not expect it to follow its load, and pods that do not run
+ * have no metrics.
+ */
 const RULES: readonly Rule[] = [
   {
     state: 'Conflict',
@@ -124,12 +127,12 @@ const RULES: readonly Rule[] = [
   },
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   { state: 'WriteFailed', when: 'the API server rejected the change of the replicas', find: writeFailed },
-  { state: 'NoData', when: 'a metric has no value, or that of the fallback', find: noData },
   {
     state: 'PodsNotReady',
     when: 'pods have no node, crash, have not been ready for 300 s, or their rollout is stuck',
     find: (facts) => unreached(facts, isFailing),
   },
+  { state: 'NoData', when: 'a metric has no value, or that of the fallback', find: noData },
   {
     state: 'AtMaximum',
     when: 'the metrics recommend more than the maximum in effect, and the bounds are not equal',

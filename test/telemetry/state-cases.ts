@@ -356,10 +356,11 @@ export const STATE_CASES: readonly StateCase[] = [
     }),
   ],
   [
-    'pods without a node',
+    'pods without a node, and so without data',
     'PodsNotReady',
     '4 replicas, 1 ready: 3 unschedulable because of cpu',
     decided({
+      snapshot: NO_SERIES,
       conditions: [unreached('Unschedulable', '4 replicas, 1 ready: 3 unschedulable because of cpu')],
     }),
   ],
