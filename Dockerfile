@@ -21,8 +21,8 @@ ARG OMIT=dev
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=${OMIT} --ignore-scripts
-# Only the demo uses this package; it is optional.
-RUN rm -rf node_modules/@marcbachmann/cel-js
+# Only the demo uses these packages; they are optional.
+RUN rm -rf node_modules/@marcbachmann/cel-js node_modules/tar node_modules/fflate
 
 # No shell and no npm; the user is 65532, who owns nothing here. Nothing is written: the root may be read-only.
 FROM ${BASE}

@@ -93,6 +93,8 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   '@azure/msal-node': ['prometheus/sign-in/azure.ts'],
   'google-auth-library': ['prometheus/sign-in/google.ts'],
   '@marcbachmann/cel-js': ['simulator/crd/cel-rules.ts'],
+  tar: ['cli/demo/programs/unpack.ts'],
+  fflate: ['cli/demo/programs/unpack.ts'],
   croner: ['schedules/cron.ts'],
   commander: ['cli/'],
   picocolors: ['cli/'],

@@ -7,10 +7,10 @@ const ROOT = join(import.meta.dirname, '../..');
 /** Returns the packages that `npm ci --omit=dev` installs, according to the lock file. */
 export function productionPackages(): readonly string[] {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
+    packages: Readonly<Record<string, { readonly dev?: boolean }>>;
   };
-  return Object.entries(lock.packages).flatMap(([path, { dev, devOptional }]) =>
-    path === '' || dev === true || devOptional === true ? [] : [path],
+  return Object.entries(lock.packages).flatMap(([path, { dev }]) =>
+    path === '' || dev === true ? [] : [path],
   );
 }
 

@@ -1,27 +1,30 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
-import type { ProgramContext } from '../../src/cli/demo/programs/context.js';
-import { findOnPath } from '../../src/cli/demo/programs/find-on-path.js';
-import { type Origin, type Program, findProgram } from '../../src/cli/demo/programs/find-program.js';
-import { runCommand } from '../../src/cli/demo/programs/run-command.js';
+import { hasDebianPackages, unpackDebianPackages } from '../../src/cli/demo/programs/debian-packages.js';
+import {
+  type Origin,
+  type Program,
+  type ProgramContext,
+  findOnPath,
+  findProgram,
+} from '../../src/cli/demo/programs/find-program.js';
 
 /** Chromium and its brands; the first one on the PATH is used. */
 const NAMES = ['chromium', 'google-chrome-stable', 'google-chrome', 'chromium-browser'];
 
-const LISTS_TIMEOUT_MS = 120_000;
-const DOWNLOAD_TIMEOUT_MS = 300_000;
-const UNPACK_TIMEOUT_MS = 120_000;
+/** Directories of a Mac, which are not on the PATH, and the programs in them. */
+const APPLICATIONS = [
+  ['/Applications/Chromium.app/Contents/MacOS', 'Chromium'],
+  ['/Applications/Google Chrome.app/Contents/MacOS', 'Google Chrome'],
+] as const;
 
 /** Chromium of Debian with the libraries that this machine lacks, unpacked without root. */
 const DEBIAN_CHROMIUM: Origin = {
   title: 'the packages of this distribution',
   folder: `chromium-debian-${arch()}`,
   path: () => 'bin/chromium',
-  isPossible: async ({ env }) => {
-    const tools = await Promise.all(['apt-get', 'dpkg'].map((name) => findOnPath(name, env)));
-    return tools.every((path) => path !== null);
-  },
+  isPossible: hasDebianPackages,
   download: downloadChromium,
 };
 
@@ -44,43 +47,19 @@ export async function findChromium(context: ProgramContext): Promise<string> {
     const path = await findOnPath(name, context.env);
     if (path !== null) return path;
   }
+  for (const [directory, name] of APPLICATIONS) {
+    const path = await findOnPath(name, { PATH: directory });
+    if (path !== null) return path;
+  }
   return findProgram(context, CHROMIUM);
 }
 
 async function downloadChromium(context: ProgramContext, folder: string): Promise<void> {
-  const work = join(folder, 'apt');
-  const archives = join(work, 'archives');
-  await mkdir(join(archives, 'partial'), { recursive: true });
-  await mkdir(join(work, 'lists', 'partial'), { recursive: true });
-  // Lists and locks of its own: it needs no root, and the lists of the system may be absent or outdated.
-  const own = [
-    ...option(`Dir::State::lists=${join(work, 'lists')}`),
-    ...option(`Dir::Cache=${work}`),
-    ...option('APT::Sandbox::User=root'),
-    ...option('APT::Update::Post-Invoke::='),
-    ...option('Debug::NoLocking=1'),
-  ];
-  const aptGet = (args: readonly string[], timeoutMs: number): Promise<string> =>
-    runCommand(context, { file: 'apt-get', args: ['-qq', ...own, ...args], folder: work, timeoutMs });
-  try {
-    await aptGet(['update'], LISTS_TIMEOUT_MS);
-    const install = ['install', '--yes', '--download-only', '--no-install-recommends', 'chromium'];
-    await aptGet(install, DOWNLOAD_TIMEOUT_MS);
-    for (const name of await readdir(archives)) {
-      if (!name.endsWith('.deb')) continue;
-      const args = ['-x', join(archives, name), folder];
-      await runCommand(context, { file: 'dpkg', args, folder: work, timeoutMs: UNPACK_TIMEOUT_MS });
-    }
-    await mkdir(join(folder, 'bin'));
-    await writeFile(join(folder, 'fonts.conf'), FONTS);
-    await writeFile(join(folder, 'bin/chromium'), START, { mode: 0o755 });
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-function option(text: string): readonly string[] {
-  return ['-o', text];
+  const install = ['install', '--yes', '--download-only', '--no-install-recommends', 'chromium'];
+  await unpackDebianPackages(context, install, folder);
+  await mkdir(join(folder, 'bin'));
+  await writeFile(join(folder, 'fonts.conf'), FONTS);
+  await writeFile(join(folder, 'bin/chromium'), START, { mode: 0o755 });
 }
 
 /** Finds the unpacked libraries and fonts next to it. */

@@ -29,7 +29,7 @@ describe('findVictoriaMetrics', () => {
 
     const folder = join(machine.root, `cache/promscaler/victoria-metrics-debian-${arch()}`);
     expect(await findVictoriaMetrics(machine.context())).toBe(join(folder, 'usr/bin/victoria-metrics'));
-    expect(await machine.calls()).toEqual(['-qq download victoria-metrics']);
+    expect(await machine.calls()).toEqual(['update', 'download victoria-metrics']);
   });
 
   it.each([

@@ -1,7 +1,6 @@
-import type { ProgramContext } from '../../src/cli/demo/programs/context.js';
 import { debianPackage } from '../../src/cli/demo/programs/debian-packages.js';
 import { PROMETHEUS } from '../../src/cli/demo/programs/find-prometheus.js';
-import { type Program, findProgram } from '../../src/cli/demo/programs/find-program.js';
+import { type Program, type ProgramContext, findProgram } from '../../src/cli/demo/programs/find-program.js';
 import { kubectlLayer } from './kubectl-layer.js';
 
 /** kubectl 1.35.2 and helm 4.1.4. */

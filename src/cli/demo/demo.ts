@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { MissingProgramError } from './programs/context.js';
+import { MissingProgramError } from './programs/find-program.js';
 import { findPrometheus } from './programs/find-prometheus.js';
 import { startPrometheus } from './programs/prometheus-server.js';
 import type { RunningPrometheus } from './programs/prometheus-server.js';

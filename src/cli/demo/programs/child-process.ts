@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { sleep } from '../../../units/clock.js';
 import type { Clock } from '../../../units/clock.js';
-import type { Environment } from './context.js';
-import { lastLines } from './run-command.js';
+import { type Environment, lastLines } from './run-command.js';
 
 export interface ChildOptions {
   /** Name in messages. */

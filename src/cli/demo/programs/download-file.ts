@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import axios from 'axios';
 import { DeadlineError, withDeadline } from '../../../units/clock.js';
-import type { ProgramContext } from './context.js';
+import type { ProgramContext } from './find-program.js';
 
 export interface Download {
   /** http or https. */
@@ -34,45 +34,33 @@ const MIB = 1024 * 1024;
  * file may exist and must not be used.
  */
 export async function downloadFile(context: ProgramContext, download: Download): Promise<void> {
-  const { limits } = download;
-  const options = { ms: limits.totalMs, parent: context.signal };
-  try {
-    await withDeadline(context.clock, options, (signal) => fetchInto(context, download, signal));
-  } finally {
-    context.progress?.('');
-  }
-}
-
-async function fetchInto(context: ProgramContext, download: Download, total: AbortSignal): Promise<void> {
-  const { clock } = context;
-  const { limits } = download;
+  const { clock, signal: parent, progress } = context;
+  const { totalMs: ms, idleMs } = download.limits;
   const stall = new AbortController();
-  const isStalled = (): void => stall.abort(new DeadlineError(limits.idleMs));
-  let forget = clock.after(limits.idleMs, isStalled);
-  const restart = (): void => {
-    forget();
-    forget = clock.after(limits.idleMs, isStalled);
+  const isIdle = (): (() => void) => clock.after(idleMs, () => stall.abort(new DeadlineError(idleMs)));
+  let cancel = isIdle();
+  const onBytes = (): void => {
+    cancel();
+    cancel = isIdle();
   };
-  const signal = AbortSignal.any([total, stall.signal]);
   try {
-    await transfer(context, download, { signal, onBytes: restart });
-  } catch (error) {
-    // Axios and streams replace the reason of an abort with their own errors.
-    throw signal.aborted ? signal.reason : error;
+    await withDeadline(clock, { ms, parent }, async (total) => {
+      const signal = AbortSignal.any([total, stall.signal]);
+      await transfer(context, download, { signal, onBytes }).catch((error: unknown) => {
+        // Axios and streams replace the reason of an abort with their own errors.
+        throw signal.aborted ? signal.reason : error;
+      });
+    });
   } finally {
-    forget();
+    cancel();
+    progress?.('');
   }
-}
-
-interface Transfer {
-  readonly signal: AbortSignal;
-  readonly onBytes: () => void;
 }
 
 async function transfer(
-  context: ProgramContext,
+  { clock, progress }: ProgramContext,
   { url, file, sha256, limits }: Download,
-  { signal, onBytes }: Transfer,
+  { signal, onBytes }: { readonly signal: AbortSignal; readonly onBytes: () => void },
 ): Promise<void> {
   const { data, headers } = await axios.get<Readable>(url, {
     responseType: 'stream',
@@ -86,43 +74,28 @@ async function transfer(
   let bytes = 0;
   let shownMs = -Infinity;
   const check = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    if (length > limits.bytes)
+      throw new Error(`the file has ${length} bytes, at most ${limits.bytes} are expected`);
     for await (const chunk of chunks) {
       onBytes();
       bytes += chunk.length;
       if (bytes > limits.bytes) throw new Error(`the file has more than ${limits.bytes} bytes`);
       hash.update(chunk);
-      const nowMs = context.clock.monotonicMs();
+      const nowMs = clock.monotonicMs();
       if (nowMs - shownMs >= PROGRESS_INTERVAL_MS) {
-        context.progress?.(progressText(bytes, length));
+        const of = Number.isNaN(length) ? '' : ` of ${Math.ceil(length / MIB)}`;
+        progress?.(`${Math.floor(bytes / MIB)}${of} MiB`);
         shownMs = nowMs;
       }
       yield chunk;
     }
   };
-  if (length > limits.bytes) {
-    data.destroy();
-    throw new Error(`the file has ${length} bytes, at most ${limits.bytes} are expected`);
-  }
-  try {
-    await pipeline(data, check, createWriteStream(file, { flags: 'wx' }), { signal });
-  } catch (error) {
-    if (bytes < length && !signal.aborted && isCutOff(error)) throw cutOff(bytes, length);
-    throw error;
-  }
-  if (bytes < length) throw cutOff(bytes, length);
+  await pipeline(data, check, createWriteStream(file, { flags: 'wx' }), { signal }).catch(
+    (error: unknown) => {
+      if (!(bytes < length && /aborted|ECONNRESET|premature/i.test(String(error)))) throw error;
+    },
+  );
+  if (bytes < length) throw new Error(`the connection was closed after ${bytes} of ${length} bytes`);
   const sum = hash.digest('hex');
   if (sum !== sha256) throw new Error(`its SHA-256 sum is ${sum}, must be ${sha256}`);
-}
-
-function progressText(bytes: number, length: number): string {
-  const done = Math.floor(bytes / MIB);
-  return Number.isNaN(length) ? `${done} MiB` : `${done} of ${Math.ceil(length / MIB)} MiB`;
-}
-
-function isCutOff(error: unknown): boolean {
-  return /aborted|ECONNRESET|premature/i.test(String(error));
-}
-
-function cutOff(bytes: number, length: number): Error {
-  return new Error(`the connection was closed after ${bytes} of ${length} bytes`);
 }

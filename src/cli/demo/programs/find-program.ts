@@ -1,8 +1,21 @@
-import { join } from 'node:path';
-import { type ProgramContext, MissingProgramError } from './context.js';
-import { findOnPath } from './find-on-path.js';
-import { cacheDirectory, cachedProgram, programFromCache } from './program-cache.js';
-import { runCommand } from './run-command.js';
+import { constants } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Clock } from '../../../units/clock.js';
+import { type Environment, runCommand } from './run-command.js';
+
+export interface ProgramContext {
+  /** Also those of the cache directory and `PROMSCALER_PROMETHEUS_MIRROR`. */
+  readonly env: Environment;
+  readonly clock: Clock;
+  /** Aborts downloads. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with one sentence before a download, and when a source fails and another one is tried. */
+  readonly report?: ((line: string) => void) | undefined;
+  /** Called a few times a second during a download, and with '' at its end. Replaces the previous text. */
+  readonly progress?: ((text: string) => void) | undefined;
+}
 
 /** A source of a program that is not on the PATH. */
 export interface Origin {
@@ -12,6 +25,7 @@ export interface Origin {
   /** Path of a program in that directory. */
   readonly path: (binary: string) => string;
   readonly isPossible: (context: ProgramContext) => Promise<boolean>;
+  /** Fills the empty directory `folder`. */
   readonly download: (context: ProgramContext, folder: string) => Promise<void>;
 }
 
@@ -27,7 +41,14 @@ export interface Program {
   readonly page: string;
 }
 
+/** A program is not installed and cannot be downloaded. The message ends with an install command. */
+export class MissingProgramError extends Error {
+  override name = 'MissingProgramError';
+}
+
 const PROBE_TIMEOUT_MS = 20_000;
+const PARTIAL = '.partial-';
+const ABANDONED_MS = 3_600_000;
 
 /**
  * Returns the path of a program: from the PATH, the cache, or downloaded into the cache. Throws `MissingProgramError`.
@@ -37,22 +58,22 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
   const onPath = await findOnPath(binary, context.env);
   if (onPath !== null) return onPath;
   const reasons: string[] = [];
+  let failure: string | null = null;
   try {
+    const cache = cacheDirectory(context.env);
     for (const { folder, path } of origins) {
-      const cached = await cachedProgram(context, { name: folder, program: path(binary) });
-      if (cached !== null) return cached;
+      const cached = join(cache, folder, path(binary));
+      if (await isExecutable(cached)) return cached;
     }
-    const possible: Origin[] = [];
-    for (const origin of origins) if (await origin.isPossible(context)) possible.push(origin);
-    for (const [index, origin] of possible.entries()) {
+    for (const origin of origins) {
+      if (!(await origin.isPossible(context))) continue;
+      if (failure !== null) context.report?.(failure);
       try {
-        return await programFrom(context, program, origin);
+        return await fillCache(context, program, origin);
       } catch (error) {
         if (context.signal?.aborted === true) throw error;
-        const reason = reasonOf(error);
-        reasons.push(reason);
-        if (index < possible.length - 1)
-          context.report?.(`${title} cannot be downloaded from ${origin.title}: ${reason}`);
+        reasons.push(reasonOf(error));
+        failure = `${title} cannot be downloaded from ${origin.title}: ${reasonOf(error)}`;
       }
     }
   } catch (error) {
@@ -64,32 +85,82 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
   );
 }
 
-function programFrom(context: ProgramContext, program: Program, origin: Origin): Promise<string> {
-  const { title, binary, probe } = program;
-  const path = origin.path(binary);
-  return programFromCache(context, {
-    name: origin.folder,
-    program: path,
-    fill: async (folder) => {
-      context.report?.(`downloading ${title} from ${origin.title} to ${cacheDirectory(context)} ...`);
-      await origin.download(context, folder);
-      await runCommand(context, {
-        file: join(folder, path),
-        args: probe,
-        folder,
-        timeoutMs: PROBE_TIMEOUT_MS,
-      });
-    },
-  });
+/**
+ * Downloads to a temporary directory of the cache and then renames it: a partial directory is never used, and the first
+ * of two processes wins. Returns the path of the program.
+ */
+async function fillCache(
+  context: ProgramContext,
+  { title, binary, probe }: Pick<Program, 'title' | 'binary' | 'probe'>,
+  origin: Origin,
+): Promise<string> {
+  const cache = cacheDirectory(context.env);
+  const path = join(cache, origin.folder, origin.path(binary));
+  await mkdir(cache, { recursive: true });
+  await removeAbandoned(context, cache);
+  const partial = await mkdtemp(join(cache, PARTIAL));
+  try {
+    context.report?.(`downloading ${title} from ${origin.title} to ${cache} ...`);
+    await origin.download(context, partial);
+    const probed = { file: join(partial, origin.path(binary)), args: probe, folder: partial };
+    await runCommand(context, { ...probed, timeoutMs: PROBE_TIMEOUT_MS });
+    await rename(partial, join(cache, origin.folder)).catch(async (error: unknown) => {
+      if (!(await isExecutable(path))) throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+  return path;
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+async function removeAbandoned({ clock }: ProgramContext, cache: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    if (!name.startsWith(PARTIAL)) continue;
+    // dpkg and tar set the mtime of a directory to that of the package, so a directory in use would look abandoned.
+    const found = await stat(join(cache, name)).catch(() => null);
+    if (found !== null && clock.now() - found.ctimeMs > ABANDONED_MS)
+      await rm(join(cache, name), { recursive: true, force: true });
+  }
 }
 
-async function installLine(context: ProgramContext, { install, page }: Program): Promise<string> {
+/** Returns `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`, on Windows a directory in `%LOCALAPPDATA%`. */
+function cacheDirectory(env: Environment): string {
+  const { XDG_CACHE_HOME: cache = '', HOME: home = '', LOCALAPPDATA: local = '' } = env;
+  // The XDG specification declares relative paths invalid.
+  if (isAbsolute(cache)) return join(cache, 'promscaler');
+  if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
+  if (isAbsolute(local)) return join(local, 'promscaler');
+  throw new Error('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
+}
+
+/** Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH. */
+export async function findOnPath(name: string, env: Environment): Promise<string | null> {
+  const file = platform() === 'win32' ? `${name}.exe` : name;
+  for (const folder of (env['PATH'] ?? env['Path'] ?? '').split(delimiter)) {
+    if (isAbsolute(folder) && (await isExecutable(join(folder, file)))) return join(folder, file);
+  }
+  return null;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function installLine({ env }: ProgramContext, { install, page }: Program): Promise<string> {
   for (const [manager, line] of Object.entries(install)) {
-    if ((await findOnPath(manager, context.env)) !== null) return line;
+    if ((await findOnPath(manager, env)) !== null) return line;
   }
   return page;
+}
+
+export function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  // The errors of Node.js for several addresses have an empty message.
+  const { code } = error as { readonly code?: unknown };
+  return reason === '' && typeof code === 'string' ? code : reason;
 }

@@ -1,6 +1,5 @@
-import type { ProgramContext } from './context.js';
 import { debianPackage } from './debian-packages.js';
-import { type Program, findProgram } from './find-program.js';
+import { type Program, type ProgramContext, findProgram } from './find-program.js';
 import { prometheusRelease } from './prometheus-release.js';
 
 export const PROMETHEUS: Program = {

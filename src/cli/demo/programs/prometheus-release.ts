@@ -1,12 +1,9 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import type { ProgramContext } from './context.js';
-import { downloadFile } from './download-file.js';
-import type { DownloadLimits } from './download-file.js';
-import type { Origin } from './find-program.js';
-import { unpackTar } from './unpack-tar.js';
-import { readZipFile } from './unpack-zip.js';
+import { type DownloadLimits, downloadFile } from './download-file.js';
+import { type Origin, type ProgramContext, reasonOf } from './find-program.js';
+import { unpackTar, unpackZip } from './unpack.js';
 
 /** A file of a release. */
 export interface ReleaseArchive {
@@ -81,17 +78,15 @@ export function prometheusRelease(options: ReleaseOptions = {}): Origin {
     path: (binary) => `${binary}${suffix}`,
     isPossible: () => Promise.resolve(archive !== undefined),
     download: async (context, folder) => {
-      const isZip = suffix !== '';
+      const [extension, unpack] = suffix === '' ? ['tar.gz', unpackTar] : ['zip', unpackZip];
       const work = join(folder, 'download');
       await mkdir(work);
       const file = join(work, 'archive');
-      const url = `${mirror(context)}/v${release.version}/${name}${isZip ? '.zip' : '.tar.gz'}`;
+      const url = `${mirror(context)}/v${release.version}/${name}.${extension}`;
       try {
         await downloadFile(context, { url, file, sha256: archive?.sha256 ?? '', limits });
-        const programs = ['prometheus', 'promtool'].map((program) => `${program}${suffix}`);
-        const files = new Map(programs.map((program) => [`${name}/${program}`, join(folder, program)]));
-        if (isZip) await unpackZip(file, files);
-        else await unpackTar(file, { files, mostBytes: MOST_PROGRAM_BYTES });
+        const names = ['prometheus', 'promtool'].map((program) => `${name}/${program}${suffix}`);
+        await unpack(file, { names, strip: `${name}/`, folder, mostBytes: MOST_PROGRAM_BYTES });
       } catch (error) {
         throw new Error(`${withoutPassword(url)}: ${reasonOf(error)}`, { cause: error });
       } finally {
@@ -114,20 +109,4 @@ function withoutPassword(text: string): string {
   const url = new URL(text);
   [url.username, url.password] = ['', ''];
   return url.href;
-}
-
-function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  // The errors of Node.js for several addresses have an empty message.
-  const { code } = error as { readonly code?: unknown };
-  return reason === '' && typeof code === 'string' ? code : reason;
-}
-
-async function unpackZip(archive: string, files: ReadonlyMap<string, string>): Promise<void> {
-  const zip = await readFile(archive);
-  for (const [name, path] of files) {
-    const contents = readZipFile(zip, name);
-    if (contents === null) throw new Error(`the archive has no ${name}`);
-    await writeFile(path, contents, { mode: 0o755, flag: 'wx' });
-  }
 }

@@ -9,8 +9,8 @@ import { sleep, withDeadline } from '../../../units/clock.js';
 import type { Clock } from '../../../units/clock.js';
 import { startChild } from './child-process.js';
 import type { Child } from './child-process.js';
-import type { Environment } from './context.js';
 import { freePort } from './free-port.js';
+import type { Environment } from './run-command.js';
 
 export interface PrometheusOptions {
   /** Path from `findPrometheus`. */

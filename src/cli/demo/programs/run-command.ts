@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
-import { DeadlineError, withDeadline } from '../../../units/clock.js';
-import type { ProgramContext } from './context.js';
+import { promisify } from 'node:util';
+import { type Clock, DeadlineError, withDeadline } from '../../../units/clock.js';
+
+/** Environment variables. Child processes inherit all. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Command {
   readonly file: string;
@@ -13,26 +16,20 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const QUOTED_LINES = 3;
 
 /** Returns the standard output of a program. Throws an `Error` that quotes its last lines if the exit code is not 0. */
-export async function runCommand(context: ProgramContext, command: Command): Promise<string> {
-  const { file, args, folder, timeoutMs } = command;
-  return withDeadline(context.clock, { ms: timeoutMs }, (signal) => {
-    return new Promise<string>((resolve, reject) => {
-      const options = {
-        cwd: folder,
-        env: { ...context.env, LC_ALL: 'C' },
-        maxBuffer: MAX_OUTPUT_BYTES,
-        signal,
-      };
-      execFile(file, [...args], options, (error, stdout, stderr) => {
-        if (error === null) {
-          resolve(stdout);
-          return;
-        }
-        const why: unknown = signal.reason;
-        const text = why instanceof DeadlineError ? why.message : lastLines(stderr) || error.message;
-        reject(new Error(`${file} ${args[0] ?? ''}: ${text}`, { cause: error }));
-      });
-    });
+export async function runCommand(
+  { env, clock }: { readonly env: Environment; readonly clock: Clock },
+  { file, args, folder, timeoutMs }: Command,
+): Promise<string> {
+  return withDeadline(clock, { ms: timeoutMs }, async (signal) => {
+    const options = { cwd: folder, env: { ...env, LC_ALL: 'C' }, maxBuffer: MAX_OUTPUT_BYTES, signal };
+    try {
+      return (await promisify(execFile)(file, [...args], options)).stdout;
+    } catch (error) {
+      const { message, stderr = '' } = error as { readonly message: string; readonly stderr?: string };
+      const why: unknown = signal.reason;
+      const text = why instanceof DeadlineError ? why.message : lastLines(stderr) || message;
+      throw new Error(`${file} ${args[0] ?? ''}: ${text}`, { cause: error });
+    }
   });
 }
 

@@ -1,12 +1,19 @@
 import { deflateRawSync } from 'node:zlib';
 
 /** Builds a tar of regular files, or of entries of another type, with two empty blocks at its end. */
-export function tarOf(files: Readonly<Record<string, Buffer>>, type = '0'): Buffer {
+export function tarOf(files: Readonly<Record<string, Buffer>>, type = '0', linksTo = ''): Buffer {
   const blocks = Object.entries(files).flatMap(([name, contents]) => {
     const header = Buffer.alloc(512);
     header.write(name, 0);
+    header.write('0000644 ', 100);
     header.write(`${contents.length.toString(8).padStart(11, '0')} `, 124);
+    // The sum is computed with spaces in its place.
+    header.write('        ', 148);
     header.write(type, 156);
+    header.write(linksTo, 157);
+    header.write('ustar\u000000', 257);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
     return [header, contents, Buffer.alloc((512 - (contents.length % 512)) % 512)];
   });
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
@@ -39,6 +46,7 @@ export function zipOf(
   const end = Buffer.alloc(22);
   const comment = Buffer.from(options.comment ?? '');
   end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(Object.keys(files).length, 8);
   end.writeUInt16LE(Object.keys(files).length, 10);
   end.writeUInt32LE(offset, 16);
   end.writeUInt16LE(comment.length, 20);

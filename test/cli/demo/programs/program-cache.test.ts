@@ -1,8 +1,7 @@
 import { access, mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ProgramContext } from '../../../../src/cli/demo/programs/context.js';
-import { programFromCache } from '../../../../src/cli/demo/programs/program-cache.js';
+import { type ProgramContext, findProgram } from '../../../../src/cli/demo/programs/find-program.js';
 import { addSeconds } from '../../../../src/units/time.js';
 import { type Machine, createMachine } from '../../../programs/machine.js';
 
@@ -14,9 +13,31 @@ beforeEach(async () => {
 
 afterEach(() => machine.remove());
 
-const program = async (folder: string): Promise<void> => {
-  await writeFile(join(folder, 'run'), '#!/bin/sh\n', { mode: 0o755 });
-};
+const write = (folder: string): Promise<void> =>
+  writeFile(join(folder, 'run'), '#!/bin/sh\n', { mode: 0o755 });
+
+/** Finds the program `run`, which `download` writes to the directory `folder` of the cache. */
+const find = (
+  folder: string,
+  download: (into: string) => Promise<void> = write,
+  context: ProgramContext = machine.context(),
+): Promise<string> =>
+  findProgram(context, {
+    title: 'a program',
+    binary: 'run',
+    origins: [
+      {
+        title: 'a test',
+        folder,
+        path: (binary) => binary,
+        isPossible: () => Promise.resolve(true),
+        download: (_context, into) => download(into),
+      },
+    ],
+    probe: [],
+    install: {},
+    page: '',
+  });
 
 /** A process whose clock is ahead of the time at which files were changed. */
 function later(seconds: number): ProgramContext {
@@ -24,18 +45,15 @@ function later(seconds: number): ProgramContext {
   return { ...context, clock: { ...context.clock, now: () => addSeconds(context.clock.now(), seconds) } };
 }
 
-describe('programFromCache', () => {
+describe('the cache of findProgram', () => {
   it('keeps what another process unpacks, although dpkg dates the directory back to the package', async () => {
-    const wanted = { name: 'first', program: 'run' };
-    const fill = async (folder: string): Promise<void> => {
+    const path = await find('first', async (folder) => {
       await writeFile(join(folder, 'archive.deb'), '');
       await utimes(folder, new Date('2020-01-01'), new Date('2020-01-01'));
-      await programFromCache(machine.context(), { name: 'second', program: 'run', fill: program });
+      await find('second');
       await access(join(folder, 'archive.deb'));
-      await program(folder);
-    };
-
-    const path = await programFromCache(machine.context(), { ...wanted, fill });
+      await write(folder);
+    });
 
     expect(path).toBe(join(machine.root, 'cache/promscaler/first/run'));
     expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual(['first', 'second']);
@@ -47,8 +65,14 @@ describe('programFromCache', () => {
   ])('%s a download that was interrupted %i s ago', async (_, seconds, left) => {
     await mkdir(join(machine.root, 'cache/promscaler/.partial-old'), { recursive: true });
 
-    await programFromCache(later(seconds), { name: 'first', program: 'run', fill: program });
+    await find('first', write, later(seconds));
 
     expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual(left);
+  });
+
+  it('does not keep a download without the program', async () => {
+    await expect(find('first', () => Promise.resolve())).rejects.toThrow('ENOENT');
+
+    expect(await readdir(join(machine.root, 'cache/promscaler'))).toEqual([]);
   });
 });

@@ -6,10 +6,12 @@ import type { RequestListener, Server } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { MissingProgramError } from '../../../../src/cli/demo/programs/context.js';
-import type { ProgramContext } from '../../../../src/cli/demo/programs/context.js';
 import { debianPackage } from '../../../../src/cli/demo/programs/debian-packages.js';
-import { findProgram } from '../../../../src/cli/demo/programs/find-program.js';
+import {
+  MissingProgramError,
+  type ProgramContext,
+  findProgram,
+} from '../../../../src/cli/demo/programs/find-program.js';
 import { PROMETHEUS } from '../../../../src/cli/demo/programs/find-prometheus.js';
 import {
   PROMETHEUS_RELEASE,
@@ -199,7 +201,7 @@ describe('prometheusRelease', () => {
     [
       'an archive without promtool',
       (_request, response) => response.end(gzipSync(tarOf({ [`${NAME}/prometheus`]: TOOL }))),
-      /the archive has no prometheus-9.9.9.linux-amd64\/promtool/,
+      /the archive has no regular file prometheus-9.9.9.linux-amd64\/promtool of at most 536870912 bytes/,
       { archive: gzipSync(tarOf({ [`${NAME}/prometheus`]: TOOL })) },
     ],
   ];
