@@ -54,7 +54,7 @@ export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm
       const { status, stdout, stderr } = spawnSync(file, args, { input, env, encoding: 'utf8' });
       return { code: status, stdout, stderr };
     };
-    return args[0] === 'template' ? cache.run(args, input, run) : run();
+    return args[0] === 'template' || args[0] === 'lint' ? cache.run(args, input, run) : run();
   };
 }
 

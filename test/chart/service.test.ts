@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +11,8 @@ import type { Rule } from '../../src/simulator/api/access/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../src/simulator/simulator.js';
 import { CLI, waitFor } from '../e2e/world.js';
-import { HELM_TIMEOUT_MS, ROOT, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
+import { IMAGE_FLAGS } from '../support/image-process.js';
+import { HELM_TIMEOUT_MS, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -100,7 +100,7 @@ describe('the service with the permissions and the config of the chart', () => {
   };
 
   const runUntil = async (isOver: () => boolean, podEnv: Readonly<Record<string, string>>): Promise<void> => {
-    const args = [...nodeFlags(), CLI, 'run', '--config', join(directory, 'promscaler.yaml')];
+    const args = [...IMAGE_FLAGS, CLI, 'run', '--config', join(directory, 'promscaler.yaml')];
     const env = { ...process.env, KUBERNETES_SERVICE_HOST: '', ...podEnv };
     const child = spawn(process.execPath, args, { env });
     const exit = once(child, 'exit');
@@ -193,14 +193,6 @@ function grantedPermissions(objects: readonly Rendered[]): ReadonlySet<string> {
       verbs.flatMap((verb) => resources.map((resource) => `${verb} ${resource}`)),
     ),
   );
-}
-
-/** Returns the flags that the image starts node with. */
-function nodeFlags(): readonly string[] {
-  const entrypoint: unknown = parse(
-    /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '',
-  );
-  return listAt({ entrypoint }, 'entrypoint').slice(1, -1).map(String);
 }
 
 /** Returns the rules of the rendered roles, as the simulator expects them. */

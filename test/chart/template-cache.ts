@@ -16,7 +16,7 @@ import type { HelmResult } from './helm.js';
 const CACHE = join(tmpdir(), 'promscaler-helm-templates');
 const KEPT_MS = 24 * 3_600_000;
 
-/** Caches results of `helm template`, by program, chart, arguments and standard input, across test runs. */
+/** Caches results of `helm template` and `helm lint`, by program, chart, arguments and standard input, across test runs. */
 export interface TemplateCache {
   readonly run: (args: readonly string[], input: string, run: () => HelmResult) => HelmResult;
 }

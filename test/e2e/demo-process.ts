@@ -1,6 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kubectlFile } from '../support/kubectl.js';
@@ -57,15 +57,20 @@ export function startDemo(line: string | null = null): DemoProcess {
 }
 
 function processesWith(folder: string): readonly string[] {
-  return readdirSync('/proc').flatMap((pid) => {
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      return /^\d+$/.test(pid) && line.includes(folder) ? [line] : [];
-    } catch {
-      // It has ended meanwhile, or belongs to another user.
-      return [];
-    }
-  });
+  // A container may have no ps, and a Mac has no /proc.
+  const lines = existsSync('/proc/self')
+    ? readdirSync('/proc').map(commandLineOf)
+    : execFileSync('ps', ['-A', '-ww', '-o', 'command='], { encoding: 'utf8' }).split('\n');
+  return lines.filter((line) => line.includes(folder));
+}
+
+function commandLineOf(pid: string): string {
+  try {
+    return /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') : '';
+  } catch {
+    // It has ended meanwhile, or belongs to another user.
+    return '';
+  }
 }
 
 /** Waits for its end, and returns its exit code. */

@@ -67,7 +67,7 @@ const AGGREGATION = [
   };
 
   it('registers it, lets the HPA use it, and removes it and the definition of Scalers', async () => {
-    const { child, output } = runs.start(['shadow', 'pause', 'custom-resources'], {
+    const { child, output } = runs.start(['shadow', 'custom-resources'], {
       PROMSCALER_E2E_METRICS_ADDRESS: '127.0.0.1',
     });
     const answers = new Set<string>();
@@ -92,7 +92,7 @@ const AGGREGATION = [
     const timer = setInterval(() => void play().catch(() => undefined), 500);
     await once(child, 'close').finally(() => clearInterval(timer));
 
-    expect(output()).toContain('3 passed, 0 failed, 0 skipped');
+    expect(output()).toContain('2 passed, 0 failed, 0 skipped');
     expect(child.exitCode).toBe(0);
     expect([...answers]).toEqual(['1m']);
     const kinds = ['apiregistration.k8s.io/apiservices', '/services', '/endpoints', HPAS, DEFINITIONS];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { IMAGE_ENV, IMAGE_FLAGS } from '../support/image-process.js';
+import { IMAGE_USER } from '../support/image-process.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
@@ -36,36 +36,21 @@ describe('the Dockerfile', () => {
       expect({ path, isThere: existsSync(join(ROOT, path)) }).toEqual({ path, isThere: true });
   });
 
-  it('copies from its own stages the files that they create', () => {
-    const stages = LINES.filter((line) => line.startsWith('FROM ')).map(
-      (line) => / AS (\S+)$/.exec(line)?.[1],
-    );
-    const sources = copies.flatMap(([first = '', path]) =>
-      first.startsWith('--from=') ? [[first.slice(7), path]] : [],
-    );
+  it('copies from stages that it has', () => {
+    const stages = LINES.flatMap((line) => /^FROM .* AS (\S+)$/.exec(line)?.[1] ?? []);
+    const sources = copies.flatMap(([first = '']) => /^--from=(.*)/.exec(first)?.[1] ?? []);
 
-    expect(sources).toEqual([
-      ['packages', '/app/node_modules'],
-      ['build', '/app/dist'],
-    ]);
-    expect(stages).toEqual(['build', 'packages', undefined]);
+    expect(sources.filter((source) => !stages.includes(source))).toEqual([]);
   });
 
-  it('runs the bundled program as the user of the chart, without scripts of packages', () => {
-    const entrypoint: unknown = parse(instructions('ENTRYPOINT')[0]?.join(' ') ?? '');
-    const installs = LINES.filter((line) => line.includes('npm '));
+  it('runs as the user of the chart, not as root, and without scripts of packages', () => {
+    const pod = readFileSync(join(ROOT, 'charts/promscaler/templates/_pod.tpl'), 'utf8');
+    const [user, group] = IMAGE_USER;
 
-    expect(entrypoint).toEqual(['/nodejs/bin/node', ...IMAGE_FLAGS, '/app/dist/bundle/main.js']);
-    expect(instructions('ENV').flat()).toEqual([
-      'NODE_ENV=production',
-      ...Object.entries(IMAGE_ENV).map(([name, value]) => `${name}=${value}`),
-    ]);
-    expect(instructions('USER')).toEqual([['65532:65532']]);
-    expect(installs).toEqual([
-      'RUN npm ci --ignore-scripts',
-      'RUN npm run build',
-      'RUN npm ci --omit=dev --omit=${OMIT} --ignore-scripts',
-    ]);
+    expect(user).toBeGreaterThan(0);
+    expect(pod).toContain(`"runAsUser" ${user} "runAsGroup" ${group} `);
+    for (const line of LINES.filter((line) => line.includes('npm ci')))
+      expect(line).toContain('--ignore-scripts');
   });
 
   it('builds and runs on one release of Node, which is pinned, distroless, has an even number and is tested', () => {

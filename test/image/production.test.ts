@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { waitFor } from '../e2e/waiting.js';
-import { IMAGE_FLAGS } from '../support/image-process.js';
+import { IMAGE_FLAGS, IMAGE_PROGRAM, IMAGE_USER } from '../support/image-process.js';
 import { leftOutOfImage } from './left-out.js';
 import { copyInto, productionPackages, succeed } from './production-packages.js';
 
 jest.setTimeout(60_000);
 
 const ROOT = join(import.meta.dirname, '../..');
-const USER = 65532;
+const [uid, gid] = IMAGE_USER;
 
 /** Builds the contents of the image as its Dockerfile does: only production packages, nothing writable. */
 describe('the program in the image', () => {
@@ -41,8 +41,8 @@ describe('the program in the image', () => {
 
   /** Runs as the user of the image if permitted, who has no home and no entry in the list of users. */
   const command = (...args: readonly string[]): Parameters<typeof spawn> => {
-    const user = process.getuid?.() === 0 ? { uid: USER, gid: USER } : {};
-    const node = [...IMAGE_FLAGS, join(app, 'dist/bundle/main.js'), ...args];
+    const user = process.getuid?.() === 0 ? { uid, gid } : {};
+    const node = [...IMAGE_FLAGS, join(app, IMAGE_PROGRAM), ...args];
     return [process.execPath, node, { cwd: app, env: { NODE_ENV: 'production' }, ...user }];
   };
   const run = (...args: readonly string[]): { code: number | null; stdout: string; stderr: string } => {

@@ -3,6 +3,7 @@ import { ownNamespace } from '../../../src/service/own-objects.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type StartedRun, startRun } from './start-run.js';
 
@@ -23,7 +24,7 @@ afterEach(() => simulator.close());
 /** Starts `run` without documents, by default on the simulated cluster. */
 function start(config = '', env: Readonly<Record<string, string>> = {}, url = simulator.url): StartedRun {
   const own = `kubernetes: { url: '${url}' }\nserver: { port: 0 }\n${config}`;
-  return startRun({ 'promscaler.yaml': own, 'scalers/none.yaml': '' }, env);
+  return startRun({ 'promscaler.yaml': own, 'scalers/none.yaml': '' }, env, fastClock(20));
 }
 
 const leaseRequests = (): readonly string[] =>

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
@@ -32,7 +33,7 @@ leaderElection: { enabled: true, leaseDurationSeconds: 4, renewDeadlineSeconds: 
   const document = scalerYaml({ maxReplicas: 5, metrics: [EXTERNAL_METRIC] });
   const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name, POD_IP: '127.0.0.1' };
   const files = { 'promscaler.yaml': config, 'scalers/web.yaml': document, 'peer-key': 'k'.repeat(32) };
-  return startRun(files, env);
+  return startRun(files, env, { ...fastClock(5), random: SYSTEM_CLOCK.random });
 }
 
 async function read(replica: StartedRun, path: string): Promise<{ status: number; body: unknown }> {

@@ -1,5 +1,7 @@
 // Loaded here, because the command line loads it on demand, which would count toward the first test.
 import '../../../src/cli/run/run-service.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import type { Clock } from '../../../src/units/clock.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
 
 /** `promscaler run` in this process. */
@@ -16,11 +18,13 @@ export interface StartedRun {
 export function startRun(
   files: Readonly<Record<string, string>> & { readonly 'promscaler.yaml': string },
   env: Readonly<Record<string, string>> = {},
+  clock: Clock = SYSTEM_CLOCK,
 ): StartedRun {
   const cwd = folderOf(files);
   const written = { stdout: '', stderr: '' };
   const stop = new AbortController();
-  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, signal: stop.signal, written });
+  const { signal } = stop;
+  const ended = runCli(['run', '--config', 'promscaler.yaml'], { cwd, env, clock, signal, written });
   return {
     cwd,
     written,
