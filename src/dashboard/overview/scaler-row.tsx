@@ -176,7 +176,7 @@ function ReasonCell({
     );
   return (
     <div role="cell" class="cell-reason" title={cause}>
-      <span class={until === null ? 'two-lines' : 'clipped'}>
+      <span class="two-lines">
         <bdi>{cause}</bdi>
       </span>
       {until === null ? null : (
