@@ -46,6 +46,8 @@ interface ExpectationContext {
   readonly spec: ScalerSpec;
   readonly locate: LocatedDocument['locate'];
   readonly maxSeconds: number;
+  /** Whether the load of the test waits in a queue. */
+  readonly hasQueue: boolean;
 }
 
 /**
@@ -89,6 +91,9 @@ function expectationOf(
     recommendedReplicas: input.recommendedReplicas ?? null,
     limits: input.limits ?? null,
     conditions: input.conditions ?? {},
+    maxDepth: input.maxDepth ?? null,
+    maxWaitSeconds: input.maxWait === undefined ? null : durationSeconds(input.maxWait),
+    maxLostPercent: input.maxLostPercent ?? null,
   };
 }
 
@@ -96,7 +101,7 @@ function checkOne(
   { atSeconds, limits, conditions, replicas, recommendedReplicas }: Expectation,
   input: TestInput['expect'][number],
   path: Path,
-  { maxSeconds }: ExpectationContext,
+  { maxSeconds, hasQueue }: ExpectationContext,
 ): readonly Finding[] {
   const findings: Finding[] = [];
   const add = (code: 'out-of-range' | 'wrong-value' | 'missing-field', at: Path, rule: string): void =>
@@ -119,8 +124,11 @@ function checkOne(
     const rule = conditionRule(type, reason);
     if (rule !== null) add('wrong-value', [...path, 'conditions', type], rule);
   }
+  const ofQueue = ['maxDepth', 'maxWait', 'maxLostPercent'].filter((field) => field in input);
+  for (const field of hasQueue ? [] : ofQueue)
+    add('wrong-value', [...path, field], 'needs a load with queue or metrics');
   const isEmpty = replicas === null && recommendedReplicas === null && limits === null;
-  if (isEmpty && Object.keys(conditions).length === 0)
+  if (isEmpty && Object.keys(conditions).length === 0 && ofQueue.length === 0)
     add(
       'missing-field',
       path,

@@ -1,3 +1,6 @@
+import type { QueueInput } from '../backtest/simulation/queue.js';
+import type { MetricModel } from '../backtest/simulation/samples.js';
+import type { PodStart } from '../backtest/simulation/settings.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Position } from '../scaler/problems/problem.js';
 import type { Instant } from '../units/time.js';
@@ -13,14 +16,22 @@ export interface DocumentTest {
   readonly intervalSeconds: number;
   /** Ready pods at the start. */
   readonly replicas: number;
-  /** Seconds from the creation of a pod until it is ready. */
-  readonly podStartSeconds: number;
+  readonly podStart: PodStart;
   /** Whether decisions change the replicas. */
   readonly carryOut: boolean;
   /** One entry for each metric of the document, in the same order. */
   readonly inputs: readonly (readonly MetricInput[])[];
+  /** Null: all metrics have a series, or no value. */
+  readonly load: TestLoad | null;
   /** In ascending order of rounds. */
   readonly expectations: readonly Expectation[];
+}
+
+/** How the metrics without a series follow a load. */
+export interface TestLoad {
+  /** One for each metric of the document; null: the metric has a series. */
+  readonly models: readonly (MetricModel | null)[];
+  readonly queue: QueueInput | null;
 }
 
 export interface MetricInput {
@@ -46,6 +57,12 @@ export interface Expectation {
   readonly limits: readonly string[] | null;
   /** Condition type -> reason. */
   readonly conditions: Readonly<Record<string, string>>;
+  /** The depth of the queue at the round, at most. */
+  readonly maxDepth: number | null;
+  /** The longest wait until the round, at most. */
+  readonly maxWaitSeconds: number | null;
+  /** The load that was lost until the round, at most. */
+  readonly maxLostPercent: number | null;
 }
 
 /** A field of a decision that differs from the expectation. */

@@ -1,4 +1,5 @@
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/load/load.js';
+import { parsePodStart } from '../backtest/simulation/settings.js';
 import { type Finding, type Path, finding, formatPath, formatValue } from '../scaler/problems/finding.js';
 import { checkSchema } from '../scaler/schema/check-schema.js';
 import { locateAll } from '../scaler/problems/located-document.js';
@@ -12,6 +13,7 @@ import { type Scaler, scalerKey } from '../scaler/spec.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { parseInstant } from '../units/time.js';
 import { checkExpectations } from './check-expectations.js';
+import { checkLoad } from './check-load.js';
 import { checkSeries } from './check-series.js';
 import type { DocumentTest } from './document-test.js';
 import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
@@ -149,12 +151,19 @@ function completeTest(
   const start = test.start === undefined ? DEFAULT_START : parseInstant(test.start);
   const intervalSeconds = durationSeconds(test.interval ?? '1m') ?? DEFAULT_INTERVAL_SECONDS;
   const series = checkSeries(test.series ?? [], [...path, 'series'], spec.metrics);
+  const isLoadChecked = test.load !== undefined && start !== null && intervalSeconds > 0;
+  const loaded =
+    test.load === undefined || !isLoadChecked
+      ? { load: null, findings: [] }
+      : checkLoad(test.load, [...path, 'load'], { scaler, start, intervalSeconds, series: series.inputs });
   const expected = checkExpectations(test.expect, [...path, 'expect'], {
     spec,
     locate,
     maxSeconds: MAX_ROUNDS * spec.syncPeriodSeconds,
+    hasQueue: test.load?.queue !== undefined || test.load?.metrics !== undefined,
   });
   const at = (field: string): Path => [...path, field];
+  const podStart = parsePodStart(String(test.podStart ?? `${DEFAULT_POD_START_SECONDS}s`));
   const findings = [
     ...(start === null
       ? [
@@ -168,10 +177,14 @@ function completeTest(
     ...(intervalSeconds === 0
       ? [finding('out-of-range', at('interval'), `${formatPath(at('interval'))} is 0, must be at least 1s`)]
       : []),
+    ...(typeof podStart === 'string'
+      ? [finding('wrong-value', at('podStart'), `${formatPath(at('podStart'))} ${podStart}`)]
+      : []),
     ...series.findings,
+    ...loaded.findings,
     ...expected.findings,
   ];
-  if (start === null || findings.length > 0) return { test: null, findings };
+  if (start === null || typeof podStart === 'string' || findings.length > 0) return { test: null, findings };
   const built: DocumentTest = {
     name: test.name,
     file,
@@ -179,10 +192,10 @@ function completeTest(
     start,
     intervalSeconds,
     replicas: test.replicas ?? Math.max(1, spec.minReplicas),
-    podStartSeconds:
-      test.podStart === undefined ? DEFAULT_POD_START_SECONDS : (durationSeconds(test.podStart) ?? 0),
+    podStart,
     carryOut: test.carryOut ?? true,
     inputs: series.inputs,
+    load: loaded.load,
     expectations: expected.expectations,
   };
   return { test: built, findings };

@@ -1,5 +1,7 @@
-import { createFleet, podOrderOf } from '../backtest/simulation/fleet.js';
+import { podOrderOf } from '../backtest/simulation/fleet.js';
+import type { QueueLog } from '../backtest/simulation/queue.js';
 import { containersOf } from '../backtest/simulation/trace-models.js';
+import { createWorkload } from '../backtest/simulation/workload.js';
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/result/decision.js';
 import { EMPTY_STATE } from '../decision/snapshot/snapshot.js';
@@ -8,6 +10,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Milli } from '../units/quantity.js';
 import { addSeconds } from '../units/time.js';
 import type { DocumentTest, Expectation, Failure, Mismatch, TestResult } from './document-test.js';
+import { SCRAPE_INTERVAL_SECONDS } from './check-load.js';
 import { sampleOf } from './sample-of.js';
 import { MAX_PODS } from './test-schema.js';
 
@@ -17,45 +20,79 @@ import { MAX_PODS } from './test-schema.js';
  * Awaits `pause` before each round, because many rounds with many pods take minutes; rejects if `pause` rejects.
  */
 export async function runDocumentTest(test: DocumentTest, pause: () => Promise<void>): Promise<TestResult> {
-  const { scaler, start, inputs } = test;
-  const fleet = createFleet({
-    replicas: test.replicas,
-    start,
-    podStartSeconds: test.podStartSeconds,
-    requests: requestsOf(scaler),
-    order: podOrderOf(scaler),
-  });
-  const failures: Failure[] = [];
+  const { scaler, start, inputs, load } = test;
+  const { metrics } = scaler.spec;
   const lastRound = test.expectations.at(-1)?.roundSeconds ?? 0;
+  const models = load?.models ?? metrics.map(() => null);
+  const followers = metrics.filter((_, index) => (models[index] ?? null) !== null);
+  const workload = createWorkload(
+    { ...scaler, spec: { ...scaler.spec, metrics: followers } },
+    {
+      start,
+      end: addSeconds(start, lastRound),
+      models,
+      initialReplicas: test.replicas,
+      podStart: test.podStart,
+      scrapeIntervalSeconds: SCRAPE_INTERVAL_SECONDS,
+      requests: requestsOf(scaler),
+      order: podOrderOf(scaler),
+      ...(load?.queue === undefined || load.queue === null ? {} : { queue: load.queue }),
+    },
+  );
+  const failures: Failure[] = [];
   let state: State = EMPTY_STATE;
   for (let seconds = 0; seconds <= lastRound; seconds += scaler.spec.syncPeriodSeconds) {
     await pause();
     const now = addSeconds(start, seconds);
-    fleet.advanceTo(now);
-    const pods = fleet.pods();
+    workload.advanceTo(now);
+    const { target, pods, samples: followed } = workload.observe(now);
     const index = Math.floor(seconds / test.intervalSeconds);
-    const samples = scaler.spec.metrics.map((metric, number) =>
-      sampleOf(metric, inputs[number] ?? [], { index, now, pods }),
+    const samples = metrics.map(
+      (metric, number) =>
+        followed[followers.indexOf(metric)] ?? sampleOf(metric, inputs[number] ?? [], { index, now, pods }),
     );
-    const target = { specReplicas: fleet.replicas(), statusReplicas: pods.length };
     const decision = decide({ scaler, now, target, pods, samples, state });
     for (const expectation of test.expectations) {
-      const mismatches = expectation.roundSeconds === seconds ? compare(expectation, decision) : [];
+      if (expectation.roundSeconds !== seconds) continue;
+      const mismatches = [
+        ...compare(expectation, decision),
+        ...compareQueue(expectation, workload.queue?.log() ?? null, workload.queue?.depth() ?? 0),
+      ];
       if (mismatches.length > 0) failures.push({ expectation, mismatches, reason: decision.reason });
     }
     const { desiredReplicas } = decision;
     // A decision that is not carried out must not count for windows and policies.
     state = test.carryOut ? decision.state : { ...decision.state, ...changesOf(state) };
-    if (!test.carryOut || desiredReplicas === fleet.replicas()) continue;
+    if (!test.carryOut) continue;
     if (desiredReplicas > MAX_PODS)
       return {
         test,
         failures,
         error: `${desiredReplicas} replicas at ${seconds} s, must be at most ${MAX_PODS}`,
       };
-    fleet.scaleTo(desiredReplicas, now);
+    workload.scaleTo(desiredReplicas, now);
   }
   return { test, failures, error: null };
+}
+
+/** Compares with the queue until the round. */
+function compareQueue(
+  { maxDepth, maxWaitSeconds, maxLostPercent }: Expectation,
+  log: QueueLog | null,
+  depth: number,
+): readonly Mismatch[] {
+  if (log === null) return [];
+  const sum = (column: Float32Array): number => column.reduce((total, value) => total + value, 0);
+  const arrived = sum(log.arrived);
+  const wait = log.longestWait.reduce((longest, value) => Math.max(longest, value), 0);
+  const lostPercent = arrived === 0 ? 0 : (100 * sum(log.lost)) / arrived;
+  const mismatch = (field: string, most: number | null, actual: number): readonly Mismatch[] =>
+    most === null || actual <= most ? [] : [{ field, expected: most, actual: Number(actual.toPrecision(4)) }];
+  return [
+    ...mismatch('maxDepth', maxDepth, depth),
+    ...mismatch('maxWait', maxWaitSeconds, wait),
+    ...mismatch('maxLostPercent', maxLostPercent, lostPercent),
+  ];
 }
 
 function changesOf(state: State): Partial<State> {

@@ -27,6 +27,16 @@ const expectation = z.strictObject({
   recommendedReplicas: z.int().min(0).optional(),
   limits: z.array(name).max(100).optional(),
   conditions: z.record(z.string(), name).optional(),
+  maxDepth: z.number().min(0).optional(),
+  maxWait: duration.optional(),
+  maxLostPercent: z.number().min(0).max(100).optional(),
+});
+
+const load = z.strictObject({
+  values: z.union([z.string(), z.number()]),
+  capacity: z.number().min(0.000001).max(1e15),
+  queue: z.string().optional(),
+  metrics: z.record(z.string(), z.string()).optional(),
 });
 
 const test = z.strictObject({
@@ -35,9 +45,10 @@ const test = z.strictObject({
   start: z.string().optional(),
   interval: duration.optional(),
   replicas: count.optional(),
-  podStart: duration.optional(),
+  podStart: z.union([z.string(), z.number()]).optional(),
   carryOut: z.boolean().optional(),
   series: z.array(series).max(1000).optional(),
+  load: load.optional(),
   expect: z.array(expectation).min(1).max(10_000),
 });
 

@@ -5,7 +5,7 @@ import {
   runJobsHere,
   DEMAND_STEP_SECONDS,
   type Result,
-  runAllOn,
+  runAll,
   scoringOf,
   traceWorkload,
 } from '../../src/backtest/compare/variant.js';
@@ -95,6 +95,7 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const middle = addSeconds(load.start, Math.floor((load.end - load.start) / 2000));
   const workload = traceWorkload(load, assumptions);
   const halfOf = (start: typeof middle, end: typeof middle) => ({
+    workload,
     assumptions,
     scoring: scoringOf(load, assumptions, { start, end }),
     runJobs: runJobsHere,
@@ -115,7 +116,7 @@ async function rowsOf(name: string, load: Load): Promise<readonly string[]> {
   const text = change === null ? 'keep' : change.map(assignmentText).join(' ');
   const expected = saving === null ? '' : `, expecting ${saving.percent.toFixed(1)} %`;
   const picked = { name: `recommended: ${text}${expected}`, scaler: changed.scaler };
-  const results = await runAllOn(workload, [...defaults, picked], second);
+  const results = await runAll([...defaults, picked], second);
   return results.map((result) => rowOf(name, result.name, result));
 }
 

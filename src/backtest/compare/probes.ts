@@ -1,22 +1,8 @@
 import type { Instant } from '../../units/time.js';
 import { createLoad, type Load } from '../load/load.js';
-import type { Figures, Scoring } from '../figures/figures.js';
-import {
-  type RunJobs,
-  type Assumptions,
-  runAllOn,
-  scoringOf,
-  type Variant,
-  type WorkloadModel,
-} from './variant.js';
+import type { Figures } from '../figures/figures.js';
+import { type Backtest, runAll, scoringOf, type Variant, type WorkloadModel } from './variant.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
-
-export interface SearchInput {
-  readonly workload: WorkloadModel;
-  readonly scoring: Scoring;
-  readonly assumptions: Assumptions;
-  readonly runJobs: RunJobs;
-}
 
 /** A load on which settings are tried. */
 export interface Probe {
@@ -34,7 +20,7 @@ export interface ProbeFigures {
  * Returns probes on the load and on the same load reversed. Settings that are chosen on one load overfit it, for example
  * because it only rises, or rises fast and falls slowly.
  */
-export function probesOf(input: SearchInput, start: Instant, end: Instant): readonly Probe[] {
+export function probesOf(input: Backtest, start: Instant, end: Instant): readonly Probe[] {
   return [probeOf(input, { start, end }, (load) => load), probeOf(input, { start, end }, reverseLoad)];
 }
 
@@ -44,7 +30,7 @@ interface Period {
 }
 
 function probeOf(
-  { workload, scoring, assumptions, runJobs }: SearchInput,
+  { workload, scoring, assumptions, runJobs }: Backtest,
   period: Period,
   change: (load: Load, period: Period) => Load,
 ): Probe {
@@ -70,7 +56,12 @@ function probeOf(
   const windows = subWindows(within, assumptions);
   return {
     run: async (variants) => {
-      const results = await runAllOn(changedWorkload, variants, { scoring: within, assumptions, runJobs });
+      const results = await runAll(variants, {
+        workload: changedWorkload,
+        scoring: within,
+        assumptions,
+        runJobs,
+      });
       return results.map(({ figures, run }) =>
         figures === null ? null : { whole: figures, windows: figuresByWindow(run, windows) },
       );

@@ -3,11 +3,11 @@ import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
 import { CAREFUL_SLACK } from './judge-settings.js';
-import { type SearchInput, probesOf } from './probes.js';
+import { probesOf } from './probes.js';
 import { findSettings } from './search-settings.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
-import { type Result, resultOf, runAllOn, scoringOf, type Variant } from './variant.js';
+import { type Backtest, type Result, resultOf, runAll, scoringOf, type Variant } from './variant.js';
 
 export interface Recommendation {
   /** Null: keep the document as it is. */
@@ -40,7 +40,7 @@ const MAX_WORSE_THETA_U = 0.05;
 export async function recommend(
   variant: Variant,
   conditions: readonly Threshold[],
-  input: SearchInput,
+  input: Backtest,
 ): Promise<Recommendation> {
   const { scoring, assumptions } = input;
   const { start, end } = scoring.demand;
@@ -62,9 +62,9 @@ export async function recommend(
     results: scoredResults(results),
   });
   const found = await findSettings(variant.scaler, conditions, probesOf(input, start, middle));
-  if (typeof found === 'string') return answer(found, await runAllOn(input.workload, [variant], second));
+  if (typeof found === 'string') return answer(found, await runAll([variant], second));
   const changed = { name: 'changed', scaler: found.scaler };
-  const results = await runAllOn(input.workload, [variant, changed], second);
+  const results = await runAll([variant, changed], second);
   const confirmed = compareIn(confirmation, results);
   if (confirmed === null) return answer('the load of the second half is unknown', results);
   const aim = { conditions, mayCostMore: found.mayCostMore };

@@ -3,12 +3,14 @@ import {
   staticFleet,
   demandOf,
   figuresOf,
+  withQueue,
   type Figures,
   type Scoring,
 } from '../figures/figures.js';
 import type { Load } from '../load/load.js';
 import { podOrderOf, FleetError } from '../simulation/fleet.js';
 import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
+import type { PodStart, QueueSettings } from '../simulation/settings.js';
 import type { MetricModel } from '../simulation/samples.js';
 import { traceModels, traceRequests } from '../simulation/trace-models.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -23,13 +25,17 @@ export interface Variant {
 export interface Assumptions {
   /** Load that one pod carries. */
   readonly capacity: number;
-  readonly podStartSeconds: number;
+  readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly resourceWindowSeconds: number;
   readonly usageAtCapacityPercent: number;
   /** Null: as many replicas as the first demand needs, within the bounds of the document. */
   readonly initialReplicas: number | null;
   readonly pricePerPodHour: number | null;
+  /** Null: load above the capacity is lost. */
+  readonly queue: QueueSettings | null;
+  /** Identity of a metric -> what its query measures, valid for `parseMeasure`. Other metrics measure the load. */
+  readonly measures: ReadonlyMap<string, string>;
 }
 
 /** The result of one variant. `run` is null for none; `error` says why. */
@@ -43,12 +49,12 @@ export const DEMAND_STEP_SECONDS = 15;
 /** `within`: the scored time. Default: the whole load. */
 export function scoringOf(
   load: Load,
-  { capacity, pricePerPodHour }: Assumptions,
+  { capacity, pricePerPodHour, queue }: Assumptions,
   within: { readonly start: Instant; readonly end: Instant } = load,
 ): Scoring {
   const { start, end } = within;
   const demand = demandOf(load, { capacity, start, end, stepSeconds: DEMAND_STEP_SECONDS });
-  return { load, capacity, demand, pricePerPodHour };
+  return { load, capacity, demand, pricePerPodHour, queue };
 }
 
 /** How the metrics of a document follow the load, and the requests of its pods. */
@@ -71,34 +77,32 @@ export function traceWorkload(load: Load, assumptions: Assumptions): WorkloadMod
   };
 }
 
-interface RunContext {
+/** What documents are run on. */
+export interface Backtest {
+  readonly workload: WorkloadModel;
   readonly scoring: Scoring;
   readonly assumptions: Assumptions;
+  readonly runJobs: RunJobs;
 }
 
 /** Runs documents, possibly in parallel. */
-export async function runAllOn(
-  workload: WorkloadModel,
-  variants: readonly Variant[],
-  context: RunContext & { readonly runJobs: RunJobs },
-): Promise<readonly Result[]> {
-  const jobs = variants.map((variant) => jobOf(workload, variant, context));
-  const runs = await context.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
+export async function runAll(variants: readonly Variant[], backtest: Backtest): Promise<readonly Result[]> {
+  const jobs = variants.map((variant) => jobOf(variant, backtest));
+  const runs = await backtest.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
   let next = 0;
   return variants.map(({ name }, index): Result => {
     const job = jobs[index];
     const done = job === undefined || 'error' in job ? job : runs[next++];
-    if (done !== undefined && 'run' in done) return resultOf(name, done.run, context.scoring);
+    if (done !== undefined && 'run' in done) return resultOf(name, done.run, backtest.scoring);
     return { name, run: null, figures: null, error: done?.error ?? 'it was not run' };
   });
 }
 
 function jobOf(
-  workload: WorkloadModel,
   { scaler }: Variant,
-  { scoring, assumptions }: RunContext,
+  { workload, scoring, assumptions }: Backtest,
 ): Job | { readonly error: string } {
-  const { demand } = scoring;
+  const { demand, load, capacity, queue } = scoring;
   const built = workload.modelsOf(scaler);
   if ('error' in built) return built;
   const input: RunInput = {
@@ -106,10 +110,11 @@ function jobOf(
     end: demand.end,
     models: built.models,
     initialReplicas: assumptions.initialReplicas ?? firstCount(scaler, scoring),
-    podStartSeconds: assumptions.podStartSeconds,
+    podStart: assumptions.podStart,
     scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
     requests: workload.requestsOf(scaler),
     order: podOrderOf(scaler),
+    ...(queue === null ? {} : { queue: { ...queue, load, capacity } }),
     ...workload.startOf?.(scaler, demand.start),
   };
   return { scaler, input };
@@ -131,10 +136,11 @@ export function baselines(scoring: Scoring, document: Result | undefined): reado
 }
 
 export function resultOf(name: string, run: Run, scoring: Scoring): Result {
-  const figures = figuresOf(run, scoring);
+  const whole = withQueue(run, scoring);
+  const figures = figuresOf(whole, scoring);
   return figures === null
     ? { name, run: null, figures: null, error: 'the load is never known' }
-    : { name, run, figures, error: null };
+    : { name, run: whole, figures, error: null };
 }
 
 /** A document without `activation` never scales up from 0 replicas. */

@@ -1,6 +1,8 @@
 import { elasticityOf, type Elasticity, type ElasticityStep } from './elasticity.js';
 import type { Load } from '../load/load.js';
 import type { CountStep } from '../simulation/count-steps.js';
+import { createQueue, type QueueLog } from '../simulation/queue.js';
+import type { QueueSettings } from '../simulation/settings.js';
 import type { Run } from '../simulation/run-variant.js';
 import type { LimitName } from '../../decision/result/decision.js';
 import { secondsBetween, addSeconds, earliest, type Instant } from '../../units/time.js';
@@ -21,6 +23,22 @@ export interface Figures extends Elasticity {
   readonly atMaximum: number;
   /** Share of the rounds in which each limit changed the count, in percent. */
   readonly byLimit: Readonly<Partial<Record<LimitName, number>>>;
+  /** Null: load does not wait. */
+  readonly queue: QueueFigures | null;
+}
+
+/** Waits are in seconds. A depth is load times seconds, such as requests. */
+export interface QueueFigures {
+  /** Of the load that was served. */
+  readonly meanWait: number;
+  /** 95 % of the served load waited for at most this time, by the means of 15 s. */
+  readonly p95Wait: number;
+  /** Also of load that was not served until the end. */
+  readonly maxWait: number;
+  /** Load that found the queue full or waited too long, in percent of the load. */
+  readonly lost: number;
+  readonly peakDepth: number;
+  readonly endDepth: number;
 }
 
 export interface Scoring {
@@ -29,6 +47,8 @@ export interface Scoring {
   readonly capacity: number;
   readonly demand: Demand;
   readonly pricePerPodHour: number | null;
+  /** Null: load above the capacity is lost. */
+  readonly queue: QueueSettings | null;
 }
 
 /** Returns the figures for the time in which the load is known. Null: it is never known. */
@@ -45,7 +65,57 @@ export function figuresOf(run: Run, scoring: Scoring): Figures | null {
     byLimit: Object.fromEntries(
       [...run.roundsByLimit].map(([limit, rounds]) => [limit, percentOf(rounds, run.rounds)]),
     ),
+    queue: run.queue === null ? null : queueFigures(run.queue, scoring.demand),
   };
+}
+
+function queueFigures(log: QueueLog, { start, stepSeconds, pods }: Demand): QueueFigures {
+  const first = Math.round(secondsBetween(log.start, start) / stepSeconds);
+  const sums = { arrived: 0, served: 0, lost: 0, waited: 0 };
+  const most = { maxWait: 0, peakDepth: 0 };
+  let endDepth = 0;
+  const waits: { readonly wait: number; readonly served: number }[] = [];
+  pods.forEach((needed, index) => {
+    const step = first + index;
+    if (Number.isNaN(needed) || step < 0 || step >= log.served.length) return;
+    const served = log.served[step] ?? 0;
+    const waited = log.waited[step] ?? 0;
+    sums.arrived += log.arrived[step] ?? 0;
+    sums.served += served;
+    sums.lost += log.lost[step] ?? 0;
+    sums.waited += waited;
+    most.maxWait = Math.max(most.maxWait, log.longestWait[step] ?? 0);
+    most.peakDepth = Math.max(most.peakDepth, log.deepest[step] ?? 0);
+    endDepth = log.depth[step] ?? 0;
+    if (served > 0) waits.push({ wait: waited / served, served });
+  });
+  // While nothing is served, all wait.
+  const meanWait = sums.served > 0 ? sums.waited / sums.served : most.maxWait;
+  const p95Wait = sums.served > 0 ? quantile95(waits, sums.served) : most.maxWait;
+  return { meanWait, p95Wait, ...most, lost: percentOf(sums.lost, sums.arrived), endDepth };
+}
+
+function quantile95(
+  waits: readonly { readonly wait: number; readonly served: number }[],
+  served: number,
+): number {
+  let left = 0.05 * served;
+  for (const each of waits.toSorted((one, other) => other.wait - one.wait)) {
+    left -= each.served;
+    if (left < 0) return each.wait;
+  }
+  return 0;
+}
+
+/** Returns a run whose ready pods are known, with the queue that they would have had. */
+export function withQueue(run: Run, { load, capacity, queue: settings }: Scoring): Run {
+  if (settings === null || run.queue !== null) return run;
+  const { start, end, ready } = run;
+  const queue = createQueue({ ...settings, load, capacity }, { start, end, keptSeconds: 0 });
+  ready.forEach(({ at, count }, index) => {
+    queue.advance({ from: at, to: ready[index + 1]?.at ?? end, ready: count });
+  });
+  return { ...run, queue: queue.log() };
 }
 
 function* steps(ready: readonly CountStep[], demand: Demand): Iterable<ElasticityStep> {
@@ -210,5 +280,6 @@ function runOf({ start, end }: Demand, counts: readonly CountStep[]): Run {
     roundsAtMaximum: 0,
     roundsByLimit: new Map(),
     roundsWithoutValue: 0,
+    queue: null,
   };
 }

@@ -18,7 +18,23 @@ const READ = {
   changes: (figures: Figures) => figures.changes,
   flaps: (figures: Figures) => figures.flaps,
   at_maximum: (figures: Figures) => figures.atMaximum,
+  mean_wait: ({ queue }: Figures) => queue?.meanWait ?? NaN,
+  p95_wait: ({ queue }: Figures) => queue?.p95Wait ?? NaN,
+  max_wait: ({ queue }: Figures) => queue?.maxWait ?? NaN,
+  lost: ({ queue }: Figures) => queue?.lost ?? NaN,
+  peak_depth: ({ queue }: Figures) => queue?.peakDepth ?? NaN,
+  end_depth: ({ queue }: Figures) => queue?.endDepth ?? NaN,
 } as const;
+
+/** Figures that only a back-test with a queue has. */
+export const QUEUE_FIGURE_NAMES: readonly string[] = [
+  'mean_wait',
+  'p95_wait',
+  'max_wait',
+  'lost',
+  'peak_depth',
+  'end_depth',
+] satisfies readonly FigureName[];
 
 export const FIGURE_NAMES: readonly string[] = Object.keys(READ);
 
@@ -29,7 +45,7 @@ export interface Threshold {
   /** Whether the limit is the figure of the document, as in `theta_U<=document`. */
   readonly isRelative: boolean;
   /**
-   * Returns false for a missing figure, such as `cost` without a price. `document` has the limit of a relative
+   * Returns false for a missing figure, such as `cost` without a price or `lost` without a queue. `document` has the limit of a relative
    * condition; without it, a relative condition is not met.
    */
   readonly isMetBy: (figures: Figures, document?: Figures) => boolean;

@@ -1,4 +1,4 @@
-import type { WorkloadModel } from '../compare/variant.js';
+import type { Assumptions, WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../load/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
 import { type MetricModel, CONTAINER } from '../simulation/samples.js';
@@ -38,11 +38,16 @@ export interface History {
 
 /**
  * Returns how each metric of a document follows the history. With `initialReplicas`, documents start at the scored
- * time. Null: they start with the recorded replicas, a warm-up earlier.
+ * time. Null: they start with the recorded replicas, a warm-up earlier. `queued`: the load that waits in a queue, which
+ * pods report as it is served; null: there is no queue.
  */
 export function historyWorkload(
   { metricOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
-  initialReplicas: number | null,
+  {
+    initialReplicas,
+    measures,
+    queued,
+  }: Pick<Assumptions, 'initialReplicas' | 'measures'> & { readonly queued: Load | null },
 ): WorkloadModel {
   return {
     modelsOf: (scaler) => {
@@ -52,7 +57,7 @@ export function historyWorkload(
         if (history === null) return { error: `metric ${metric.identity}: the history has no values` };
         const missing = missingRequest(metric, requests);
         if (missing !== null) return { error: `metric ${metric.identity}: ${missing}` };
-        models.push(modelOf(metric, history));
+        models.push(modelOf(metric, history, { queued, expression: measures.get(metric.identity) }));
       }
       return { models };
     },
@@ -71,8 +76,18 @@ export function historyWorkload(
   };
 }
 
-function modelOf(metric: MetricSpec, history: MetricHistory): MetricModel {
+function modelOf(
+  metric: MetricSpec,
+  history: MetricHistory,
+  { queued, expression }: { readonly queued: Load | null; readonly expression: string | undefined },
+): MetricModel {
   const { observed: load, windowSeconds, spanSeconds, isRate, saturation } = history;
+  if (queued !== null && expression !== undefined)
+    return { kind: 'measured', load: queued, loadIs: 'present', expression, windowSeconds, spanSeconds };
+  if (queued === history.load && metric.type !== 'Object' && metric.type !== 'External') {
+    const present = { load: queued, loadIs: 'present', windowSeconds, spanSeconds } as const;
+    return { kind: 'share', ...present, saturation, unitsPerLoad: 1, isRate };
+  }
   if (metric.type === 'Object' || metric.type === 'External')
     return { kind: 'total', load, loadIs: 'mean', windowSeconds, spanSeconds };
   if (isMemory(metric)) return { kind: 'constant', load };

@@ -36,6 +36,7 @@ export function recordedRun(
     roundsAtMaximum: 0,
     roundsByLimit: new Map(),
     roundsWithoutValue: 0,
+    queue: null,
   };
 }
 

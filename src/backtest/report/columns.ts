@@ -28,6 +28,23 @@ export const LEGEND: readonly string[] = [
   'The static fleet at the peak demand and the ideal follower know the load in advance and have no reserve.',
 ];
 
+/** The columns of a back-test with a queue. */
+export const QUEUE_COLUMNS: readonly Column[] = [
+  { title: 'mean wait s', text: ({ queue }) => seconds(queue?.meanWait) },
+  { title: 'p95 wait s', text: ({ queue }) => seconds(queue?.p95Wait) },
+  { title: 'max wait s', text: ({ queue }) => seconds(queue?.maxWait) },
+  { title: 'lost %', text: ({ queue }) => queue?.lost.toFixed(2) ?? '' },
+  { title: 'peak depth', text: ({ queue }) => queue?.peakDepth.toFixed(0) ?? '' },
+  { title: 'end depth', text: ({ queue }) => queue?.endDepth.toFixed(0) ?? '' },
+];
+
+export const QUEUE_LEGEND =
+  'wait: how long served load had waited; max wait also counts load that still waits. lost: load that found the queue full or waited too long.';
+
+function seconds(value: number | undefined): string {
+  return value?.toFixed(value < 100 ? 1 : 0) ?? '';
+}
+
 export const COST_COLUMN: Column = {
   title: 'cost',
   text: ({ cost }) => (cost === null ? '' : cost.toFixed(2)),

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../units/time.js';
-import { FIGURE_NAMES, readFigure } from '../figures/threshold.js';
+import { FIGURE_NAMES, QUEUE_FIGURE_NAMES, readFigure } from '../figures/threshold.js';
 import type { Scoring } from '../figures/figures.js';
 import { paretoFront, type Result } from '../compare/variant.js';
 import type { Saving } from '../compare/recommend.js';
@@ -66,7 +66,11 @@ function resultToJson({ name, run, figures, error }: Result): Readonly<Record<st
   return {
     name,
     figures: {
-      ...Object.fromEntries(FIGURE_NAMES.map((figure) => [figure, readFigure(figure, figures)])),
+      ...Object.fromEntries(
+        FIGURE_NAMES.filter((figure) => figures.queue !== null || !QUEUE_FIGURE_NAMES.includes(figure)).map(
+          (figure) => [figure, readFigure(figure, figures)],
+        ),
+      ),
       by_limit: figures.byLimit,
     },
     changes: run.changes.map(({ at, currentReplicas, desiredReplicas, reason }) => ({

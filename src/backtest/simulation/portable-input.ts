@@ -1,28 +1,34 @@
 import { createLoad, type Load, type LoadData } from '../load/load.js';
 import type { MetricModel } from './samples.js';
+import type { QueueInput } from './queue.js';
 import type { RunInput } from './run-variant.js';
 
 /** The input of a run without functions, for a worker thread. Loads are replaced by their index. */
-export interface PortableInput extends Omit<RunInput, 'models'> {
+export interface PortableInput extends Omit<RunInput, 'models' | 'queue'> {
   readonly models: readonly (PortableModel | null)[];
+  readonly queue: (Omit<QueueInput, 'load'> & { readonly load: number }) | null;
 }
 
 type PortableModel = WithNumber<MetricModel>;
 type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonly load: number } : never;
 
 export function packInput(input: RunInput, numberOf: (load: Load) => number): PortableInput {
+  const { queue } = input;
   return {
     ...input,
     models: input.models.map((model): PortableModel | null =>
       model === null ? null : { ...model, load: numberOf(model.load) },
     ),
+    queue: queue === undefined ? null : { ...queue, load: numberOf(queue.load) },
   };
 }
 
 /** Throws `Error` if a load is missing. */
 export function unpackInput(input: PortableInput, loadOf: (number: number) => Load): RunInput {
+  const { queue, ...others } = input;
   return {
-    ...input,
+    ...others,
+    ...(queue === null ? {} : { queue: { ...queue, load: loadOf(queue.load) } }),
     models: input.models.map((model): MetricModel | null =>
       model === null ? null : { ...model, load: loadOf(model.load) },
     ),

@@ -1,5 +1,7 @@
 import { type Load, lastAtOrBefore } from '../load/load.js';
 import { countAt, type CountStep, visitCounts } from './count-steps.js';
+import { parseMeasure } from './measures.js';
+import type { Queue } from './queue.js';
 import { errorSample } from '../../decision/samples/sample-rules.js';
 import type { Sample, Pod, ValuesSample } from '../../decision/snapshot/snapshot.js';
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
@@ -33,12 +35,20 @@ export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number)
  * How a metric of the document follows the load.
  * `share`: the load is divided among the ready pods; each carries at most `saturation`.
  * `total`: the metric is the load, for any number of pods.
+ * `measured`: what an exporter measures of the queue, divided among the ready pods if the metric is per pod.
  * `constant`: a value per pod that does not depend on the number of pods.
  */
-export type MetricModel = ShareModel | TotalModel | { readonly kind: 'constant'; readonly load: Load };
+export type MetricModel =
+  ShareModel | TotalModel | MeasuredModel | { readonly kind: 'constant'; readonly load: Load };
 
 export interface TotalModel extends Measured {
   readonly kind: 'total';
+}
+
+export interface MeasuredModel extends Measured {
+  readonly kind: 'measured';
+  /** Valid for `parseMeasure`. */
+  readonly expression: string;
 }
 
 export interface ShareModel extends Measured {
@@ -55,6 +65,7 @@ export interface ShareModel extends Measured {
 
 interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
   readonly scrapeIntervalSeconds: number;
+  readonly queue: Queue | null;
 }
 
 const NO_DATA = 'the history has no value here';
@@ -108,15 +119,34 @@ function partsOf({
 /** The container of the simulated pods, unless a metric names another one. */
 export const CONTAINER = 'app';
 
-function totalOf(model: MetricModel, { now, measuredAt }: ShareContext): number | null {
+type Measuring = SampleContext & Pick<ShareContext, 'measuredAt'>;
+
+function totalOf(model: MetricModel, context: Measuring): number | null {
+  const { now, measuredAt } = context;
+  if (model.kind === 'measured') return measuredValue(model, context);
   if (model.kind === 'constant' || model.loadIs === 'mean') return model.load.at(now);
   return model.load.mean(addSeconds(measuredAt, -model.spanSeconds), measuredAt);
 }
 
-function valuesByPod(model: MetricModel, context: ShareContext): ReadonlyMap<string, number> {
+function valuesByPod(model: MetricModel, context: Measuring): ReadonlyMap<string, number> {
   if (model.kind === 'share') return shareValues(model, context);
+  if (model.kind === 'measured') {
+    const ready = context.pods.filter((pod) => pod.ready === true);
+    const total = measuredValue(model, context);
+    return new Map(total === null ? [] : ready.map(({ name }) => [name, total / ready.length]));
+  }
   const value = model.load.at(context.now);
   return value === null ? new Map() : new Map(context.pods.map(({ name }) => [name, value]));
+}
+
+function measuredValue(
+  { expression, spanSeconds }: MeasuredModel,
+  { queue, measuredAt }: Measuring,
+): number | null {
+  const evaluate = parseMeasure(expression);
+  if (typeof evaluate === 'string') throw new Error(`${expression} ${evaluate}`);
+  const from = addSeconds(measuredAt, -spanSeconds);
+  return evaluate((measure) => queue?.read(measure, from, measuredAt) ?? null);
 }
 
 export interface ShareContext {

@@ -13,6 +13,8 @@ export interface TraceAssumptions {
   /** The window of the rate in resource queries. */
   readonly resourceWindowSeconds: number;
   readonly scrapeIntervalSeconds: number;
+  /** Identity of a metric -> what its query measures of the queue. Default: the load. */
+  readonly measures?: ReadonlyMap<string, string>;
 }
 
 /** The request of each simulated pod; only the ratio of usage and request matters. */
@@ -60,6 +62,7 @@ function modelOf(
 ): MetricModel | string {
   const { capacity, usageAtCapacityPercent, resourceWindowSeconds, scrapeIntervalSeconds, containers } =
     assumptions;
+  const expression = assumptions.measures?.get(metric.identity);
   switch (metric.type) {
     case 'Resource':
     case 'ContainerResource': {
@@ -80,6 +83,8 @@ function modelOf(
     case 'Pods': {
       const window = windowOf(metric.query, scrapeIntervalSeconds);
       if (typeof window === 'string') return window;
+      if (expression !== undefined)
+        return { kind: 'measured', load, loadIs: 'present', expression, ...window };
       return {
         kind: 'share',
         load,
@@ -93,7 +98,10 @@ function modelOf(
     case 'Object':
     case 'External': {
       const window = windowOf(metric.query, scrapeIntervalSeconds);
-      return typeof window === 'string' ? window : { kind: 'total', load, loadIs: 'present', ...window };
+      if (typeof window === 'string') return window;
+      if (expression !== undefined)
+        return { kind: 'measured', load, loadIs: 'present', expression, ...window };
+      return { kind: 'total', load, loadIs: 'present', ...window };
     }
     default:
       return metric satisfies never;

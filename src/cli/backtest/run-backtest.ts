@@ -3,11 +3,12 @@ import {
   type RunJobs,
   type Variant,
   baselines,
-  runAllOn,
+  runAll,
   scoringOf,
   traceWorkload,
 } from '../../backtest/compare/variant.js';
-import type { Threshold } from '../../backtest/figures/threshold.js';
+import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/figures/threshold.js';
+import { podStartOf } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report/report.js';
 import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/load.js';
@@ -26,7 +27,9 @@ import {
   checkOptions,
   parseCount,
   parsePositive,
-  parseSeconds,
+  parsePodStartOption,
+  parseQueueOption,
+  parseMetrics,
   parseSweeps,
   parseThresholds,
 } from './input/options.js';
@@ -39,7 +42,7 @@ import {
   openTrace,
   type BacktestInput,
 } from './input/backtest-input.js';
-import { openHistory } from './history/open-history.js';
+import { type GivenAssumptions, openHistory } from './history/open-history.js';
 import { buildPage, MOST_CHARACTERS } from './report/build-page.js';
 import type { RunTrace } from './report/trace-run.js';
 import { writeHtml } from './report/write-html.js';
@@ -71,6 +74,14 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   const conditions = parseThresholds('--recommend', options.recommend ?? []);
   if (options.price === undefined && [...failIf, ...conditions].some(({ figure }) => figure === 'cost'))
     throw new CommandError(`${failIf.length > 0 ? '--fail-if' : '--recommend'} cost needs --price`, 2);
+  const ofQueue = [...failIf, ...conditions].find(({ figure }) => QUEUE_FIGURE_NAMES.includes(figure));
+  if (options.queue === undefined && ofQueue !== undefined)
+    throw new CommandError(
+      `${failIf.length > 0 ? '--fail-if' : '--recommend'} ${ofQueue.figure} needs --queue`,
+      2,
+    );
+  if (options.queue === undefined && options.metric !== undefined)
+    throw new CommandError('--metric needs --queue: without it, each metric measures the load', 2);
   checkFiles(options, io.cwd);
   const html = options.html === undefined ? null : await openOutputFile('--html', options.html, io.cwd);
   const config = await requireServiceConfig(options.config, io);
@@ -124,7 +135,7 @@ async function printComparison(
   io: CommandIo,
 ): Promise<ExitCode> {
   const { scoring } = input;
-  const results = await runAllOn(input.workload, variants, { ...input, runJobs });
+  const results = await runAll(variants, { ...input, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
   endWorkers();
@@ -180,19 +191,14 @@ async function openInput(
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
   io: CommandIo,
 ): Promise<BacktestInput> {
-  const assumptions = readAssumptions(options, config);
+  const assumptions = readAssumptions(options, { config, variants });
   if ((options.prometheus ?? options.from ?? options.history) !== undefined)
-    return openHistory(
-      options,
-      variants,
-      { config, assumptions, defaultPodStartSeconds: DEFAULT_POD_START_SECONDS },
-      io,
-    );
+    return openHistory(options, variants, { config, assumptions }, io);
   const { capacity } = assumptions;
   if (options.trace === undefined) throw new CommandError('--trace, --prometheus or --history is missing', 2);
   if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
-  const podStartSeconds = assumptions.podStartSeconds ?? DEFAULT_POD_START_SECONDS;
-  const known = { ...assumptions, capacity, podStartSeconds };
+  const podStart = assumptions.podStart ?? podStartOf(DEFAULT_POD_START_SECONDS);
+  const known = { ...assumptions, capacity, podStart };
   const load = await openTrace(options.trace, options.start, io);
   const scoring = scoringOf(load, known);
   const workload = traceWorkload(load, known);
@@ -205,15 +211,19 @@ async function openInput(
   return { workload, scoring, assumptions: known, otherResults: [], assumptionLines: lines };
 }
 
-/** `capacity` and `podStartSeconds` are null without their option. */
 function readAssumptions(
   options: BacktestOptions,
-  config: ServiceConfig | null,
-): Parameters<typeof openHistory>[2]['assumptions'] {
+  { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
+): GivenAssumptions {
   const source = config?.prometheus['default'];
   return {
     capacity: options.capacity === undefined ? null : parsePositive('--capacity', options.capacity),
-    podStartSeconds: options.podStart === undefined ? null : parseSeconds('--pod-start', options.podStart),
+    podStart: options.podStart === undefined ? null : parsePodStartOption(options.podStart),
+    queue: options.queue === undefined ? null : parseQueueOption(options.queue),
+    measures: parseMetrics(
+      options.metric ?? [],
+      variants.flatMap(({ scaler }) => scaler.spec.metrics),
+    ),
     usageAtCapacityPercent: parsePositive('--usage-at-capacity', options.usageAtCapacity),
     initialReplicas:
       options.initialReplicas === undefined

@@ -1,11 +1,14 @@
 import type { Assumptions } from '../../../src/backtest/compare/variant.js';
+import { podStartOf } from '../../../src/backtest/simulation/settings.js';
 
 export const ASSUMPTIONS: Assumptions = {
   capacity: 10,
-  podStartSeconds: 30,
+  podStart: podStartOf(30),
   scrapeIntervalSeconds: 15,
   resourceWindowSeconds: 60,
   usageAtCapacityPercent: 100,
   initialReplicas: null,
   pricePerPodHour: null,
+  queue: null,
+  measures: new Map(),
 };

@@ -20,6 +20,7 @@ export function figuresWith(some: Partial<Figures>): Figures {
     flaps: 0,
     atMaximum: 0,
     byLimit: {},
+    queue: null,
     ...some,
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runJobsHere, runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import {
   figuresByWindow,
   meanWithoutSmallest,
@@ -45,9 +45,14 @@ describe('figuresByWindow', () => {
   it('splits what the whole has: theta_U is its mean, pod-hours and changes are its sum', async () => {
     const load = loadOf(Array.from({ length: 120 }, (_, minute) => (minute % 30 < 15 ? 30 : 150)));
     const scoring = scoringOf(load, ASSUMPTIONS);
-    const given = { scoring, assumptions: ASSUMPTIONS, runJobs: runJobsHere };
+    const given = {
+      workload: traceWorkload(load, ASSUMPTIONS),
+      scoring,
+      assumptions: ASSUMPTIONS,
+      runJobs: runJobsHere,
+    };
 
-    const [result] = await runAllOn(traceWorkload(load, ASSUMPTIONS), [{ name: '', scaler }], given);
+    const [result] = await runAll([{ name: '', scaler }], given);
 
     if (result?.run === undefined || result.run === null) throw new Error('it did not run');
     const windows = figuresByWindow(result.run, subWindows(scoring, ASSUMPTIONS));
@@ -64,9 +69,14 @@ describe('figuresByWindow', () => {
   it('has no figures for a window in which the load is unknown', async () => {
     const load = loadOf(Array.from({ length: 24 }, (_, minute) => (minute < 2 ? NaN : 30)));
     const scoring = scoringOf(load, ASSUMPTIONS);
-    const given = { scoring, assumptions: ASSUMPTIONS, runJobs: runJobsHere };
+    const given = {
+      workload: traceWorkload(load, ASSUMPTIONS),
+      scoring,
+      assumptions: ASSUMPTIONS,
+      runJobs: runJobsHere,
+    };
 
-    const [result] = await runAllOn(traceWorkload(load, ASSUMPTIONS), [{ name: '', scaler }], given);
+    const [result] = await runAll([{ name: '', scaler }], given);
 
     if (result?.run === undefined || result.run === null) throw new Error('it did not run');
     const windows = figuresByWindow(result.run, subWindows(scoring, ASSUMPTIONS));

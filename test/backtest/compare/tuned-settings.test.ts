@@ -5,7 +5,7 @@ import {
   countChanges,
   presentSettings,
 } from '../../../src/backtest/compare/tuned-settings.js';
-import { runJobsHere, runAllOn, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
@@ -88,7 +88,12 @@ describe('a window of 315 s of behavior', () => {
       (_, minute) => 100 + 60 * Math.sin(minute / 4) + ((minute * 37) % 23),
     );
     const load = createLoad(times, values, addSeconds(START, 360 * 60));
-    const given = { scoring: scoringOf(load, ASSUMPTIONS), assumptions: ASSUMPTIONS, runJobs: runJobsHere };
+    const given = {
+      workload: traceWorkload(load, ASSUMPTIONS),
+      scoring: scoringOf(load, ASSUMPTIONS),
+      assumptions: ASSUMPTIONS,
+      runJobs: runJobsHere,
+    };
     const document = scaler();
     const field = 'behavior.scaleDown.stabilizationWindowSeconds';
     const withWindow = (value: number): Scaler => {
@@ -98,7 +103,7 @@ describe('a window of 315 s of behavior', () => {
     };
     const variants = [document, withWindow(315), withWindow(300)].map((one) => ({ name: '', scaler: one }));
 
-    const results = await runAllOn(traceWorkload(load, ASSUMPTIONS), variants, given);
+    const results = await runAll(variants, given);
 
     const [own, longer, same] = results.map(({ run }) => run?.replicas);
     expect(longer).toEqual(own);

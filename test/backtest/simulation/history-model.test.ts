@@ -7,6 +7,7 @@ import { type ShareModel, shareValues } from '../../../src/backtest/simulation/s
 import type { Pod } from '../../../src/decision/snapshot/snapshot.js';
 import { addSeconds, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf, T0 } from '../../support/builders.js';
+import { podStartOf } from '../../../src/backtest/simulation/settings.js';
 
 const at = (seconds: number): typeof T0 => addSeconds(T0, seconds);
 
@@ -139,7 +140,13 @@ describe('what really ran', () => {
 
 describe('3 more pods that each need 10 s', () => {
   const readyAt = (order: PodOrder): readonly number[] => {
-    const fleet = createFleet({ replicas: 2, start: T0, podStartSeconds: 10, requests: new Map(), order });
+    const fleet = createFleet({
+      replicas: 2,
+      start: T0,
+      podStart: podStartOf(10),
+      requests: new Map(),
+      order,
+    });
     fleet.scaleTo(5, T0);
     return [0, 10, 20, 30].map((seconds) => {
       fleet.advanceTo(at(seconds));
@@ -156,7 +163,7 @@ describe('3 more pods that each need 10 s', () => {
 
   test('of a StatefulSet are not created if it scales down before', () => {
     const fleet = createFleet({
-      ...{ replicas: 2, start: T0, podStartSeconds: 10, requests: new Map(), order: 'ordered' },
+      ...{ replicas: 2, start: T0, podStart: podStartOf(10), requests: new Map(), order: 'ordered' },
     });
     fleet.scaleTo(5, T0);
     fleet.scaleTo(3, at(5));
@@ -167,7 +174,7 @@ describe('3 more pods that each need 10 s', () => {
 
   test('are at most 20,000 in all, at the start and later', () => {
     const fleetOf = (replicas: number): ReturnType<typeof createFleet> =>
-      createFleet({ replicas, start: T0, podStartSeconds: 10, requests: new Map() });
+      createFleet({ replicas, start: T0, podStart: podStartOf(10), requests: new Map() });
 
     expect(fleetOf(20_000).replicas()).toBe(20_000);
     expect(() => fleetOf(20_001)).toThrow('20001 pods, at most 20000 are simulated');

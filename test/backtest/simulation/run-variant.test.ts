@@ -7,6 +7,7 @@ import { traceModels, traceRequests } from '../../../src/backtest/simulation/tra
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, secondsBetween } from '../../../src/units/time.js';
 import { T0, scalerOf } from '../../support/builders.js';
+import { podStartOf } from '../../../src/backtest/simulation/settings.js';
 
 const CPU_70 = {
   type: 'Resource',
@@ -40,7 +41,7 @@ function run(scaler: Scaler, load: Load, overrides: Partial<RunInput> = {}): Run
     end: load.end,
     models: built.models,
     initialReplicas: 1,
-    podStartSeconds: 30,
+    podStart: podStartOf(30),
     scrapeIntervalSeconds: 0,
     requests: traceRequests(scaler),
     ...overrides,
@@ -186,7 +187,14 @@ describe('a warm-up', () => {
     const built = traceModels(scaler, load, assumptions);
     const models = 'error' in built ? [] : built.models;
     const setting = {
-      ...{ start, end: load.end, models, initialReplicas: 1, podStartSeconds: 30, scrapeIntervalSeconds: 0 },
+      ...{
+        start,
+        end: load.end,
+        models,
+        initialReplicas: 1,
+        podStart: podStartOf(30),
+        scrapeIntervalSeconds: 0,
+      },
       ...{ requests: traceRequests(scaler), warmUpFrom: T0 },
     };
     const { replicas, ready, changes, rounds } = runVariant(scaler, setting, (_, { now }) =>

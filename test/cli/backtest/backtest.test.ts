@@ -209,7 +209,7 @@ describe('backtest', () => {
 
   it.each([
     [['--capacity', '0'], 2, '--capacity is "0", must be a number above 0'],
-    [['--pod-start', 'soon'], 2, '--pod-start is "soon", must be a duration such as 30s, 5m, 1h30m or 7d'],
+    [['--pod-start', 'soon'], 2, '--pod-start is "soon", must be a duration such as 120s, or median=60s'],
     [['--fail-if', 'theta_X>1'], 2, 'there is no figure theta_X; the figures are theta_U, theta_O'],
     [['--fail-if', 'theta_U=1'], 2, 'must be a figure, <, <=, > or >=, and a number, such as theta_U>1'],
     [['--fail-if', 'cost>0'], 2, '--fail-if cost needs --price'],

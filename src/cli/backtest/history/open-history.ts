@@ -3,6 +3,8 @@ import { historyWorkload, isMemory } from '../../../backtest/history/history-mod
 import { longestWindowSeconds, knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
 import { countAt, countsSince } from '../../../backtest/simulation/count-steps.js';
 import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
+import { DEFAULT_POD_START_SECONDS } from '../../../backtest/load/load.js';
+import { type PodStart, podStartOf } from '../../../backtest/simulation/settings.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
@@ -22,20 +24,19 @@ import { readRange } from './read-range.js';
 
 const DEFAULT_STEP_SECONDS = 15;
 
-/**
- * Reads the history of the documents. In `given`, `capacity` is null without `--capacity`, and `podStartSeconds`
- * without `--pod-start`.
- */
+/** `capacity` and `podStart` are null without their option. */
+export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podStart'> {
+  readonly capacity: number | null;
+  readonly podStart: PodStart | null;
+}
+
+/** Reads the history of the documents. */
 export async function openHistory(
   options: HistoryOptions,
   variants: readonly Variant[],
   given: {
     readonly config: ServiceConfig | null;
-    readonly assumptions: Omit<Assumptions, 'capacity' | 'podStartSeconds'> & {
-      readonly capacity: number | null;
-      readonly podStartSeconds: number | null;
-    };
-    readonly defaultPodStartSeconds: number;
+    readonly assumptions: GivenAssumptions;
   },
   io: CommandIo,
 ): Promise<BacktestInput> {
@@ -118,12 +119,18 @@ function inputOf(
     ...given.assumptions,
     capacity,
     initialReplicas: initial,
-    podStartSeconds:
-      given.assumptions.podStartSeconds ?? recorded.podStartSeconds ?? given.defaultPodStartSeconds,
+    podStart: given.assumptions.podStart ?? podStartOf(recorded.podStartSeconds ?? DEFAULT_POD_START_SECONDS),
   };
   const scoring = scoringOf(load.load, assumptions, range);
   return {
-    workload: historyWorkload({ ...history, warmUpSeconds }, given.assumptions.initialReplicas),
+    workload: historyWorkload(
+      { ...history, warmUpSeconds },
+      {
+        initialReplicas: given.assumptions.initialReplicas,
+        measures: assumptions.measures,
+        queued: assumptions.queue === null ? null : load.load,
+      },
+    ),
     scoring,
     assumptions,
     otherResults: ran === null ? [] : [resultOf(RAN, ran, scoring)],
@@ -174,7 +181,7 @@ function historyLines(
     ...(assumptions.capacity === null && usesCpu(variants)
       ? [`the capacity of a pod is ${measured} (--capacity)`]
       : []),
-    ...(assumptions.podStartSeconds === null && podStartSeconds !== null
+    ...(assumptions.podStart === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
     warmUpLine(variants, warmUpSeconds, assumptions.initialReplicas !== null),

@@ -9,6 +9,7 @@ import {
 import type { Scoring, Demand } from '../../../backtest/figures/figures.js';
 import { evenLoad, type Load } from '../../../backtest/load/load.js';
 import { parseTraceInParts } from '../../../backtest/load/parse-trace.js';
+import { describePodStart, describeQueue } from '../../../backtest/simulation/settings.js';
 import { isLeftOut } from '../../../backtest/simulation/trace-models.js';
 import { parseTime } from './options.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
@@ -105,7 +106,7 @@ export function describeAssumptions(
   variants: readonly Variant[],
   { hasConfig }: { readonly hasConfig: boolean },
 ): readonly string[] {
-  const { capacity, podStartSeconds, usageAtCapacityPercent, initialReplicas } = assumptions;
+  const { capacity, podStart, usageAtCapacityPercent, initialReplicas, queue, measures } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
   const isOfCpu = usesCpu(variants);
   const given = (field: 'resourceWindowSeconds' | 'scrapeIntervalSeconds'): string => {
@@ -115,8 +116,11 @@ export function describeAssumptions(
       : `(${field} of the saved history)`;
   };
   return [
-    `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`,
-    `a pod is ready ${round(podStartSeconds)} s after it was created (--pod-start)`,
+    queue === null
+      ? `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`
+      : `one pod serves a load of ${round(capacity)} per second (--capacity); more than that waits ${describeQueue(queue)} (--queue)`,
+    ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
+    `a pod is ready ${describePodStart(podStart)} after it was created (--pod-start)`,
     ...(isOfCpu
       ? [
           `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,

@@ -1,6 +1,16 @@
 import { resolve } from 'node:path';
 import { parseSweep, type Sweep } from '../../../backtest/compare/sweep.js';
 import { parseThreshold, type Threshold } from '../../../backtest/figures/threshold.js';
+import { parseMeasure } from '../../../backtest/simulation/measures.js';
+import {
+  parsePodStart,
+  parseQueue,
+  type PodStart,
+  positiveNumber,
+  type QueueSettings,
+} from '../../../backtest/simulation/settings.js';
+import type { MetricSpec } from '../../../scaler/spec.js';
+import { listSome } from '../../output/list-some.js';
 import { CommandError } from '../../process/io.js';
 import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseInstant, type Instant } from '../../../units/time.js';
@@ -25,6 +35,8 @@ export interface BacktestOptions extends HistoryOptions {
   readonly against?: readonly string[];
   readonly sweep?: readonly string[];
   readonly podStart?: string;
+  readonly queue?: string;
+  readonly metric?: readonly string[];
   readonly initialReplicas?: string;
   readonly usageAtCapacity: string;
   readonly price?: string;
@@ -56,6 +68,8 @@ const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
       'sweep',
       'recommend',
       'podStart',
+      'queue',
+      'metric',
       'initialReplicas',
       'request',
       'price',
@@ -118,9 +132,48 @@ export function parseSeconds(option: string, text: string): number {
   return seconds;
 }
 
+export function parsePodStartOption(text: string): PodStart {
+  const start = parsePodStart(text);
+  if (typeof start === 'string') throw new CommandError(`--pod-start ${start}`, 2);
+  return start;
+}
+
+export function parseQueueOption(text: string): QueueSettings {
+  const queue = parseQueue(text);
+  if (typeof queue === 'string') throw new CommandError(`--queue ${queue}`, 2);
+  return queue;
+}
+
+/** Parses `NAME=EXPRESSION`. Each name must be that of a metric of a document that is not a resource. */
+export function parseMetrics(
+  texts: readonly string[],
+  metrics: readonly MetricSpec[],
+): ReadonlyMap<string, string> {
+  const measured = metrics.filter(({ type }) => type === 'Pods' || type === 'Object' || type === 'External');
+  const known = new Set(measured.map(({ identity }) => identity));
+  const parsed = new Map<string, string>();
+  for (const text of texts) {
+    // The name of a metric without one is its query.
+    const name = [...known].find((identity) => text.startsWith(`${identity}=`));
+    if (name === undefined) {
+      const names = listSome([...known]);
+      const rule =
+        known.size === 0 ? 'but no document has a metric with a query' : `must begin with ${names} and =`;
+      throw new CommandError(`--metric ${shorten(text)}: ${rule}`, 2);
+    }
+    const expression = text.slice(name.length + 1);
+    const measure = parseMeasure(expression);
+    if (typeof measure === 'string')
+      throw new CommandError(`--metric ${shorten(text)}: ${name} ${measure}`, 2);
+    if (parsed.has(name)) throw new CommandError(`--metric ${shorten(text)}: ${name} has a value already`, 2);
+    parsed.set(name, expression);
+  }
+  return parsed;
+}
+
 export function parsePositive(option: string, text: string): number {
-  const value = /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : 0;
-  if (value <= 0) throw invalid(option, text, 'a number above 0');
+  const value = positiveNumber(text);
+  if (value === null) throw invalid(option, text, 'a number above 0');
   return value;
 }
 

@@ -1,7 +1,13 @@
 import { stringify } from 'yaml';
 import { paretoFront, type Result } from '../../../backtest/compare/variant.js';
 import { chartLines } from '../../../backtest/report/chart.js';
-import { COLUMNS, COST_COLUMN, LEGEND } from '../../../backtest/report/columns.js';
+import {
+  COLUMNS,
+  COST_COLUMN,
+  LEGEND,
+  QUEUE_COLUMNS,
+  QUEUE_LEGEND,
+} from '../../../backtest/report/columns.js';
 import { type Report, reportToJson, type RecommendedChange } from '../../../backtest/report/report.js';
 import { alignColumns, lineLimit } from '../../output/align-columns.js';
 import type { CommandIo } from '../../process/io.js';
@@ -71,7 +77,11 @@ function markdownLines(report: Report): readonly string[] {
 /** Returns the header and a row for each run. */
 export function tableRows(report: Report): readonly (readonly string[])[] {
   const { variants, baselines, scoring } = report;
-  const columns = scoring.pricePerPodHour === null ? COLUMNS : [...COLUMNS, COST_COLUMN];
+  const columns = [
+    ...COLUMNS,
+    ...(scoring.queue === null ? [] : QUEUE_COLUMNS),
+    ...(scoring.pricePerPodHour === null ? [] : [COST_COLUMN]),
+  ];
   const front = variants.length > 2 ? paretoFront(variants) : new Set<string>();
   const rowOf = ({ name, figures }: Result): readonly string[] | null =>
     figures === null
@@ -82,11 +92,11 @@ export function tableRows(report: Report): readonly (readonly string[])[] {
 }
 
 /** Returns a legend and notes on rows without figures. */
-export function noteLines({ variants }: Report): readonly string[] {
+export function noteLines({ variants, scoring }: Report): readonly string[] {
   const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
   const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
-  return ['', ...LEGEND, ...mark, ...failed];
+  return ['', ...LEGEND, ...(scoring.queue === null ? [] : [QUEUE_LEGEND]), ...mark, ...failed];
 }
 
 /** Returns the change as indented YAML. */

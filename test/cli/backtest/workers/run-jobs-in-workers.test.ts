@@ -12,6 +12,7 @@ import { observedOfColumn } from '../../../../src/backtest/history/matrix-to-loa
 import { createLoad } from '../../../../src/backtest/load/load.js';
 import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';
 import { at, scalerOf, T0 } from '../../../support/builders.js';
+import { podStartOf } from '../../../../src/backtest/simulation/settings.js';
 
 /** The compiled worker: a worker thread has none of the transforms of the tests. */
 const ENTRY = pathToFileURL('dist/cli/backtest/workers/job-worker.js');
@@ -38,7 +39,7 @@ function jobOf(target: number, more: Partial<Job['input']> = {}): Job {
     end: LOAD.end,
     models: built.models,
     initialReplicas: 1,
-    podStartSeconds: 30,
+    podStart: podStartOf(30),
     scrapeIntervalSeconds: 15,
     requests: traceRequests(scaler),
     ...more,

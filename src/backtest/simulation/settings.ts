@@ -1,0 +1,135 @@
+import { DURATION_FORM, parseDuration } from '../../units/duration.js';
+
+/** How long pods take from their creation until they are ready. */
+export interface PodStart {
+  readonly medianSeconds: number;
+  /** Of 20 pods, 19 are ready after at most this time. Equal to the median: all pods take the same time. */
+  readonly p95Seconds: number;
+  /** Null: there is always a node with room. */
+  readonly node: NodeStart | null;
+}
+
+/** A pod without room on the nodes waits for a new one before it starts. */
+export interface NodeStart {
+  readonly seconds: number;
+  /** How many pods have room on a node. */
+  readonly pods: number;
+}
+
+/** What happens to load that the ready pods cannot serve at once. */
+export interface QueueSettings {
+  /** The largest depth; load that arrives at a full queue is lost. Infinity: unlimited. */
+  readonly mostDepth: number;
+  /** Load that has waited for longer is lost. Infinity: it waits until it is served. */
+  readonly timeoutSeconds: number;
+}
+
+/** Returns a start that takes the same time for each pod. */
+export function podStartOf(seconds: number): PodStart {
+  return { medianSeconds: seconds, p95Seconds: seconds, node: null };
+}
+
+const MOST_SECONDS = 86_400;
+const MOST_PODS_OF_A_NODE = 10_000;
+/** A load in bytes per second for a day. */
+const MOST_DEPTH = 1e15;
+
+export const POD_START_FORM =
+  'a duration such as 120s, or median=60s,p95=180s, or with node=90s,every=4 a new node for each 4 pods';
+const QUEUE_FORM = 'unbounded, max=1000, timeout=30s or max=1000,timeout=30s';
+
+/**
+ * Parses `120s` or `median=60s,p95=180s,node=90s,every=4`. Returns the predicate of a sentence that says why the text is
+ * invalid, such as `has no median`.
+ */
+export function parsePodStart(text: string): PodStart | string {
+  if (!text.includes('=')) {
+    const seconds = parseDuration(text.trim());
+    if (seconds === null) return `is ${shown(text)}, must be ${POD_START_FORM}`;
+    return seconds > MOST_SECONDS ? `is ${shown(text)}, must be at most 1d` : podStartOf(seconds);
+  }
+  const parts = readParts(text, ['median', 'p95', 'node', 'every']);
+  if (parts === null) return `is ${shown(text)}, must be ${POD_START_FORM}`;
+  const problems: string[] = [];
+  const seconds = (name: string, given: string): number => readSeconds(name, given, { least: 0, problems });
+  const { median, p95 = median, node, every } = Object.fromEntries(parts);
+  if (median === undefined || p95 === undefined) return 'has no median';
+  const medianSeconds = seconds('median', median);
+  const p95Seconds = seconds('p95', p95);
+  if (p95Seconds < medianSeconds)
+    problems.push(`has a p95 of ${p95Seconds} s, must be at least the median of ${medianSeconds} s`);
+  if (medianSeconds === 0 && p95Seconds > 0)
+    problems.push('has a median of 0 s, so that p95 must be 0 s, too');
+  if ((node === undefined) !== (every === undefined))
+    problems.push('must have both node and every: the start of a node, and how many pods have room on it');
+  const nodeSeconds = node === undefined ? 0 : seconds('node', node);
+  const pods = every === undefined ? 1 : /^\d{1,9}$/.test(every) ? Number(every) : 0;
+  if (pods < 1 || pods > MOST_PODS_OF_A_NODE)
+    problems.push(`has every=${shown(every ?? '')}, must be from 1 to ${MOST_PODS_OF_A_NODE} pods`);
+  const [problem] = problems;
+  if (problem !== undefined) return problem;
+  return { medianSeconds, p95Seconds, node: node === undefined ? null : { seconds: nodeSeconds, pods } };
+}
+
+/** Parses `unbounded`, `max=1000`, `timeout=30s` or both. Returns the predicate of a sentence if it is invalid. */
+export function parseQueue(text: string): QueueSettings | string {
+  if (text.trim() === 'unbounded') return { mostDepth: Infinity, timeoutSeconds: Infinity };
+  const parts = readParts(text, ['max', 'timeout']);
+  if (parts === null) return `is ${shown(text)}, must be ${QUEUE_FORM}`;
+  const problems: string[] = [];
+  const { max, timeout } = Object.fromEntries(parts);
+  const mostDepth = max === undefined ? Infinity : (positiveNumber(max) ?? NaN);
+  if (Number.isNaN(mostDepth))
+    problems.push(`has max=${shown(max ?? '')}, must be a number above 0, below ${MOST_DEPTH}`);
+  const timeoutSeconds =
+    timeout === undefined ? Infinity : readSeconds('timeout', timeout, { least: 1, problems });
+  return problems[0] ?? { mostDepth, timeoutSeconds };
+}
+
+/** Returns null for a text that is no number above 0 and below 1e15. */
+export function positiveNumber(text: string): number | null {
+  const value = /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : 0;
+  return value > 0 ? value : null;
+}
+
+/** Returns a part of a sentence, such as `60 s (median) or 180 s (p95)`. */
+export function describePodStart({ medianSeconds, p95Seconds, node }: PodStart): string {
+  const [median, p95] = [medianSeconds, p95Seconds].map((seconds) => Number(seconds.toPrecision(4)));
+  const own = medianSeconds === p95Seconds ? `${median} s` : `${median} s (median) or ${p95} s (p95)`;
+  if (node === null) return own;
+  return `${own}, and ${node.seconds} s more if it needs a new node, on which ${node.pods} pods have room,`;
+}
+
+/** Returns a part of a sentence, such as `up to a depth of 1000, and is lost after 30 s`. */
+export function describeQueue({ mostDepth, timeoutSeconds }: QueueSettings): string {
+  const most = mostDepth === Infinity ? 'in a queue without limit' : `in a queue of up to ${mostDepth}`;
+  return timeoutSeconds === Infinity ? most : `${most}, and is lost after ${timeoutSeconds} s`;
+}
+
+function readSeconds(
+  name: string,
+  text: string,
+  { least, problems }: { readonly least: number; readonly problems: string[] },
+): number {
+  const seconds = parseDuration(text);
+  if (seconds === null) problems.push(`has ${name}=${shown(text)}, must be ${DURATION_FORM}`);
+  else if (seconds < least || seconds > MOST_SECONDS)
+    problems.push(`has ${name}=${shown(text)}, must be ${least > 0 ? `from ${least}s to 1d` : 'at most 1d'}`);
+  return seconds ?? 0;
+}
+
+/** Returns null if a part is not `NAME=VALUE` with one of the names, or if a name is repeated. */
+function readParts(text: string, names: readonly string[]): ReadonlyMap<string, string> | null {
+  const parts = new Map<string, string>();
+  for (const part of text.split(',', names.length + 1)) {
+    const [name = '', value = '', ...more] = part.split('=', 3).map((side) => side.trim());
+    if (value === '' || more.length > 0 || !names.includes(name) || parts.has(name)) return null;
+    parts.set(name, value);
+  }
+  return parts;
+}
+
+/** JSON escapes control characters, which could change the terminal. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+}

@@ -1,0 +1,159 @@
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { Milli } from '../../units/quantity.js';
+import { earliest, type Instant, latest } from '../../units/time.js';
+import type { CountStep } from './count-steps.js';
+import { createFleet, type PodOrder } from './fleet.js';
+import { createQueue, type Queue, type QueueInput } from './queue.js';
+import { createShareCurve, type MetricModel, type ShareCurve, takeSample } from './samples.js';
+import type { PodStart } from './settings.js';
+
+/** A load, the pods that carry it, and what is measured. */
+export interface WorkloadInput {
+  readonly start: Instant;
+  readonly end: Instant;
+  /** One model for each metric of the document, in the same order; null: the metric is omitted. */
+  readonly models: readonly (MetricModel | null)[];
+  readonly initialReplicas: number;
+  readonly podStart: PodStart;
+  readonly scrapeIntervalSeconds: number;
+  readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+  /** How pods are created. Default: `parallel`. */
+  readonly order?: PodOrder;
+  /** Where load waits that the ready pods cannot serve at once. Default: none, the load is lost. */
+  readonly queue?: QueueInput;
+  /**
+   * At or before `start`. The simulation starts here, or when all loads have begun, so windows have data at `start`.
+   * Rounds before `start` are not in the result. Default: `start`.
+   */
+  readonly warmUpFrom?: Instant;
+}
+
+/** Pods that carry a load, and what is measured of them. */
+export interface Workload {
+  /** The start of the simulation: that of the warm-up, or when all loads have begun. */
+  readonly begin: Instant;
+  /** `.spec.replicas` since `begin`. Grows. */
+  readonly replicas: readonly CountStep[];
+  /** Grows. */
+  readonly ready: readonly CountStep[];
+  /** Carries the load until `now`. Pods become ready on the way. */
+  readonly advanceTo: (now: Instant) => void;
+  readonly observe: (now: Instant) => Pick<Snapshot, 'target' | 'pods' | 'samples'>;
+  readonly scaleTo: (count: number, now: Instant) => void;
+  /** Null: load does not wait. */
+  readonly queue: Queue | null;
+}
+
+/** The metrics of `scaler` are those that have a model. Throws `FleetError`, also from `scaleTo`. */
+export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
+  const models = input.models.filter((model) => model !== null);
+  const begin = beginOf(input, models);
+  const fleet = createFleet({
+    replicas: input.initialReplicas,
+    start: begin,
+    podStart: input.podStart,
+    requests: input.requests,
+    order: input.order ?? 'parallel',
+  });
+  const queue = queueOf(input, models);
+  const curves = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
+  const replicas: CountStep[] = [];
+  const ready: CountStep[] = [];
+  let carriedUntil = begin;
+
+  const note = (now: Instant): void => {
+    noteCount(replicas, fleet.replicas(), now);
+    noteCount(ready, fleet.readyCount(), now);
+  };
+  note(begin);
+
+  return {
+    begin,
+    replicas,
+    ready,
+    advanceTo: (to) => {
+      while (carriedUntil < to) {
+        const until = earliest(fleet.nextReadyAt() ?? to, to);
+        carryLoad(
+          { from: carriedUntil, to: until, ready: fleet.readyCount() },
+          { models, curves, queue, input },
+        );
+        carriedUntil = until;
+        fleet.advanceTo(until);
+        note(until);
+      }
+    },
+    observe: (now) => {
+      const pods = fleet.pods();
+      const { scrapeIntervalSeconds } = input;
+      const samples = scaler.spec.metrics.map((metric, index) => {
+        const model = models[index];
+        if (model === undefined) throw new Error(`no model for metric ${index}`);
+        const shares = curves[index] ?? null;
+        return takeSample(metric, model, { now, pods, shares, ready, scrapeIntervalSeconds, queue });
+      });
+      return { target: { specReplicas: fleet.replicas(), statusReplicas: pods.length }, pods, samples };
+    },
+    scaleTo: (count, now) => {
+      if (count !== fleet.replicas()) fleet.scaleTo(count, now);
+      note(now);
+    },
+    queue,
+  };
+}
+
+function beginOf({ start, warmUpFrom = start }: WorkloadInput, models: readonly MetricModel[]): Instant {
+  const known = models.reduce<Instant>((most, { load }) => latest(most, load.start), warmUpFrom);
+  return earliest(known, start);
+}
+
+function queueOf(
+  { queue, start, end, scrapeIntervalSeconds }: WorkloadInput,
+  models: readonly MetricModel[],
+): Queue | null {
+  if (queue === undefined) return null;
+  const longest = Math.max(
+    0,
+    ...models.map((model) => (model.kind === 'constant' ? 0 : model.windowSeconds)),
+  );
+  return createQueue(queue, { start, end, keptSeconds: longest + scrapeIntervalSeconds });
+}
+
+/** A load that is already a mean is divided when a sample is taken. */
+function hasCurve(model: MetricModel): boolean {
+  return model.kind === 'share' && model.loadIs === 'present';
+}
+
+/** Divides the load of a period with a constant number of ready pods among them. */
+function carryLoad(
+  { from, to, ready }: { readonly from: Instant; readonly to: Instant; readonly ready: number },
+  given: {
+    readonly models: readonly MetricModel[];
+    readonly curves: readonly (ShareCurve | null)[];
+    readonly queue: Queue | null;
+    readonly input: WorkloadInput;
+  },
+): void {
+  const { models, curves, queue, input } = given;
+  const ofQueue: ShareCurve[] = [];
+  models.forEach((model, index) => {
+    const curve = curves[index] ?? null;
+    if (model.kind !== 'share' || curve === null) return;
+    if (queue !== null && model.load === input.queue?.load) {
+      ofQueue.push(curve);
+      return;
+    }
+    const most = model.saturation ?? Infinity;
+    model.load.pieces(from, to, (_, pieceEnd, load) => {
+      curve.add(pieceEnd, load === null ? null : ready === 0 ? 0 : Math.min(load / ready, most));
+    });
+  });
+  queue?.advance({ from, to, ready }, (until, served) => {
+    for (const curve of ofQueue) curve.add(until, served === null || ready === 0 ? served : served / ready);
+  });
+}
+
+function noteCount(steps: CountStep[], count: number, at: Instant): void {
+  if (steps.at(-1)?.count !== count) steps.push({ at, count });
+}
