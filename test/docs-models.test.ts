@@ -43,6 +43,17 @@ ${step('requests-in-progress', 60, 170)}    expect: [{ at: 0s, replicas: 2 }, { 
   llama: `    replicas: 2
 ${step('running', 80, 400)}    expect: [{ at: 0s, replicas: 2 }, { at: 2m, replicas: 10 }, { at: 29m, replicas: 10 }, { at: 41m, replicas: 2 }]
 `,
+  gemma: `    replicas: 8
+    podStart: 2m
+    series:
+      - { metric: requests, values: 64x60 }
+      - { metric: requests, part: backlog, values: 0 4800x9 0x50 }
+    expect:
+      - { at: 0s, replicas: 8 }
+      - { at: 2m, replicas: 12 } # (64 + 4800/180)/8
+      - { at: 9m, replicas: 12 }
+      - { at: 16m, replicas: 8 }
+`,
   mistral: `    replicas: 0
     podStart: 3m
     series:

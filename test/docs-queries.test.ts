@@ -109,6 +109,17 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     answer: total(80),
   },
+  'gemma: requests': {
+    series: {
+      'inference_objective_request_total{namespace="shop",model_name="gemma",target_model_name="a"}':
+        '0+1200x40',
+      'inference_objective_request_total{namespace="shop",model_name="gemma",target_model_name="b"}':
+        '0+720x40',
+      'inference_objective_request_total{namespace="shop",model_name="llama",target_model_name="a"}':
+        '0+900x40',
+    },
+    answer: total(64),
+  },
   'mistral: waiting-in-gateway': {
     series: {
       'inference_extension_flow_control_queue_size{inference_pool="mistral",priority="0"}': '3x40',

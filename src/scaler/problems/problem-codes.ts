@@ -68,6 +68,7 @@ const CLASSES = {
   'latency-target': 'warning',
   'queue-without-load': 'warning',
   'slow-scale-up': 'warning',
+  'range-above-pod-start': 'warning',
   'selector-label': 'warning',
   'no-match': 'warning',
   'comparison-filters': 'warning',

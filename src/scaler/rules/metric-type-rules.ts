@@ -1,3 +1,4 @@
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { type Measure, measureOf, rateOfGauge } from '../../promql/measures.js';
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { type Finding, type IsBroken, type Path, finding, formatPath } from '../problems/finding.js';
@@ -26,7 +27,7 @@ interface Queried {
 export function checkMetricTypes(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const metrics = (spec.metrics ?? []).flatMap((metric, index) => queriedOf(metric, index, isBroken));
   return [
-    ...metrics.flatMap((metric) => checkTarget(metric, spec)),
+    ...metrics.flatMap((metric) => [...checkTarget(metric, spec), ...checkRange(metric, spec)]),
     ...checkAlone(spec, metrics),
     ...checkSpeed(spec),
   ];
@@ -159,6 +160,16 @@ function ofWaiting(
   return finding('queue-without-load', queryPath, message);
 }
 
+/** Pods could serve a rise of the load before the metric shows it in full. */
+function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly Finding[] {
+  const start = podStart?.seconds;
+  const range = largestWrittenRangeSeconds(query);
+  if (start === undefined || range <= start) return [];
+  const queryPath = [...path, 'query'];
+  const message = `${formatPath(queryPath)} has a range of ${range} s, longer than the ${start} s in which pods start (spec.podStart): a rise of the load is seen in full after ${range} s. Write a range of at most [${start}s], at least four scrape intervals`;
+  return [finding('range-above-pod-start', queryPath, message)];
+}
+
 /** The longest time from minReplicas to maxReplicas without a warning, in seconds. */
 const LONGEST_SCALE_UP = 900;
 
@@ -167,6 +178,7 @@ function checkSpeed({
   behavior,
   minReplicas = BUILT_IN.minReplicas,
   maxReplicas,
+  podStart,
 }: LooseSpec): readonly Finding[] {
   const { policies = [], selectPolicy } = behavior?.scaleUp ?? {};
   const [policy] = policies;
@@ -179,15 +191,22 @@ function checkSpeed({
     return [];
   const { type, value, periodSeconds } = policy;
   if (type !== 'Pods' || value !== 1 || periodSeconds === undefined) return [];
-  const seconds = (maxReplicas - minReplicas) * periodSeconds;
-  if (seconds <= LONGEST_SCALE_UP) return [];
+  const steps = maxReplicas - minReplicas;
+  const seconds = steps * periodSeconds;
+  const start = podStart?.seconds ?? 0;
+  const isSlower = start > periodSeconds && steps > 1;
+  if (seconds <= LONGEST_SCALE_UP && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${Math.round(seconds / 60)} min, and each pod also has to start, while the backlog grows. Add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 
 function toleranceUp({ tolerance, behavior }: LooseSpec): number {
   return toleranceNumber(behavior?.scaleUp?.tolerance) ?? toleranceNumber(tolerance) ?? BUILT_IN.tolerance;
+}
+
+function inMinutes(seconds: number): string {
+  return `${Math.round(seconds / 6) / 10} min`;
 }
 
 function countPods(pods: number): string {
