@@ -1,9 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/document/json-schema.js';
-import { HELM_TIMEOUT_MS, listAt, render, startHelm, textAt } from './chart/helm.js';
-import type { Helm } from './chart/helm.js';
+import { HELM_TIMEOUT_MS, startHelm } from './chart/helm.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { runCli } from './cli/fake-io.js';
 import { codeBlocksOf } from './docs/code-blocks.js';
@@ -199,39 +198,9 @@ describe('the comparison', () => {
   });
 });
 
-describe('the table of permissions', () => {
-  let helm: Helm;
-
-  beforeAll(async () => {
-    helm = await startHelm();
-  });
-
-  it('has every resource and every verb of the chart, and no others', () => {
-    const every = { crd: { enabled: true }, podDeletionCost: { enabled: true } };
-    const granted = [every, { ...every, sharding: { enabled: true } }]
-      .flatMap((values) => render(helm, values))
-      .filter(
-        (object) =>
-          /Role$/.test(textAt(object, 'kind')) && !/-scalers-/.test(textAt(object, 'metadata', 'name')),
-      )
-      .flatMap((object) => listAt(object, 'rules'))
-      .flatMap((rule) =>
-        listAt(rule, 'resources').flatMap((resource) =>
-          listAt(rule, 'verbs').map((verb) => `${String(resource)} ${String(verb)}`),
-        ),
-      );
-    const documented = tableRows(readPage('docs/guides/security.md'), 'resource').flatMap(
-      ([resources = '', verbs = '', use = '']) => {
-        const sharding = /also (\w+) and (\w+)/.exec(use)?.slice(1) ?? [];
-        const names = resources.replaceAll('`', '').split(', ');
-        return names.flatMap((name) => [...verbs.split(', '), ...sharding].map((verb) => `${name} ${verb}`));
-      },
-    );
-
-    expect([...new Set(documented)].sort()).toEqual([...new Set(granted)].sort());
-  });
-
-  it('and values blocks of the guides are accepted by the chart', () => {
+describe('the values blocks of the guides', () => {
+  it('are accepted by the chart', async () => {
+    const helm = await startHelm();
     const blocks = PAGES.flatMap(codeBlocksOf).filter(({ mark }) => mark === 'values');
     const failed = blocks.filter(
       ({ text }) => helm(['template', 'rel', join(ROOT, 'charts/promscaler'), '-f', '-'], text).code !== 0,

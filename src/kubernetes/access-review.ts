@@ -19,14 +19,19 @@ export interface AccessQuestion {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns whether the account of the transport has a permission. Every account may create this review. Throws
- * `KubernetesError`.
+ * Returns the questions that the API server answers with no, for the account of the transport. Every account may create
+ * these reviews. Throws `KubernetesError`.
  */
-export async function mayI(
+export async function findDenied(
   transport: Transport,
-  question: AccessQuestion,
+  questions: readonly AccessQuestion[],
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<readonly AccessQuestion[]> {
+  const allowed = await Promise.all(questions.map((question) => mayI(transport, question, signal)));
+  return questions.filter((_, index) => allowed[index] === false);
+}
+
+async function mayI(transport: Transport, question: AccessQuestion, signal: AbortSignal): Promise<boolean> {
   const { verb, group, resource, subresource, namespace, name = '' } = question;
   const answer = await transport.request({
     lane: 'read',

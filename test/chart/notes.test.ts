@@ -76,7 +76,7 @@ describe('NOTES.txt', () => {
 
   it('refers to kubectl if documents are objects, and prints which permissions to grant if the chart grants none', () => {
     const crd = { enabled: true };
-    const rule = '- { apiGroups: [promscaler.dev], resources: [scalers], verbs: [get, list, watch] }';
+    const rule = '  - apiGroups: [promscaler.dev]\n    resources: [scalers]\n    verbs: [list, watch]\n';
 
     expect(notes({ crd })).toContain('| kubectl apply -f -');
     expect(notes({ crd })).not.toContain('--set-file');

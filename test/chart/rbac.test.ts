@@ -1,49 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { HELM_TIMEOUT_MS, at, listAt, pick, render as renderAll, startHelm, textAt } from './helm.js';
+import { parse } from 'yaml';
+import { PERMISSIONS, type Permission, permissionsBy } from '../../src/service/permissions.js';
+import { rulesFor } from '../support/permission-rules.js';
+import { CHART, HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
-const RULES = [
-  { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
-  {
-    apiGroups: ['apps'],
-    resources: ['deployments', 'statefulsets', 'replicasets'],
-    verbs: ['list', 'watch'],
-  },
-  {
-    apiGroups: ['apps'],
-    resources: ['deployments/scale', 'statefulsets/scale', 'replicasets/scale'],
-    verbs: ['get', 'patch'],
-  },
-  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-  { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: ['list', 'watch'] },
+const DEFAULTS = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8')) as Values;
+const FILES = { crd: { enabled: false } };
+
+/** Returns `VERB GROUP/RESOURCE NAME` of all that the rules allow. */
+function grantsOf(rules: readonly unknown[]): readonly string[] {
+  return rules
+    .flatMap((rule) =>
+      listAt(rule, 'apiGroups').flatMap((group) =>
+        listAt(rule, 'resources').flatMap((resource) =>
+          listAt(rule, 'verbs').flatMap((verb) =>
+            [...(at(rule, 'resourceNames') === undefined ? [''] : listAt(rule, 'resourceNames'))].map(
+              (name) => `${String(verb)} ${String(group)}/${String(resource)} ${String(name)}`.trim(),
+            ),
+          ),
+        ),
+      ),
+    )
+    .sort();
+}
+
+/** Returns what the table grants with these values of the chart, at a place. */
+function grantedBy(
+  values: Values,
+  place: Permission['where'],
+  targets = ['deployments', 'statefulsets', 'replicasets'],
+): readonly string[] {
+  const isOn = (value: string): boolean => at({ ...DEFAULTS, ...values }, ...value.split('.')) === true;
+  const on = [...new Set(PERMISSIONS.map((permission) => permission.grantedBy))].filter(
+    (value) => value === 'targets' || isOn(value),
+  );
+  // With sharding, each replica has a Lease of its own.
+  const granting = on.filter((value) => value !== 'leaderElection.enabled' || !isOn('sharding.enabled'));
+  const kinds = targets.map((target) => {
+    const [plural = '', ...group] = target.split('.');
+    return { plural, group: target === 'replicationcontrollers' ? '' : group.join('.') || 'apps' };
+  });
+  return grantsOf(rulesFor(permissionsBy(granting, kinds).filter(({ where }) => where === place)));
+}
+
+/** The roles that the chart adds to those of the cluster for teams. */
+const TEAM_ROLES = [
+  'ClusterRole * ops-rel-promscaler-scalers-edit',
+  'ClusterRole * ops-rel-promscaler-scalers-view',
 ];
 
-const STATES = Array.from(
-  { length: 16 },
-  (_, bucket) => `promscaler-state-${String(bucket).padStart(2, '0')}`,
-);
-
-/** Rules in the namespace of the release, by their use. */
-const OWN_RULES = {
-  election: [
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
-    {
-      apiGroups: ['coordination.k8s.io'],
-      resources: ['leases'],
-      resourceNames: ['promscaler'],
-      verbs: ['get', 'update'],
-    },
-  ],
-  state: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: STATES, verbs: ['get', 'patch'] }],
-};
-
 const ACCOUNT = { kind: 'ServiceAccount', name: 'rel-promscaler', namespace: 'ops' };
-
-/** With documents in files; `crd.test.ts` has the roles for objects. */
-const render = (helm: Helm, values: Values = {}): readonly Rendered[] =>
-  renderAll(helm, { crd: { enabled: false }, ...values });
 
 describe('the permissions', () => {
   let helm: Helm;
@@ -63,24 +74,39 @@ describe('the permissions', () => {
       )
       .sort();
 
-  const ownRulesOf = (values: Values): unknown =>
-    at(
-      render(helm, values).find(
-        ({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler',
-      ),
-      'rules',
+  /** Returns what the role in the namespace of the release grants. */
+  const ownGrants = (values: Values): readonly string[] =>
+    grantsOf(
+      render(helm, values)
+        .filter(({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler')
+        .flatMap((role) => listAt(role, 'rules')),
     );
+  const off = { enabled: false };
 
-  it('are these and no others, in all namespaces by default', () => {
-    const objects = render(helm);
+  it.each([
+    {},
+    FILES,
+    { podDeletionCost: { enabled: true } },
+    { state: off },
+    { leaderElection: off },
+    { sharding: { enabled: true } },
+    { targets: ['statefulsets', 'rollouts.argoproj.io', 'widgets.example.com', 'gadgets.example.com'] },
+    { targets: ['replicationcontrollers'] },
+    { targets: ['x.example.com'] },
+  ])('are those of the table with %j, in all namespaces by default', (values: Values) => {
+    const objects = render(helm, values);
+    const targets = at(values, 'targets') as string[] | undefined;
 
-    expect(at(pick(objects, 'ClusterRole'), 'rules')).toEqual(RULES);
+    const scaled = pick(objects, 'ClusterRole', 'ops-rel-promscaler');
+    expect(grantsOf(listAt(scaled, 'rules'))).toEqual(grantedBy(values, 'scaled', targets));
+    expect(ownGrants(values)).toEqual(grantedBy(values, 'own'));
     expect(pick(objects, 'ClusterRoleBinding')).toMatchObject({
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'ops-rel-promscaler' },
       subjects: [ACCOUNT],
     });
-    expect(rolesOf({})).toEqual([
+    expect(rolesOf(values)).toEqual([
       'ClusterRole * ops-rel-promscaler',
+      ...(at(values, 'crd') === undefined ? TEAM_ROLES : []),
       'ClusterRoleBinding * ops-rel-promscaler',
       'Role ops rel-promscaler',
       'RoleBinding ops rel-promscaler',
@@ -89,22 +115,18 @@ describe('the permissions', () => {
 
   it('are the same in the configured namespaces, and none outside of them', () => {
     const namespaces = ['shop', 'on', '012'];
-    const objects = render(helm, { namespaces });
+    const objects = render(helm, { ...FILES, namespaces });
 
     for (const namespace of namespaces) {
-      const role = objects.find(
-        ({ kind, metadata }) => kind === 'Role' && at(metadata, 'namespace') === namespace,
-      );
-      const binding = objects.find(
-        ({ kind, metadata }) => kind === 'RoleBinding' && at(metadata, 'namespace') === namespace,
-      );
-      expect(role?.['rules']).toEqual(RULES);
-      expect(binding).toMatchObject({
+      const inNamespace = (wanted: string): Rendered | undefined =>
+        objects.find(({ kind, metadata }) => kind === wanted && at(metadata, 'namespace') === namespace);
+      expect(grantsOf(listAt(inNamespace('Role'), 'rules'))).toEqual(grantedBy(FILES, 'scaled'));
+      expect(inNamespace('RoleBinding')).toMatchObject({
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'ops-rel-promscaler' },
         subjects: [ACCOUNT],
       });
     }
-    expect(rolesOf({ namespaces })).toEqual([
+    expect(rolesOf({ ...FILES, namespaces })).toEqual([
       'Role 012 ops-rel-promscaler',
       'Role on ops-rel-promscaler',
       'Role ops rel-promscaler',
@@ -116,13 +138,8 @@ describe('the permissions', () => {
     ]);
   });
 
-  it('include the Lease and the state in the own namespace, and neither if both are off', () => {
-    const off = { enabled: false };
-
-    expect(ownRulesOf({})).toEqual([...OWN_RULES.election, ...OWN_RULES.state]);
-    expect(ownRulesOf({ state: off })).toEqual(OWN_RULES.election);
-    expect(ownRulesOf({ leaderElection: off })).toEqual(OWN_RULES.state);
-    expect(rolesOf({ state: off, leaderElection: off })).toEqual([
+  it('are none in the own namespace without Lease and state', () => {
+    expect(rolesOf({ ...FILES, state: off, leaderElection: off })).toEqual([
       'ClusterRole * ops-rel-promscaler',
       'ClusterRoleBinding * ops-rel-promscaler',
     ]);
@@ -131,37 +148,9 @@ describe('the permissions', () => {
   });
 
   it('are separate roles if the own namespace is scaled, too', () => {
-    expect(rolesOf({ namespaces: ['ops'] }).filter((role) => role.startsWith('Role '))).toEqual([
+    expect(rolesOf({ ...FILES, namespaces: ['ops'] }).filter((role) => role.startsWith('Role '))).toEqual([
       'Role ops ops-rel-promscaler',
       'Role ops rel-promscaler',
-    ]);
-  });
-
-  it('allow reading pods, and patching them only with podDeletionCost.enabled', () => {
-    const values = { podDeletionCost: { enabled: true } };
-    const patch = { apiGroups: [''], resources: ['pods'], verbs: ['patch'] };
-
-    const [pods, ...others] = RULES;
-    expect(at(pick(render(helm, values), 'ClusterRole'), 'rules')).toEqual([pods, patch, ...others]);
-  });
-
-  it('allow reading Scalers and patching their status with crd.enabled, the default', () => {
-    const values = { crd: { enabled: true } };
-    const scalers = [
-      { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['get', 'list', 'watch'] },
-      { apiGroups: ['promscaler.dev'], resources: ['scalers/status'], verbs: ['patch'] },
-    ];
-    const ofAccount = (objects: readonly Rendered[], kind: string): readonly unknown[] =>
-      objects
-        .filter(
-          (object) => object['kind'] === kind && at(object, 'metadata', 'name') === 'ops-rel-promscaler',
-        )
-        .map(({ rules }) => rules);
-
-    expect(ofAccount(render(helm, values), 'ClusterRole')).toEqual([[...RULES, ...scalers]]);
-    expect(ofAccount(render(helm, { ...values, namespaces: ['shop', 'pay'] }), 'Role')).toEqual([
-      [...RULES, ...scalers],
-      [...RULES, ...scalers],
     ]);
   });
 
@@ -183,66 +172,27 @@ describe('the permissions', () => {
     },
   );
 
-  it('cover only the configured kinds; outside of apps only their /scale', () => {
-    const targets = ['statefulsets', 'rollouts.argoproj.io', 'widgets.example.com', 'gadgets.example.com'];
+  it('have no wildcard, no secrets and no nodes, and allow writing only these resources', () => {
+    const writing = PERMISSIONS.filter(({ verbs }) => verbs.some((verb) => !/^(get|list|watch)$/.test(verb)));
 
-    expect(at(pick(render(helm, { targets }), 'ClusterRole'), 'rules')).toEqual([
-      RULES[0],
-      { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['list', 'watch'] },
-      { apiGroups: ['apps'], resources: ['statefulsets/scale'], verbs: ['get', 'patch'] },
-      { apiGroups: ['argoproj.io'], resources: ['rollouts/scale'], verbs: ['get', 'patch'] },
-      {
-        apiGroups: ['example.com'],
-        resources: ['widgets/scale', 'gadgets/scale'],
-        verbs: ['get', 'patch'],
-      },
-      RULES[3],
-      RULES[4],
-    ]);
-    expect(at(pick(render(helm, { targets: ['replicationcontrollers'] }), 'ClusterRole'), 'rules')).toEqual([
-      RULES[0],
-      { apiGroups: [''], resources: ['replicationcontrollers/scale'], verbs: ['get', 'patch'] },
-      RULES[3],
-      RULES[4],
-    ]);
-    expect(at(pick(render(helm, { targets: ['x.example.com'] }), 'ClusterRole'), 'rules')).toEqual([
-      RULES[0],
-      { apiGroups: ['example.com'], resources: ['x/scale'], verbs: ['get', 'patch'] },
-      RULES[3],
-      RULES[4],
-    ]);
-  });
-
-  it('have no wildcard and no secrets, and allow writing only /scale, Events, the Lease and the state', () => {
-    const objects = render(helm);
-    const rules = [
-      ...listAt(pick(objects, 'ClusterRole'), 'rules'),
-      ...listAt(pick(objects, 'Role'), 'rules'),
-    ];
-
-    expect(JSON.stringify(rules)).not.toMatch(/\*|secrets|nodes|exec|impersonate|escalate|bind/);
-    const written = rules.flatMap((rule) =>
-      listAt(rule, 'verbs').some((verb) => !['get', 'list', 'watch'].includes(String(verb)))
-        ? listAt(rule, 'resources')
-        : [],
-    );
-    expect(written).toEqual([
-      'deployments/scale',
-      'statefulsets/scale',
-      'replicasets/scale',
+    const rules = JSON.stringify(rulesFor(PERMISSIONS));
+    expect(rules).not.toMatch(/\*|secrets|nodes|exec|impersonate|escalate|bind/);
+    expect([...new Set(writing.map(({ resource }) => resource))]).toEqual([
+      'pods',
+      'TARGET/scale',
       'events',
-      'leases',
+      'scalers/status',
       'leases',
       'configmaps',
+      'tokenreviews',
+      'subjectaccessreviews',
     ]);
-    const named = rules.filter((rule) => at(rule, 'resourceNames') !== undefined);
-    expect(named.flatMap((rule) => listAt(rule, 'resourceNames'))).toEqual(['promscaler', ...STATES]);
   });
 
   it('can be managed outside the chart', () => {
-    expect(rolesOf({ rbac: { create: false } })).toEqual([]);
+    expect(rolesOf({ ...FILES, rbac: { create: false } })).toEqual([]);
     const account = { create: false, name: 'mine' };
-    const objects = render(helm, { serviceAccount: account });
+    const objects = render(helm, { ...FILES, serviceAccount: account });
     expect(objects.map(({ kind }) => kind)).not.toContain('ServiceAccount');
     expect(at(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'serviceAccountName')).toBe('mine');
     expect(at(pick(objects, 'ClusterRoleBinding'), 'subjects', 0, 'name')).toBe('mine');

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
-import { HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
+import { HELM_TIMEOUT_MS, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered } from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
@@ -22,35 +22,15 @@ describe('sharding.enabled', () => {
     objects = render(helm, SHARDED);
   });
 
-  const ownLeaseRules = (): readonly unknown[] =>
-    listAt(
-      objects.find(({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler'),
-      'rules',
-    ).filter((rule) => listAt(rule, 'apiGroups').includes('coordination.k8s.io'));
-
   it('is in the service config', () => {
     const text = textAt(pick(objects, 'ConfigMap', '-config'), 'data', 'promscaler.yaml');
 
     expect(parse(text)).toMatchObject({ sharding: { enabled: true } });
   });
 
-  it('grants the Leases of the namespace of the release, whose names are unknown', () => {
-    expect(ownLeaseRules()).toEqual([
-      {
-        apiGroups: ['coordination.k8s.io'],
-        resources: ['leases'],
-        verbs: ['create', 'get', 'list', 'update', 'delete'],
-      },
-    ]);
-  });
-
-  it('lets the replicas list the pods of the release, by which they know each other', () => {
-    const role = objects.find(
-      ({ kind, metadata }) => kind === 'Role' && at(metadata, 'name') === 'rel-promscaler',
-    );
+  it('tells the replicas the label selector of their pods, by which they know each other', () => {
     const env = listAt(pick(objects, 'Deployment'), 'spec', 'template', 'spec', 'containers', 0, 'env');
 
-    expect(listAt(role, 'rules')).toContainEqual({ apiGroups: [''], resources: ['pods'], verbs: ['list'] });
     expect(env).toContainEqual({
       name: 'POD_SELECTOR',
       value: 'app.kubernetes.io/name=promscaler,app.kubernetes.io/instance=rel',

@@ -1,5 +1,6 @@
 import { STATES, STATE_TABLE } from '../../src/decision/state.js';
 import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
+import { PERMISSIONS, type Permission } from '../../src/service/permissions.js';
 import { METRIC_TABLE, isInSummary } from '../../src/telemetry/metric-table.js';
 import { DIRECTORY_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
 import { commandTables } from './command-tables.js';
@@ -17,6 +18,9 @@ export async function generatedTables(sources: readonly string[]): Promise<Reado
     metrics: metricTable(),
     'scaler states': stateTable(),
     'histogram buckets': bucketTable(),
+    'permissions: scaled': permissionTable('scaled'),
+    'permissions: own': permissionTable('own'),
+    'permissions: cluster': permissionTable('cluster'),
     'import rules': importTable(sources),
     'package rules': packageTable(sources),
   };
@@ -65,6 +69,27 @@ function bucketTable(): string {
       buckets === undefined ? [] : [[code(name), buckets.join(', ')]],
     ),
   );
+}
+
+function permissionTable(place: Permission['where']): string {
+  return markdownTable(
+    ['API group', 'resource', 'verbs', 'chart value', 'used to', 'without it'],
+    PERMISSIONS.filter(({ where }) => where === place).map(
+      ({ groups, resource, names, verbs, grantedBy, use, without }) => [
+        groups.map((group) => (group === '' ? 'core' : code(group))).join(', '),
+        `${code(resource)}${names === undefined ? '' : ` ${nameRange(names)}`}`,
+        verbs.join(', '),
+        code(grantedBy),
+        use,
+        without,
+      ],
+    ),
+  );
+}
+
+function nameRange(names: readonly string[]): string {
+  const ends = names.length === 1 ? names : [names[0] ?? '', names.at(-1) ?? ''];
+  return ends.map(code).join(' to ');
 }
 
 function importTable(sources: readonly string[]): string {

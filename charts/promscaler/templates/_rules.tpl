@@ -1,6 +1,5 @@
 {{/*
-Exactly the permissions that the service uses in the scaled namespaces. Of kinds outside of apps it reads only /scale. It lists
-HorizontalPodAutoscalers to leave their targets alone, and watches them to compare a dry run.
+Exactly the permissions that the service uses in the scaled namespaces. src/service/permissions.ts has the use of each.
 */}}
 {{- define "promscaler.rules" -}}
 {{- $apps := list -}}
@@ -44,13 +43,17 @@ HorizontalPodAutoscalers to leave their targets alone, and watches them to compa
   resources: [horizontalpodautoscalers]
   verbs: [list, watch]
 {{- if .Values.crd.enabled }}
+{{ include "promscaler.scalerRules" . }}
+{{- end }}
+{{- end -}}
+
+{{- define "promscaler.scalerRules" -}}
 - apiGroups: [promscaler.dev]
   resources: [scalers]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [promscaler.dev]
   resources: [scalers/status]
   verbs: [patch]
-{{- end }}
 {{- end -}}
 
 {{/*

@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { permissionsBy } from '../../../src/service/permissions.js';
 import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
+import { rulesFor } from '../../support/permission-rules.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { cluster, document, diagnosed, prometheus, server } from './fixture.js';
 
@@ -97,14 +99,7 @@ describe('cluster-clock', () => {
   });
 });
 
-const READ = ['list', 'watch'];
-const ROLE: readonly Rule[] = [
-  { apiGroups: [''], resources: ['pods'], verbs: READ },
-  { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', ...READ] },
-  { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
-  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-  { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: READ },
-];
+const ROLE = rulesFor(permissionsBy(['rbac.create', 'targets'], [{ group: 'apps', plural: 'deployments' }]));
 
 describe('permissions', () => {
   let simulator: Simulator;
@@ -157,32 +152,6 @@ describe('permissions', () => {
     expect(of('permissions')[0]?.fix).toContain('rbac.create: true and namespaces: []');
   });
 
-  it.each([
-    ['horizontalpodautoscalers', 'an HPA on the same target is not detected'],
-    ['events', 'no Events are recorded'],
-  ])('only warns without %s', async (resource, consequence) => {
-    const { of } = await withRules(ROLE.filter(({ resources }) => !resources.includes(resource)));
-
-    expect(of('permissions')).toMatchObject([{ status: 'warning' }]);
-    expect(of('permissions')[0]?.message).toContain(consequence);
-  });
-
-  it('warns without patch on events, by which repeated Events are counted', async () => {
-    const createOnly = ROLE.map((rule) =>
-      rule.resources.includes('events') ? { ...rule, verbs: ['create'] } : rule,
-    );
-
-    const { of } = await withRules(createOnly);
-
-    expect(of('permissions')).toMatchObject([
-      {
-        status: 'warning',
-        message:
-          'the account may not patch events.events.k8s.io in all namespaces: repeated Events are not counted',
-      },
-    ]);
-  });
-
   it('requires patch on pods if a document ranks them, and only warns without it', async () => {
     const documents = { web: `${document('web')}\n  podDeletionCost: { query: sum by (pod) (x) }\n` };
     const patch = { apiGroups: [''], resources: ['pods'], verbs: ['patch'] };
@@ -191,7 +160,7 @@ describe('permissions', () => {
     const withIt = await withRules([...ROLE, patch], { documents });
 
     expect(without.of('permissions')).toMatchObject([
-      { status: 'warning', fix: 'chart value podDeletionCost.enabled: true' },
+      { status: 'warning', fix: 'chart values rbac.create: true and podDeletionCost.enabled: true' },
     ]);
     expect(withIt.of('permissions')).toEqual([]);
   });

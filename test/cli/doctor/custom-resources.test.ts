@@ -1,14 +1,15 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import { permissionsBy } from '../../../src/service/permissions.js';
 import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { rulesFor } from '../../support/permission-rules.js';
 import { cluster, type Diagnosis, diagnosed, prometheus } from './fixture.js';
 
 const ON = 'scalers: { customResources: true }\n';
-const read: Rule = { apiGroups: ['promscaler.dev'], resources: ['scalers'], verbs: ['list', 'watch'] };
-const write: Rule = { apiGroups: ['promscaler.dev'], resources: ['scalers/status'], verbs: ['patch'] };
+const GRANTED = rulesFor(permissionsBy(['crd.enabled']));
 
 let url: string;
 let simulator: Simulator;
@@ -26,11 +27,7 @@ function define(): void {
 }
 
 /** Runs the doctor as an account with these rules in all namespaces, without document files. */
-function diagnose(
-  rules: readonly Rule[] = [read, write],
-  config = ON,
-  namespaces = '[]',
-): Promise<Diagnosis> {
+function diagnose(rules: readonly Rule[] = GRANTED, config = ON, namespaces = '[]'): Promise<Diagnosis> {
   simulator.setRbac({ secret: { user: 'promscaler', rules } });
   return diagnosed({ prometheus: url, kubernetes: `${simulator.url}/as/secret`, config, namespaces });
 }
@@ -57,19 +54,6 @@ describe('custom-resources', () => {
   });
 
   it.each([
-    ['list', { ...read, verbs: ['watch'] }],
-    ['watch', { ...read, verbs: ['list'] }],
-  ])('fails without %s', async (verb, rule) => {
-    define();
-
-    const [found, ...others] = resultsOf(await diagnose([rule, write]));
-
-    expect(others).toEqual([]);
-    expect(found).toMatchObject({ status: 'failed', fix: expect.stringContaining('rbac.create: true') });
-    expect(found?.message).toContain(`may not ${verb} scalers.promscaler.dev in all namespaces`);
-  });
-
-  it.each([
     [
       'names an object of a namespace that is not watched',
       '[shop]',
@@ -91,25 +75,13 @@ describe('custom-resources', () => {
       });
     }
 
-    const found = resultsOf(await diagnose([read, write], ON, namespaces));
+    const found = resultsOf(await diagnose(GRANTED, ON, namespaces));
 
     const warning = {
       status: 'warning',
       message: `kubernetes.namespaces does not contain the namespaces of ${named ?? ''}: this service ignores these objects`,
     };
     expect(found).toMatchObject([named === null ? { status: 'ok' } : warning]);
-  });
-
-  it('warns if the status cannot be written', async () => {
-    define();
-
-    expect(resultsOf(await diagnose([read]))).toMatchObject([
-      {
-        status: 'warning',
-        message:
-          'the account may not patch scalers.promscaler.dev/status in all namespaces: scalers show no status',
-      },
-    ]);
   });
 });
 

@@ -3,22 +3,18 @@ import type { CheckName } from '../../../src/cli/doctor/report/check-names.js';
 import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/state-key.js';
+import { permissionsBy } from '../../../src/service/permissions.js';
 import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { rulesFor } from '../../support/permission-rules.js';
 import { cluster, document, type Diagnosis, diagnosed, prometheus } from './fixture.js';
 
 const ON = 'leaderElection: { enabled: true }\nstate: { enabled: true }\n';
 const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 const NAMES = Array.from({ length: 16 }, (_, bucket) => configMapName(bucket));
 
-const create: Rule = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] };
-const renew: Rule = { ...create, resourceNames: ['promscaler'], verbs: ['get', 'update'] };
-const keep: Rule = {
-  apiGroups: [''],
-  resources: ['configmaps'],
-  resourceNames: NAMES,
-  verbs: ['get', 'patch'],
-};
+const ELECTION = rulesFor(permissionsBy(['leaderElection.enabled']));
+const KEEP = rulesFor(permissionsBy(['state.enabled']));
 
 let url: string;
 let simulator: Simulator;
@@ -42,7 +38,7 @@ function addStates(
 }
 
 /** Runs the doctor as an account with these rules in the namespace `default` only. */
-function diagnose(rules: readonly Rule[] = [create, renew, keep], config = ON): Promise<Diagnosis> {
+function diagnose(rules: readonly Rule[] = [...ELECTION, ...KEEP], config = ON): Promise<Diagnosis> {
   const own = rules.map((rule) => ({ ...rule, namespaces: ['default'] }));
   simulator.setRbac({ secret: { user: 'promscaler', rules: own } });
   const kubernetes = `${simulator.url}/as/secret`;
@@ -66,7 +62,7 @@ describe('lease', () => {
     const spec = { holderIdentity: 'pod-7', renewTime: '2026-01-01T00:00:00.000000Z' };
     simulator.addObject({ ...LEASE, metadata, spec });
 
-    expect(resultsOf(await diagnose([renew, keep]), 'lease')).toMatchObject([
+    expect(resultsOf(await diagnose([...ELECTION.slice(1), ...KEEP]), 'lease')).toMatchObject([
       {
         status: 'ok',
         message: 'Lease default/promscaler is held by pod-7, renewed 2026-01-01T00:00:00.000000Z',
@@ -75,7 +71,7 @@ describe('lease', () => {
   });
 
   it('fails if the Lease does not exist and cannot be created', async () => {
-    expect(resultsOf(await diagnose([renew, keep]), 'lease')).toMatchObject([
+    expect(resultsOf(await diagnose([...ELECTION.slice(1), ...KEEP]), 'lease')).toMatchObject([
       {
         status: 'failed',
         message:
@@ -89,9 +85,9 @@ describe('lease', () => {
     ['get', 'leases.coordination.k8s.io'],
     ['update', 'update leases.coordination.k8s.io promscaler in namespace default'],
   ])('fails without %s', async (verb, words) => {
-    const less = { ...renew, verbs: renew.verbs.filter((one) => one !== verb) };
+    const less = ELECTION.map((rule) => ({ ...rule, verbs: rule.verbs.filter((one) => one !== verb) }));
 
-    const [found, ...others] = resultsOf(await diagnose([create, less, keep]), 'lease');
+    const [found, ...others] = resultsOf(await diagnose([...less, ...KEEP]), 'lease');
 
     expect(others).toEqual([]);
     expect(found?.status).toBe('failed');
@@ -133,20 +129,6 @@ describe('state', () => {
     ]);
   });
 
-  it.each(['get', 'patch'])('fails once without %s', async (verb) => {
-    addStates();
-    const less = { ...keep, verbs: keep.verbs.filter((one) => one !== verb) };
-
-    const [found, ...others] = resultsOf(await diagnose([create, renew, less]), 'state');
-
-    expect(others).toEqual([]);
-    expect(found).toMatchObject({
-      status: 'failed',
-      fix: 'chart values rbac.create: true and state.enabled: true',
-    });
-    expect(found?.message).toContain(`may not ${verb} ConfigMap promscaler-state-00, `);
-  });
-
   it('fails for an entry that its scaler cannot use, and warns about one without a scaler', async () => {
     addStates(NAMES, {
       'promscaler-state-00': { 'shop.web': '{"v":4,"epoch":"x","uid":"u"}' },
@@ -169,9 +151,9 @@ describe('state', () => {
 
 describe('lease, with sharding', () => {
   const SHARDED = 'sharding: { enabled: true }\n';
-  const share: Rule = { ...create, verbs: ['create', 'get', 'list', 'update', 'delete'] };
-  const diagnoseShares = async (verbs: readonly string[]): Promise<readonly CheckResult[]> =>
-    resultsOf(await diagnose([{ ...share, verbs: [...verbs] }, keep], SHARDED), 'lease');
+  const share = rulesFor(permissionsBy(['sharding.enabled']));
+  const diagnoseShares = async (): Promise<readonly CheckResult[]> =>
+    resultsOf(await diagnose([...share, ...KEEP], SHARDED), 'lease');
 
   function addMember(name: string, holderIdentity: string, buckets: string): void {
     const labels = { 'promscaler.dev/member-of': 'promscaler' };
@@ -185,35 +167,16 @@ describe('lease, with sharding', () => {
     addMember('promscaler-b', 'pod-b_b', '3');
     addMember('promscaler-c', '', '');
 
-    expect(await diagnoseShares(share.verbs)).toMatchObject([
+    expect(await diagnoseShares()).toMatchObject([
       { status: 'ok', message: 'in namespace default, 2 replicas claim 4 of 16 buckets' },
     ]);
-  });
-
-  it.each(['create', 'get', 'list', 'update'])('fails without %s', async (verb) => {
-    const found = await diagnoseShares(share.verbs.filter((one) => one !== verb));
-
-    expect(found).toMatchObject([
-      {
-        status: 'failed',
-        message: `the account may not ${verb} leases.coordination.k8s.io in namespace default: with sharding, no replica can scale`,
-        fix: expect.stringContaining('sharding.enabled: true'),
-      },
-    ]);
-  });
-
-  it('warns without delete, because the Leases of former replicas remain', async () => {
-    const found = await diagnoseShares(share.verbs.filter((verb) => verb !== 'delete'));
-
-    expect(found.map(({ status }) => status)).toEqual(['ok', 'warning']);
-    expect(found[1]?.message).toContain('delete leases.coordination.k8s.io');
   });
 
   it('warns while a replica without sharding holds the Lease of leader election', async () => {
     const metadata = { name: 'promscaler', namespace: 'default' };
     simulator.addObject({ ...LEASE, metadata, spec: { holderIdentity: 'pod-7_x' } });
 
-    const found = await diagnoseShares(share.verbs);
+    const found = await diagnoseShares();
 
     expect(found.map(({ status }) => status)).toEqual(['ok', 'warning']);
     expect(found[1]?.message).toContain('is held by pod-7_x, a replica without sharding');

@@ -1,7 +1,5 @@
-import { type AccessQuestion, mayI, nameAccess } from '../../../kubernetes/access-review.js';
 import {
   readScalerObject,
-  SCALER_GROUP,
   SCALER_PLURAL,
   SCALER_ROOT,
 } from '../../../kubernetes/scaler-objects/scaler-object.js';
@@ -12,29 +10,27 @@ import { type CheckResult, resultsOf } from '../report/check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from '../context/context.js';
 import { listSome } from '../../output/list-some.js';
 import { orError, orNull } from '../context/or-error.js';
-
-/** Number of namespaces in which permissions are reviewed, with three requests each. */
-const MAX_NAMESPACES = 20;
-const PERMISSIONS_FIX = 'chart values crd.enabled: true and rbac.create: true';
+import { reviewPermissions, scaledNamespaces } from '../context/review-permissions.js';
+import { permissionsBy } from '../../../service/permissions.js';
 
 /** Checks that the CRD exists, and that the account may read Scaler objects and patch their status. */
 export async function checkCustomResources(context: ClusterContext): Promise<readonly CheckResult[]> {
-  const { config } = context;
+  const { config, transport, signal } = context;
   if (!config.scalers.customResources) return [];
-  const own = config.kubernetes.namespaces;
-  const namespaces: readonly (string | null)[] = own.length === 0 ? [null] : own.slice(0, MAX_NAMESPACES);
+  const namespaces = scaledNamespaces(config);
   const make = resultsOf('custom-resources', CLUSTER_SUBJECT);
   const listed = await orError(() => listOne(context, namespaces[0] ?? null));
   if (listed instanceof KubernetesError && listed.kind !== 'forbidden') {
     const fix = fixForScalerWatch(listed) ?? 'kubectl get scalers.promscaler.dev';
     return [make.failed(`Scaler objects cannot be read: ${listed.message}`, fix)];
   }
-  const denied = await orError(() => findDenied(context, namespaces));
-  if (denied instanceof KubernetesError)
-    return [make.skipped(`permissions cannot be reviewed: ${denied.message}`)];
-  const isRead = ({ subresource }: AccessQuestion): boolean => subresource === '';
-  const [reads, writes] = [denied.filter(isRead), denied.filter((one) => !isRead(one))];
-  const unwatched = await findUnwatched(context, own);
+  const denied = await reviewPermissions(permissionsBy(['crd.enabled']), namespaces, {
+    transport,
+    signal,
+    make,
+  });
+  if (denied.some(({ status }) => status === 'skipped')) return denied;
+  const unwatched = await findUnwatched(context, config.kubernetes.namespaces);
   const ignored =
     unwatched.length === 0
       ? []
@@ -44,24 +40,10 @@ export async function checkCustomResources(context: ClusterContext): Promise<rea
             'add their namespaces to the chart value namespaces, unless another release handles them',
           ),
         ];
-  if (denied.length === 0)
-    return ignored.length > 0
-      ? ignored
-      : [make.ok('the CRD scalers.promscaler.dev is installed, and the account may read scalers')];
-  return [
-    ...ignored,
-    ...(reads.length === 0
-      ? []
-      : [
-          make.failed(
-            `the account may not ${nameAll(reads)}: Scaler objects cannot be read`,
-            PERMISSIONS_FIX,
-          ),
-        ]),
-    ...(writes.length === 0
-      ? []
-      : [make.warning(`the account may not ${nameAll(writes)}: scalers show no status`, PERMISSIONS_FIX)]),
-  ];
+  const results = [...ignored, ...denied];
+  return results.length > 0
+    ? results
+    : [make.ok('the CRD scalers.promscaler.dev is installed, and the account may read scalers')];
 }
 
 async function listOne({ transport, signal }: ClusterContext, namespace: string | null): Promise<void> {
@@ -89,29 +71,4 @@ async function findUnwatched(
   return (found?.items ?? [])
     .filter(({ namespace }) => !own.includes(namespace))
     .map(({ namespace, name }) => `${namespace}/${name}`);
-}
-
-async function findDenied(
-  { transport, signal }: ClusterContext,
-  namespaces: readonly (string | null)[],
-): Promise<readonly AccessQuestion[]> {
-  const permissions = [
-    { verb: 'list', subresource: '' },
-    { verb: 'watch', subresource: '' },
-    { verb: 'patch', subresource: 'status' },
-  ];
-  const questions = permissions.flatMap((permission) =>
-    namespaces.map((namespace) => ({
-      ...permission,
-      group: SCALER_GROUP,
-      resource: SCALER_PLURAL,
-      namespace,
-    })),
-  );
-  const allowed = await Promise.all(questions.map((question) => mayI(transport, question, signal)));
-  return questions.filter((_, index) => allowed[index] === false);
-}
-
-function nameAll(questions: readonly AccessQuestion[]): string {
-  return listSome(questions.map(nameAccess), 4);
 }

@@ -1,0 +1,238 @@
+import { configMapName, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
+import { LEASE_NAME } from './own-objects.js';
+
+/** Value of the chart that grants a permission. `targets` is the list of the kinds that may be scaled. */
+type ChartValue =
+  | 'rbac.create'
+  | 'targets'
+  | 'podDeletionCost.enabled'
+  | 'crd.enabled'
+  | 'leaderElection.enabled'
+  | 'sharding.enabled'
+  | 'state.enabled'
+  | 'auth.tokenReview';
+
+/** Verbs on a resource, as a rule of RBAC grants them. */
+export interface Permission {
+  /** `scaled`: in each scaled namespace. `own`: in the namespace of the release. `cluster`: for resources without one. */
+  readonly where: 'scaled' | 'own' | 'cluster';
+  /** The service uses the first group that the API server has. Empty: the core group. `GROUP`: the group of a target. */
+  readonly groups: readonly string[];
+  /** Plural name, with the subresource. `TARGET`: a kind that may be scaled. */
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Names of objects. Unset: all. */
+  readonly names?: readonly string[];
+  readonly grantedBy: ChartValue;
+  /** Without an optional permission, everything else works. */
+  readonly isRequired: boolean;
+  readonly use: string;
+  readonly without: string;
+}
+
+const EVENTS = { where: 'scaled', groups: ['events.k8s.io', ''], resource: 'events' } as const;
+const HPAS = { where: 'scaled', groups: ['autoscaling'], resource: 'horizontalpodautoscalers' } as const;
+const LEASES = { where: 'own', groups: ['coordination.k8s.io'], resource: 'leases' } as const;
+const REVIEW = {
+  where: 'cluster',
+  verbs: ['create'],
+  grantedBy: 'auth.tokenReview',
+  isRequired: true,
+} as const;
+
+/**
+ * All permissions of the service: `doctor` checks them, the documentation lists them, and a test compares them with the
+ * rules that the chart renders. Of kinds outside of `apps`, the service uses only `/scale`.
+ */
+export const PERMISSIONS: readonly Permission[] = [
+  {
+    where: 'scaled',
+    groups: [''],
+    resource: 'pods',
+    verbs: ['list', 'watch'],
+    grantedBy: 'rbac.create',
+    isRequired: true,
+    use: 'read readiness, start times and requests of the pods of a target',
+    without: 'pods cannot be read',
+  },
+  {
+    where: 'scaled',
+    groups: [''],
+    resource: 'pods',
+    verbs: ['patch'],
+    grantedBy: 'podDeletionCost.enabled',
+    isRequired: false,
+    use: 'set the deletion cost of pods for `podDeletionCost`',
+    without: 'podDeletionCost has no effect: Kubernetes chooses the pods that a scale-down deletes',
+  },
+  {
+    where: 'scaled',
+    groups: ['apps'],
+    resource: 'TARGET',
+    verbs: ['list', 'watch'],
+    grantedBy: 'targets',
+    isRequired: true,
+    use: 'read replicas, selector, rollout and pause annotations of a target',
+    without: 'TARGET cannot be read',
+  },
+  {
+    where: 'scaled',
+    groups: ['GROUP'],
+    resource: 'TARGET/scale',
+    verbs: ['get'],
+    grantedBy: 'targets',
+    isRequired: true,
+    use: 'read the count right before a change',
+    without: 'TARGET cannot be read',
+  },
+  {
+    where: 'scaled',
+    groups: ['GROUP'],
+    resource: 'TARGET/scale',
+    verbs: ['patch'],
+    grantedBy: 'targets',
+    isRequired: true,
+    use: 'change the count',
+    without: 'TARGET cannot be scaled',
+  },
+  {
+    ...EVENTS,
+    verbs: ['create'],
+    grantedBy: 'rbac.create',
+    isRequired: false,
+    use: 'record Events of a target',
+    without: 'no Events are recorded',
+  },
+  {
+    ...EVENTS,
+    verbs: ['patch'],
+    grantedBy: 'rbac.create',
+    isRequired: false,
+    use: 'count repeated Events',
+    without: 'repeated Events are not counted',
+  },
+  {
+    ...HPAS,
+    verbs: ['list'],
+    grantedBy: 'rbac.create',
+    isRequired: false,
+    use: 'leave the target of an HPA alone; compare a dry run with the HPA',
+    without: 'an HPA on the same target is not detected, and both change the replica count',
+  },
+  {
+    ...HPAS,
+    verbs: ['watch'],
+    grantedBy: 'rbac.create',
+    isRequired: false,
+    use: 'detect an HPA at once',
+    without:
+      'an HPA on the same target is not detected for up to a minute, and both change the replica count',
+  },
+  {
+    where: 'scaled',
+    groups: ['promscaler.dev'],
+    resource: 'scalers',
+    verbs: ['list', 'watch'],
+    grantedBy: 'crd.enabled',
+    isRequired: true,
+    use: 'read Scaler objects',
+    without: 'Scaler objects cannot be read',
+  },
+  {
+    where: 'scaled',
+    groups: ['promscaler.dev'],
+    resource: 'scalers/status',
+    verbs: ['patch'],
+    grantedBy: 'crd.enabled',
+    isRequired: false,
+    use: 'write the status of Scaler objects',
+    without: 'scalers show no status',
+  },
+  {
+    ...LEASES,
+    verbs: ['create'],
+    grantedBy: 'leaderElection.enabled',
+    isRequired: true,
+    use: 'create the Lease of leader election if it does not exist; RBAC cannot restrict `create` to a name',
+    without: 'no replica can become leader, and nothing is scaled',
+  },
+  {
+    ...LEASES,
+    verbs: ['get', 'update'],
+    names: [LEASE_NAME],
+    grantedBy: 'leaderElection.enabled',
+    isRequired: true,
+    use: 'elect a leader',
+    without: 'no replica can become leader, and nothing is scaled',
+  },
+  {
+    ...LEASES,
+    verbs: ['create', 'get', 'list', 'update'],
+    grantedBy: 'sharding.enabled',
+    isRequired: true,
+    use: 'keep a Lease for each replica, whose name is not known before',
+    without: 'with sharding, no replica can scale',
+  },
+  {
+    ...LEASES,
+    verbs: ['delete'],
+    grantedBy: 'sharding.enabled',
+    isRequired: false,
+    use: 'delete the Leases of former replicas',
+    without: 'the Leases of former replicas remain',
+  },
+  {
+    where: 'own',
+    groups: [''],
+    resource: 'pods',
+    verbs: ['list'],
+    grantedBy: 'sharding.enabled',
+    isRequired: false,
+    use: 'ignore Leases that are not those of a pod of the release',
+    without: 'a Lease of another client can count as that of a replica',
+  },
+  {
+    where: 'own',
+    groups: [''],
+    resource: 'configmaps',
+    verbs: ['get', 'patch'],
+    names: Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket)),
+    grantedBy: 'state.enabled',
+    isRequired: true,
+    use: 'store windows and changes of the scalers',
+    without: 'their scalers can scale up but not down',
+  },
+  {
+    ...REVIEW,
+    groups: ['authentication.k8s.io'],
+    resource: 'tokenreviews',
+    use: 'read the user of the token of a client',
+    without: 'requests of clients of the API are answered with 503',
+  },
+  {
+    ...REVIEW,
+    groups: ['authorization.k8s.io'],
+    resource: 'subjectaccessreviews',
+    use: 'check which namespaces the user may see',
+    without: 'requests of clients of the API are answered with 503',
+  },
+];
+
+/** Returns the permissions that chart values grant, for these kinds of targets. */
+export function permissionsBy(
+  values: readonly ChartValue[],
+  kinds: readonly { readonly group: string; readonly plural: string }[] = [],
+): readonly Permission[] {
+  return PERMISSIONS.filter(({ grantedBy }) => values.includes(grantedBy)).flatMap((permission) => {
+    const { groups, resource, without } = permission;
+    if (permission.grantedBy !== 'targets') return [permission];
+    return kinds
+      .filter(({ group }) => groups.includes('GROUP') || groups.includes(group))
+      .map(({ group, plural }) => ({
+        ...permission,
+        groups: [group],
+        resource: resource.replace('TARGET', plural),
+        without: without.replace('TARGET', plural),
+      }));
+  });
+}

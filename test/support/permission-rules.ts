@@ -1,0 +1,12 @@
+import type { Permission } from '../../src/service/permissions.js';
+import type { Rule } from '../../src/simulator/api/access/rules.js';
+
+/** Returns one rule for each permission. */
+export function rulesFor(permissions: readonly Permission[]): readonly Rule[] {
+  return permissions.map(({ groups, resource, verbs, names }) => ({
+    apiGroups: groups,
+    resources: [resource],
+    verbs,
+    ...(names === undefined ? {} : { resourceNames: names }),
+  }));
+}
