@@ -4,50 +4,45 @@ import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
 
-/** Fields after `scaleUpLimit...`, in the order of docs/reference/scaler.md. */
-const LIMIT_FIELDS = [
-  'upscaleForbiddenWindowSeconds',
-  'downscaleForbiddenWindowSeconds',
-  'forbiddenWindowsSince',
-  'cpuInitializationPeriodSeconds',
-  'initialReadinessDelaySeconds',
-  'downscaleStabilizationSeconds',
-] as const satisfies readonly (keyof ScalerSpec)[];
-const LAST_FIELDS = [
-  'podWarmupSeconds',
-  'syncPeriodSeconds',
-  'cooldownSeconds',
-  'dryRun',
-  'paused',
-] as const satisfies readonly (keyof ScalerSpec)[];
-
 /** Returns the rows in the order of docs/reference/scaler.md. */
 export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
   const written: Written = { raw, merged: document };
-  const field = (name: keyof ScalerSpec): Row =>
-    rowOf(written, ['spec', name], { value: spec[name], from: presetOrigin(written, spec, name) });
-  return [
-    ...['apiVersion', 'kind', 'metadata'].flatMap((name) => rowsIn(written, [name])),
-    field('preset'),
-    ...referenceRows(written, ['spec', 'scaleTargetRef'], spec.scaleTargetRef),
-    field('minReplicas'),
-    field('maxReplicas'),
-    ...objectRows(written, 'maxReplicasFrom', spec),
-    ...spec.metrics.flatMap((metric, index) => metricRows(written, ['spec', 'metrics', index], metric)),
-    ...behaviorRows(written, spec),
-    field('tolerance'),
-    limitRow(written, spec, 'factor'),
-    limitRow(written, spec, 'minimum'),
-    ...LIMIT_FIELDS.map(field),
-    ...confirmationRows(written, spec),
-    optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
-    ...podStartRows(written, spec),
-    ...LAST_FIELDS.map(field),
-    ...objectRows(written, 'fallback', spec),
-    ...scheduleRows(written, spec),
-    ...objectRows(written, 'podDeletionCost', spec),
+  const field = (name: keyof ScalerSpec): readonly Row[] => [
+    rowOf(written, ['spec', name], { value: spec[name], from: presetOrigin(written, spec, name) }),
   ];
+  const rows: Readonly<Record<keyof ScalerSpec, readonly Row[]>> = {
+    preset: field('preset'),
+    scaleTargetRef: referenceRows(written, ['spec', 'scaleTargetRef'], spec.scaleTargetRef),
+    minReplicas: field('minReplicas'),
+    maxReplicas: field('maxReplicas'),
+    maxReplicasFrom: objectRows(written, 'maxReplicasFrom', spec),
+    metrics: spec.metrics.flatMap((metric, index) => metricRows(written, ['spec', 'metrics', index], metric)),
+    behavior: behaviorRows(written, spec),
+    tolerance: field('tolerance'),
+    scaleUpLimit: [limitRow(written, spec, 'factor'), limitRow(written, spec, 'minimum')],
+    upscaleForbiddenWindowSeconds: field('upscaleForbiddenWindowSeconds'),
+    downscaleForbiddenWindowSeconds: field('downscaleForbiddenWindowSeconds'),
+    forbiddenWindowsSince: field('forbiddenWindowsSince'),
+    cpuInitializationPeriodSeconds: field('cpuInitializationPeriodSeconds'),
+    initialReadinessDelaySeconds: field('initialReadinessDelaySeconds'),
+    downscaleStabilizationSeconds: field('downscaleStabilizationSeconds'),
+    downscaleConfirmation: confirmationRows(written, spec),
+    maxScaleDownPercentPerWindow: [
+      optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
+    ],
+    podStart: podStartRows(written, spec),
+    podWarmupSeconds: field('podWarmupSeconds'),
+    syncPeriodSeconds: field('syncPeriodSeconds'),
+    cooldownSeconds: field('cooldownSeconds'),
+    dryRun: field('dryRun'),
+    paused: field('paused'),
+    fallback: objectRows(written, 'fallback', spec),
+    schedules: scheduleRows(written, spec),
+    podDeletionCost: objectRows(written, 'podDeletionCost', spec),
+  };
+  const head = ['apiVersion', 'kind', 'metadata'].flatMap((name) => rowsIn(written, [name]));
+  return [...head, ...Object.values(rows).flat()];
 }
 
 /** Returns the rows of an object that is null unless the document sets it. */

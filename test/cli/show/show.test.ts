@@ -2,8 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { documentJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
 import { isPlainObject } from '../../../src/scaler/plain-json.js';
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
+import { schemaRows } from '../../docs/schema-rows.js';
 import { folderOf, runCli } from '../fake-io.js';
 
 const EXAMPLES = join(import.meta.dirname, '../../../config/scalers');
@@ -204,6 +206,18 @@ describe('show', () => {
 });
 
 describe('full.yaml', () => {
+  it('has every field of spec in its rows', async () => {
+    const shown = [...(await fieldsOf(readFileSync(join(EXAMPLES, 'full.yaml'), 'utf8'))).keys()];
+
+    // Schedules have rows only for each of them.
+    const fields = schemaRows(documentJsonSchema())
+      .map(({ path }) => path)
+      .filter((path) => /^spec\.\w+$/.test(path) && path !== 'spec.schedules');
+    expect(fields.length).toBeGreaterThan(20);
+    const tops = new Set(shown.map((path) => /^spec\.\w+/.exec(path)?.[0]));
+    expect(fields.filter((path) => !tops.has(path))).toEqual([]);
+  });
+
   it('lists every field of the minimal document at its default', async () => {
     const twin = MINIMAL.replaceAll('checkout', 'checkout-full');
     const full = readFileSync(join(EXAMPLES, 'full.yaml'), 'utf8');

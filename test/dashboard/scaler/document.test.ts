@@ -5,6 +5,8 @@ import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effecti
 import { groupPods } from '../../../src/dashboard/scaler/model/pod-groups.js';
 import { splitTimes } from '../../../src/dashboard/scaler/model/split-times.js';
 import { readTolerances, toleranceBand } from '../../../src/dashboard/scaler/model/tolerance.js';
+import { documentJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
+import { schemaRows } from '../../docs/schema-rows.js';
 import { metric } from './decisions.js';
 
 describe('readTolerances', () => {
@@ -97,6 +99,32 @@ describe('listEffectiveFields', () => {
   test('the defaults of the preset', () => {
     expect(fieldsOf({ preset: 'chpa' }).get('downscaleForbiddenWindowSeconds')).toEqual(['300', false]);
     expect(fieldsOf({}).get('downscaleForbiddenWindowSeconds')).toEqual(['0', false]);
+  });
+
+  test('the defaults are those of the schema, without those of items of lists', () => {
+    const written = {
+      maxReplicasFrom: { query: 'x' },
+      downscaleConfirmation: {},
+      fallback: { replicas: 1 },
+      podDeletionCost: { query: 'x' },
+    };
+    // `behavior` turns the default scale-up limit off.
+    const shown = new Map([...fieldsOf(written), ...fieldsOf({ behavior: {} })]);
+
+    const defaults = schemaRows(documentJsonSchema()).filter(
+      (row) => /^spec\.[^[]+$/.test(row.path) && !['', 'required', '`{}`', '`[]`'].includes(row.default),
+    );
+    expect(defaults.length).toBeGreaterThan(20);
+    expect(
+      defaults.map(({ path, default: value }) => [path, shown.get(path.slice('spec.'.length))?.[0], value]),
+    ).toEqual(defaults.map(({ path, default: value }) => [path, value.replaceAll('`', ''), value]));
+  });
+
+  test('without metrics, the default one; an empty fallback is none', () => {
+    const fields = fieldsOf({ metrics: [], fallback: {}, podDeletionCost: {} });
+
+    expect(fields.get('metrics')).toEqual(['CPU at 80 percent of the requests', false]);
+    expect([...fields.keys()].filter((path) => /^(fallback|podDeletionCost)/.test(path))).toEqual([]);
   });
 
   test('behavior takes the tolerance and the window of the spec', () => {

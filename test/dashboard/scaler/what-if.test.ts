@@ -11,6 +11,8 @@ import { readInput, textAt, withValue } from '../../../src/dashboard/scaler/what
 import { isAtField, listFields } from '../../../src/dashboard/scaler/what-if/fields.js';
 import { formatPath } from '../../../src/scaler/problems/finding.js';
 import { parseScaler } from '../../../src/scaler/read/parse-scaler.js';
+import { documentJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
+import { schemaRows } from '../../docs/schema-rows.js';
 
 const VECTORS = join(import.meta.dirname, '../../vectors');
 
@@ -223,6 +225,36 @@ describe('inputs', () => {
     expect(paths).toContain('spec.behavior.scaleUp.policies[1].value');
     expect(paths).not.toContain('spec.behavior.scaleUp.policies[2].value');
     expect(new Set(paths).size).toBe(paths.length);
+  });
+
+  test('every field of spec has an input, except those that are only in the text', () => {
+    /** Field, and why it has no input. */
+    const textOnly = {
+      'spec.scaleTargetRef': 'the snapshot has the replicas and pods of one target',
+      'spec.metrics': 'the snapshot has no answers to other queries; each written target has an input',
+      'spec.maxReplicasFrom': 'the snapshot has no answer to another query',
+      'spec.syncPeriodSeconds': 'changes the time of the next decision, not this one',
+      'spec.dryRun': 'changes whether a decision is carried out, not the decision',
+      'spec.paused': 'changes whether a decision is carried out, not the decision',
+      'spec.schedules': 'is a list of objects',
+      'spec.podDeletionCost': 'changes which pods are deleted, not how many',
+    };
+    const { scaler } = snapshotWith({});
+    const inputs = listFields(scaler, scaler).flatMap(({ fields }) =>
+      fields.map(({ path }) => formatPath(path).replaceAll(/\[\d+\]/g, '[]')),
+    );
+    const fields = schemaRows(documentJsonSchema()).filter(({ path }) => path.startsWith('spec.'));
+
+    const isBelow = (path: string, other: string): boolean =>
+      /^[.[]/.test(path.slice(other.length)) && path.startsWith(other);
+    const missing = fields
+      .map(({ path }) => path)
+      .filter((path) => !inputs.some((input) => input === path || isBelow(input, path)))
+      .filter((path) => !Object.keys(textOnly).some((field) => field === path || isBelow(path, field)));
+    expect(missing).toEqual([]);
+    expect(
+      Object.keys(textOnly).filter((field) => field !== 'spec.metrics' && inputs.includes(field)),
+    ).toEqual([]);
   });
 
   test('the inputs of targets stay while they are empty', () => {

@@ -1,3 +1,4 @@
+import type { SpecInput } from '../../../scaler/schema/document-schema.js';
 import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
 import type { PresetValues } from '../../../scaler/schema/presets.js';
 
@@ -12,61 +13,82 @@ export interface EffectiveField {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns the written scalar fields in their order, then the defaults of the preset that are in effect. */
+/** Returns the written scalar fields in their order, then the defaults that are in effect. */
 export function listEffectiveFields(document: Json): readonly EffectiveField[] {
   const spec = isObject(document['spec']) ? document['spec'] : {};
   const written = flatten(spec, '');
   const paths = new Set(written.map(({ path }) => path));
-  const tops = new Set(Object.keys(spec));
-  const defaults = defaultsOf(spec).filter(({ path }) => !paths.has(path) && isOpen(path, tops));
-  return [...written, ...defaults];
+  const defaults = [...defaultsInEffect(spec)].filter(([path]) => !paths.has(path));
+  return [...written, ...defaults.map(([path, value]) => ({ path, value, isWritten: false }))];
 }
 
-/** A default within an object applies only if the object is written. */
-function isOpen(path: string, tops: ReadonlySet<string>): boolean {
-  const [top = '', second] = path.split('.');
-  return second === undefined || top === 'scaleTargetRef' || tops.has(top);
-}
+type Default = string | number | boolean | undefined;
 
-function defaultsOf(spec: Json): readonly EffectiveField[] {
+/** Returns the defaults that apply next to the written fields, by path below `spec`, without those of items of lists. */
+export function defaultsInEffect(spec: Json): ReadonlyMap<string, string> {
   const preset = spec['preset'];
   const name = preset === 'chpa' || preset === 'hpa-1.11' ? preset : BUILT_IN.preset;
   const values: PresetValues = PRESETS[name];
-  const tolerance = spec['tolerance'] ?? BUILT_IN.tolerance;
-  const stabilization = spec['downscaleStabilizationSeconds'] ?? values.downscaleStabilizationSeconds;
-  const all: readonly (readonly [string, unknown])[] = [
-    ['preset', BUILT_IN.preset],
-    ['scaleTargetRef.apiVersion', BUILT_IN.targetApiVersion],
-    ['scaleTargetRef.kind', BUILT_IN.targetKind],
-    ['minReplicas', BUILT_IN.minReplicas],
-    ['tolerance', BUILT_IN.tolerance],
-    ['behavior.scaleUp.stabilizationWindowSeconds', BUILT_IN.scaleUpStabilizationWindowSeconds],
-    ['behavior.scaleUp.selectPolicy', BUILT_IN.selectPolicy],
-    ['behavior.scaleUp.tolerance', tolerance],
-    ['behavior.scaleDown.stabilizationWindowSeconds', stabilization],
-    ['behavior.scaleDown.selectPolicy', BUILT_IN.selectPolicy],
-    ['behavior.scaleDown.tolerance', tolerance],
-    ...(hasScaleUpLimit(spec, values)
-      ? ([
-          ['scaleUpLimitFactor', values.scaleUpLimitFactor ?? BUILT_IN.scaleUpLimitFactor],
-          ['scaleUpLimitMinimum', values.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum],
-        ] as const)
-      : []),
-    ['upscaleForbiddenWindowSeconds', values.upscaleForbiddenWindowSeconds],
-    ['downscaleForbiddenWindowSeconds', values.downscaleForbiddenWindowSeconds],
-    ['forbiddenWindowsSince', values.forbiddenWindowsSince],
-    ['downscaleStabilizationSeconds', values.downscaleStabilizationSeconds],
-    ['downscaleConfirmation.seconds', BUILT_IN.confirmationSeconds],
-    ['downscaleConfirmation.decisions', BUILT_IN.confirmationDecisions],
-    ['cpuInitializationPeriodSeconds', BUILT_IN.cpuInitializationPeriodSeconds],
-    ['initialReadinessDelaySeconds', BUILT_IN.initialReadinessDelaySeconds],
-    ['podWarmupSeconds', BUILT_IN.podWarmupSeconds],
-    ['syncPeriodSeconds', BUILT_IN.syncPeriodSeconds],
-    ['cooldownSeconds', BUILT_IN.cooldownSeconds],
-    ['dryRun', BUILT_IN.dryRun],
-    ['paused', BUILT_IN.paused],
-  ];
-  return all.map(([path, value]) => ({ path, value: String(value), isWritten: false }));
+  const tolerance = textOf(spec['tolerance'] ?? BUILT_IN.tolerance);
+  const stabilization = textOf(spec['downscaleStabilizationSeconds'] ?? values.downscaleStabilizationSeconds);
+  const hasLimit = hasScaleUpLimit(spec, values);
+  const defaults: Readonly<Record<keyof SpecInput, Default | Readonly<Record<string, Default>>>> = {
+    preset: BUILT_IN.preset,
+    scaleTargetRef: { apiVersion: BUILT_IN.targetApiVersion, kind: BUILT_IN.targetKind },
+    minReplicas: BUILT_IN.minReplicas,
+    maxReplicas: undefined,
+    maxReplicasFrom: isSet(spec['maxReplicasFrom']) ? { source: BUILT_IN.source } : undefined,
+    metrics: isSet(spec['metrics'])
+      ? undefined
+      : `CPU at ${BUILT_IN.cpuUtilizationPercent} percent of the requests`,
+    tolerance: BUILT_IN.tolerance,
+    behavior: {
+      'scaleUp.stabilizationWindowSeconds': BUILT_IN.scaleUpStabilizationWindowSeconds,
+      'scaleUp.selectPolicy': BUILT_IN.selectPolicy,
+      'scaleUp.tolerance': tolerance,
+      'scaleDown.stabilizationWindowSeconds': stabilization,
+      'scaleDown.selectPolicy': BUILT_IN.selectPolicy,
+      'scaleDown.tolerance': tolerance,
+    },
+    scaleUpLimitFactor: hasLimit ? (values.scaleUpLimitFactor ?? BUILT_IN.scaleUpLimitFactor) : undefined,
+    scaleUpLimitMinimum: hasLimit ? (values.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum) : undefined,
+    upscaleForbiddenWindowSeconds: values.upscaleForbiddenWindowSeconds,
+    downscaleForbiddenWindowSeconds: values.downscaleForbiddenWindowSeconds,
+    forbiddenWindowsSince: values.forbiddenWindowsSince,
+    downscaleStabilizationSeconds: values.downscaleStabilizationSeconds,
+    downscaleConfirmation: {
+      seconds: BUILT_IN.confirmationSeconds,
+      decisions: BUILT_IN.confirmationDecisions,
+    },
+    maxScaleDownPercentPerWindow: undefined,
+    cpuInitializationPeriodSeconds: BUILT_IN.cpuInitializationPeriodSeconds,
+    initialReadinessDelaySeconds: BUILT_IN.initialReadinessDelaySeconds,
+    podStart: undefined,
+    podWarmupSeconds: BUILT_IN.podWarmupSeconds,
+    syncPeriodSeconds: BUILT_IN.syncPeriodSeconds,
+    cooldownSeconds: BUILT_IN.cooldownSeconds,
+    dryRun: BUILT_IN.dryRun,
+    paused: BUILT_IN.paused,
+    fallback: isSet(spec['fallback']) ? { mode: BUILT_IN.fallbackMode } : undefined,
+    schedules: undefined,
+    podDeletionCost: isSet(spec['podDeletionCost'])
+      ? { order: BUILT_IN.deletionOrder, source: BUILT_IN.source }
+      : undefined,
+  };
+  const found = new Map<string, string>();
+  for (const [top, value] of Object.entries(defaults)) {
+    if (!isObject(value)) {
+      if (value !== undefined) found.set(top, String(value));
+      // A default within an object applies only if the object is written.
+    } else if (top === 'scaleTargetRef' || spec[top] !== undefined)
+      for (const [key, one] of Object.entries(value)) found.set(`${top}.${key}`, String(one));
+  }
+  return found;
+}
+
+/** An empty object or list means that these fields are unset. */
+function isSet(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
 /** With `behavior`, the limit applies only if the document or its preset sets one of its fields. */

@@ -5,9 +5,8 @@ import {
   TYPE_OF_MEMBER,
 } from '../../../scaler/resolve/metric-form.js';
 import { isPlainObject, valueAt } from '../../../scaler/plain-json.js';
-import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
-import type { PresetValues } from '../../../scaler/schema/presets.js';
-import { textAt } from './edit.js';
+import { PRESETS } from '../../../scaler/schema/presets.js';
+import { defaultsInEffect } from '../model/effective-fields.js';
 import type { Path } from './edit.js';
 
 /** An input of the form. `placeholder`: the default in effect, if any. `choices`: null: any text. */
@@ -24,31 +23,69 @@ export interface FieldGroup {
 }
 
 /**
- * Returns the groups of inputs for a document: bounds, targets, behavior and the limits of CHPA. The targets are those
- * of `base`, so the input of a target remains while it is empty.
+ * Returns the groups of inputs for a document. Fields that change no decision of this snapshot, and lists of objects, are
+ * only in the text. The targets are those of `base`, so the input of a target remains while it is empty.
  */
 export function listFields(document: unknown, base: unknown): readonly FieldGroup[] {
   const spec = valueAt(document, ['spec']);
+  const defaults = defaultsInEffect(isPlainObject(spec) ? spec : {});
+  const field = (name: string, choices: readonly string[] | null = null): Field => ({
+    path: ['spec', ...name.split('.')],
+    label: name,
+    placeholder: defaults.get(name) ?? '',
+    choices,
+  });
+  const policiesOf = (direction: string): unknown => valueAt(spec, ['behavior', direction, 'policies']);
   return [
     {
       title: 'Bounds and targets',
       fields: [
-        field('minReplicas', String(BUILT_IN.minReplicas)),
-        field('maxReplicas', ''),
-        field('tolerance', String(BUILT_IN.tolerance)),
+        field('minReplicas'),
+        field('maxReplicas'),
+        field('tolerance'),
         ...targetFields(valueAt(base, ['spec'])),
       ],
     },
-    ...(['scaleUp', 'scaleDown'] as const).map((direction) => ({
+    ...['scaleUp', 'scaleDown'].map((direction) => ({
       title: `behavior.${direction}`,
-      fields: ruleFields(spec, direction),
+      fields: [
+        ...[
+          field(`behavior.${direction}.stabilizationWindowSeconds`),
+          field(`behavior.${direction}.selectPolicy`, ['Max', 'Min', 'Disabled']),
+          field(`behavior.${direction}.tolerance`),
+        ].map((one) => ({ ...one, label: String(one.path.at(-1)) })),
+        ...policyFields(['spec', 'behavior', direction, 'policies'], policiesOf(direction)),
+      ],
     })),
-    { title: 'Limits and windows', fields: limitFields(spec) },
+    {
+      title: 'Limits and windows',
+      fields: [
+        field('preset', Object.keys(PRESETS)),
+        field('downscaleStabilizationSeconds'),
+        field('upscaleForbiddenWindowSeconds'),
+        field('downscaleForbiddenWindowSeconds'),
+        field('forbiddenWindowsSince', ['SameDirection', 'AnyRescale']),
+        field('scaleUpLimitFactor'),
+        field('scaleUpLimitMinimum'),
+        field('downscaleConfirmation.seconds'),
+        field('downscaleConfirmation.decisions'),
+        field('maxScaleDownPercentPerWindow'),
+      ],
+    },
+    {
+      title: 'Pods, fallback, scale to zero',
+      fields: [
+        field('cpuInitializationPeriodSeconds'),
+        field('initialReadinessDelaySeconds'),
+        field('podStart.seconds'),
+        field('podWarmupSeconds'),
+        field('fallback.afterSeconds'),
+        field('fallback.replicas'),
+        field('fallback.mode', ['atLeast', 'exact', 'currentReplicasIfHigher']),
+        field('cooldownSeconds'),
+      ],
+    },
   ];
-}
-
-function field(name: string, placeholder: string, choices: readonly string[] | null = null): Field {
-  return { path: ['spec', ...name.split('.')], label: name, placeholder, choices };
 }
 
 function targetFields(spec: unknown): readonly Field[] {
@@ -85,59 +122,17 @@ function targetPaths(body: unknown): readonly (readonly string[])[] {
   return [...inTarget, ...flat, ...parts].filter((path) => valueAt(body, path) !== undefined);
 }
 
-function ruleFields(spec: unknown, direction: 'scaleUp' | 'scaleDown'): readonly Field[] {
-  const base = `behavior.${direction}`;
-  const isWritten = valueAt(spec, ['behavior']) !== undefined;
-  const policies = valueAt(spec, ['behavior', direction, 'policies']);
+/** Returns the inputs of the written policies, and of one more. */
+function policyFields(path: Path, policies: unknown): readonly Field[] {
   const count = Array.isArray(policies) ? policies.length : 0;
-  const shown = (value: string): string => (isWritten ? value : '');
-  const path = ['spec', 'behavior', direction];
-  return [
-    field(`${base}.stabilizationWindowSeconds`, shown(stabilizationOf(spec, direction))),
-    field(`${base}.selectPolicy`, shown(BUILT_IN.selectPolicy), ['Max', 'Min', 'Disabled']),
-    field(`${base}.tolerance`, shown(textAt(spec, ['tolerance']) || String(BUILT_IN.tolerance))),
-    ...Array.from({ length: count + 1 }, (_, index) => policyFields([...path, 'policies', index])).flat(),
-  ].map((one) => ({ ...one, label: one.label.replace(`${base}.`, '') }));
-}
-
-function stabilizationOf(spec: unknown, direction: 'scaleUp' | 'scaleDown'): string {
-  if (direction === 'scaleUp') return String(BUILT_IN.scaleUpStabilizationWindowSeconds);
-  const written = valueAt(spec, ['downscaleStabilizationSeconds']);
-  return String(typeof written === 'number' ? written : presetOf(spec).downscaleStabilizationSeconds);
-}
-
-function policyFields(path: Path): readonly Field[] {
-  const name = `policies[${String(path.at(-1))}]`;
-  return [
-    { path: [...path, 'type'], label: `${name}.type`, placeholder: '', choices: ['Pods', 'Percent'] },
-    { path: [...path, 'value'], label: `${name}.value`, placeholder: '', choices: null },
-    { path: [...path, 'periodSeconds'], label: `${name}.periodSeconds`, placeholder: '', choices: null },
-  ];
-}
-
-function limitFields(spec: unknown): readonly Field[] {
-  const preset = presetOf(spec);
-  const isConfirmed = valueAt(spec, ['downscaleConfirmation']) !== undefined;
-  const ifConfirmed = (value: number): string => (isConfirmed ? String(value) : '');
-  return [
-    field('preset', BUILT_IN.preset, Object.keys(PRESETS)),
-    field('downscaleStabilizationSeconds', String(preset.downscaleStabilizationSeconds)),
-    field('upscaleForbiddenWindowSeconds', String(preset.upscaleForbiddenWindowSeconds)),
-    field('downscaleForbiddenWindowSeconds', String(preset.downscaleForbiddenWindowSeconds)),
-    field('forbiddenWindowsSince', preset.forbiddenWindowsSince, ['SameDirection', 'AnyRescale']),
-    field('scaleUpLimitFactor', String(preset.scaleUpLimitFactor ?? BUILT_IN.scaleUpLimitFactor)),
-    field('scaleUpLimitMinimum', String(preset.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum)),
-    field('downscaleConfirmation.seconds', ifConfirmed(BUILT_IN.confirmationSeconds)),
-    field('downscaleConfirmation.decisions', ifConfirmed(BUILT_IN.confirmationDecisions)),
-    field('maxScaleDownPercentPerWindow', ''),
-    field('podStart.seconds', ''),
-    field('podWarmupSeconds', String(BUILT_IN.podWarmupSeconds)),
-  ];
-}
-
-function presetOf(spec: unknown): PresetValues {
-  const name = valueAt(spec, ['preset']);
-  return name === 'chpa' || name === 'hpa-1.11' ? PRESETS[name] : PRESETS.hpa;
+  return Array.from({ length: count + 1 }, (_, index) =>
+    (['type', 'value', 'periodSeconds'] as const).map((name) => ({
+      path: [...path, index, name],
+      label: `policies[${index}].${name}`,
+      placeholder: '',
+      choices: name === 'type' ? ['Pods', 'Percent'] : null,
+    })),
+  ).flat();
 }
 
 /** Returns whether a problem is at the path of a field, or below it. */
