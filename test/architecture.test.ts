@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { filesLoadedBy } from './architecture/import-graph.js';
-import { PACKAGE_TABLE, findBreaches, findCycles } from './architecture/rules.js';
+import { PACKAGE_TABLE, findBreaches, findCycles, findUnused } from './architecture/rules.js';
 import { listSources } from './architecture/source-files.js';
 import { parseSource, readSources } from './architecture/sources.js';
 import { leftOutOfImage } from './image/left-out.js';
@@ -17,6 +17,10 @@ describe('src', () => {
 
   it('follows the import table, the package table and the naming rules', () => {
     expect(findBreaches(SOURCES)).toEqual([]);
+  });
+
+  it('needs every entry of the import table and the package table', () => {
+    expect(findUnused(SOURCES)).toEqual([]);
   });
 
   it('has no import cycle among files, and none among directories at any depth', () => {

@@ -2,7 +2,10 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PAUSE_ANNOTATIONS } from '../src/control/cycle/pause.js';
-import { LIMITS } from '../src/decision/limits/limits.js';
+import { EVENTS } from '../src/control/cycle/report.js';
+import { ACCEPTED_REASONS } from '../src/control/status/status-of.js';
+import { CONDITION_REASONS, CONDITION_TYPES } from '../src/decision/result/condition.js';
+import { LIMIT_LABELS, LIMIT_NAMES } from '../src/decision/result/limit-names.js';
 import { FAILURE_REASONS } from '../src/units/failure.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
@@ -10,27 +13,6 @@ import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
 import { PAGES, ROOT, pagesBelow, readPage, tableRows } from './docs/pages.js';
 
 const CONDITIONS = readPage('docs/reference/conditions.md');
-
-/** Sources that name the reasons of conditions and Events. */
-const REASON_SOURCES = [
-  'decision/conditions.ts',
-  'control/cycle/record.ts',
-  'control/cycle/holds.ts',
-  'control/cycle/capacity.ts',
-  'control/cycle/report.ts',
-  'control/status/status-of.ts',
-];
-
-/** Words of those sources in CamelCase that are not reasons: types of conditions and metrics, and target types. */
-const NO_REASONS = new Set([
-  'AbleToScale',
-  'ScalingActive',
-  'ScalingLimited',
-  'TargetReached',
-  'MetricsUnique',
-  'ContainerResource',
-  'AverageValue',
-]);
 
 describe('hand-written tables of the reference', () => {
   it('have every problem code with its severity', () => {
@@ -42,10 +24,18 @@ describe('hand-written tables of the reference', () => {
     expect(documented.filter((cells) => (cells[2] ?? '') === '')).toEqual([]);
   });
 
-  it('have every limit in its order', () => {
-    const documented = tableRows(CONDITIONS, 'limit').map(([name]) => name);
+  it('have every limit in its order, with its name on the dashboard', () => {
+    const documented = tableRows(CONDITIONS, 'limit').map(([name, label]) => [name, label]);
 
-    expect(documented).toEqual(['untrusted_metric', ...LIMITS.map(({ name }) => name)]);
+    expect(documented).toEqual(LIMIT_NAMES.map((name) => [name, LIMIT_LABELS[name]]));
+  });
+
+  it('have every limit in its order in the algorithm', () => {
+    const [steps = ''] = /^6\. \*\*Limits\*\*.*?(?=\n\n)/ms.exec(readPage('docs/design/algorithm.md')) ?? [];
+    const heads = Array.from(steps.matchAll(/^ +\d\. ([^:.]*)/gm), ([, head = '']) => head);
+
+    const listed = heads.join(' ').match(/(?<=`)\w+(?=`)/g);
+    expect(['untrusted_metric', ...(listed ?? [])]).toEqual(LIMIT_NAMES);
   });
 
   it('have every variable of queries', () => {
@@ -65,16 +55,31 @@ describe('hand-written tables of the reference', () => {
     expect(FAILURE_REASONS.filter((reason) => !page.includes(`\`${reason}\``))).toEqual([]);
   });
 
-  it('have every reason of a condition and every reason of an Event', () => {
-    const reasons = REASON_SOURCES.flatMap((name) =>
-      Array.from(
-        readFileSync(join(ROOT, 'src', name), 'utf8').matchAll(/'((?:[A-Z][a-z]+){2,})'/g),
-        ([, reason = '']) => reason,
-      ),
-    ).filter((reason) => !NO_REASONS.has(reason));
+  it.each(CONDITION_TYPES)('have every reason of %s with its status', (type) => {
+    const [section = ''] = new RegExp(`^## ${type}$.*?(?=^## )`, 'ms').exec(CONDITIONS) ?? [];
+    const documented = tableRows(section, 'reason').map(([reason, status]) => [reason, status]);
 
-    expect(new Set(reasons).size).toBeGreaterThan(35);
-    expect([...new Set(reasons)].filter((reason) => !CONDITIONS.includes(`\`${reason}\``))).toEqual([]);
+    expect(documented).toEqual(Object.entries(CONDITION_REASONS[type]));
+  });
+
+  it('have every reason of Accepted with its status', () => {
+    const documented = tableRows(CONDITIONS, 'type').filter(([type]) => type === 'Accepted');
+
+    expect(documented.map(([, reason, status]) => [reason, status])).toEqual(
+      Object.entries(ACCEPTED_REASONS),
+    );
+  });
+
+  it('have every Event', () => {
+    const documented = tableRows(CONDITIONS.slice(CONDITIONS.indexOf('## Events')), 'reason').flatMap(
+      ([reasons = '', type]) =>
+        reasons
+          .replaceAll('`', '')
+          .split(', ')
+          .map((reason) => [reason, type]),
+    );
+
+    expect(documented).toEqual(Object.entries(EVENTS));
   });
 
   it('have every annotation', () => {

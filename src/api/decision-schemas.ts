@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ConditionType, LimitName } from '../decision/result/decision.js';
+import { CONDITION_TYPES } from '../decision/result/condition.js';
+import { LIMIT_NAMES } from '../decision/result/limit-names.js';
 import type { SampleErrorKind } from '../decision/snapshot/snapshot.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 
@@ -8,29 +9,6 @@ export const time = z.string().meta({ format: 'date-time' });
 export const count = z.int().min(0);
 
 const names = z.array(z.string());
-
-const LIMIT_NAMES = [
-  'untrusted_metric',
-  'stabilization',
-  'recovery_hold',
-  'downscale_confirmation',
-  'policy',
-  'scale_up_limit',
-  'step_limit',
-  'min_replicas',
-  'max_replicas_from',
-  'max_replicas',
-  'forbidden_window',
-] as const satisfies readonly LimitName[];
-
-const CONDITION_TYPES = [
-  'AbleToScale',
-  'ScalingActive',
-  'ScalingLimited',
-  'Held',
-  'TargetReached',
-  'MetricsUnique',
-] as const satisfies readonly ConditionType[];
 
 const ERROR_KINDS = ['missing', 'nan', 'invalid', 'failed'] as const satisfies readonly SampleErrorKind[];
 

@@ -1,7 +1,9 @@
 import { rememberByMetric } from '../scaler/remember-by-metric.js';
 import { formatInstant } from '../units/time.js';
 import type { MetricType } from '../scaler/spec.js';
-import type { Condition, LimitName, LimitStep } from './result/decision.js';
+import { buildCondition, type Condition, type ReasonOf } from './result/condition.js';
+import type { LimitStep } from './result/decision.js';
+import type { LimitName } from './result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { countAfter, isBoundOverHold, isHold } from './limits/limits.js';
@@ -11,19 +13,13 @@ import type { Pick } from './proposals/pick.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
 
-export const ABLE_TO_GET_SCALE: Condition = {
-  type: 'AbleToScale',
-  status: 'True',
-  reason: 'SucceededGetScale',
-  message: "the target's current scale was read",
-};
+export const ABLE_TO_GET_SCALE = able('SucceededGetScale', "the target's current scale was read");
 
-export const SCALING_DISABLED: Condition = {
-  type: 'ScalingActive',
-  status: 'False',
-  reason: 'ScalingDisabled',
-  message: 'scaling is disabled since the replica count of the target is zero',
-};
+export const SCALING_DISABLED = buildCondition(
+  'ScalingActive',
+  'ScalingDisabled',
+  'scaling is disabled since the replica count of the target is zero',
+);
 
 /** True if all metrics are usable; otherwise the failure of the first unusable metric. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
@@ -31,13 +27,13 @@ export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
   if (firstReplaced?.result.fallback !== undefined) {
     const message = `${describe(firstReplaced)} has ${describeFallback(firstReplaced.result.fallback)}`;
-    return { type: 'ScalingActive', status: 'True', reason: 'FallbackActive', message };
+    return buildCondition('ScalingActive', 'FallbackActive', message);
   }
   return winner === null ? validMetric('a metric has a value') : calculatedFrom(winner);
 }
 
 function validMetric(message: string): Condition {
-  return { type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound', message };
+  return buildCondition('ScalingActive', 'ValidMetricFound', message);
 }
 
 function calculatedFrom(winner: JudgedMetric): Condition {
@@ -56,7 +52,7 @@ const calculatedOf = rememberByMetric((type, identity): Calculated => {
   return { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
 });
 
-const FAILED_REASON: Readonly<Record<MetricType, string>> = {
+const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   Resource: 'FailedGetResourceMetric',
   ContainerResource: 'FailedGetContainerResourceMetric',
   Pods: 'FailedGetPodsMetric',
@@ -65,12 +61,8 @@ const FAILED_REASON: Readonly<Record<MetricType, string>> = {
 };
 
 function metricFailed(metric: JudgedMetric): Condition {
-  return {
-    type: 'ScalingActive',
-    status: 'False',
-    reason: FAILED_REASON[metric.spec.type],
-    message: `the replica count could not be calculated from ${describe(metric)}: ${metric.result.error ?? ''}`,
-  };
+  const message = `the replica count could not be calculated from ${describe(metric)}: ${metric.result.error ?? ''}`;
+  return buildCondition('ScalingActive', FAILED_REASON[metric.spec.type], message);
 }
 
 function describe({ spec }: JudgedMetric): string {
@@ -119,30 +111,24 @@ function ableToScale(context: LimitContext, limited: LimitedCount): Condition {
     : able('ScaleDownStabilized', 'recent recommendations were higher than this one; using the highest');
 }
 
-function able(reason: string, message: string): Condition {
-  return { type: 'AbleToScale', status: 'True', reason, message };
+function able(reason: ReasonOf<'AbleToScale'>, message: string): Condition {
+  return buildCondition('AbleToScale', reason, message);
 }
 
 /** The decisions of all scalers that have nothing to do share this condition and the next one. */
 const READY_FOR_NEW_SCALE = able('ReadyForNewScale', 'no stabilization window changes the recommendation');
 
-const WITHIN_RANGE: Condition = {
-  type: 'ScalingLimited',
-  status: 'False',
-  reason: 'DesiredWithinRange',
-  message: 'the desired count is within the acceptable range',
-};
+const WITHIN_RANGE = limitedBy('DesiredWithinRange', 'the desired count is within the acceptable range');
 
 function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condition {
   const isUp = from > to;
   const otherWay = isUp ? downscaleForbiddenUntil(context) : upscaleForbiddenUntil(context);
   const oneWay = isUp ? 'BackoffUpscale' : 'BackoffDownscale';
-  return {
-    type: 'AbleToScale',
-    status: 'False',
-    reason: otherWay === null ? oneWay : 'BackoffBoth',
-    message: `the time since the last change is within the forbidden window, until ${until === null ? 'later' : formatInstant(until)}`,
-  };
+  const end = until === null ? 'later' : formatInstant(until);
+  return able(
+    otherWay === null ? oneWay : 'BackoffBoth',
+    `the time since the last change is within the forbidden window, until ${end}`,
+  );
 }
 
 /** Compares the count before and after the rate limits and bounds. Source: algorithm.md, points 28, 34, 35. */
@@ -185,8 +171,8 @@ function describeCount(stabilized: number, { steps }: LimitedCount): string {
   return by === undefined ? `${stabilized} recommended` : `${stabilized} by ${by}`;
 }
 
-function limitedBy(reason: string, message: string): Condition {
-  return { type: 'ScalingLimited', status: 'True', reason, message };
+function limitedBy(reason: ReasonOf<'ScalingLimited'>, message: string): Condition {
+  return buildCondition('ScalingLimited', reason, message);
 }
 
 /** Returns the count set by the last of these limits that changed it; null: none of them did. */

@@ -1,7 +1,8 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './conditions.js';
-import type { Condition, Decision, LimitStep } from './result/decision.js';
+import type { Condition } from './result/condition.js';
+import type { Decision, LimitStep } from './result/decision.js';
 import { explainCount, type Measured } from './explain.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import { ceilingOf } from './limits/ceiling.js';

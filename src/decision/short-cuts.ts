@@ -1,4 +1,5 @@
-import type { Condition, LimitStep } from './result/decision.js';
+import type { Condition } from './result/condition.js';
+import type { LimitStep } from './result/decision.js';
 import { ABLE_TO_GET_SCALE, SCALING_DISABLED } from './conditions.js';
 import { describeFloor } from './limits/scheduled-bounds.js';
 import type { Bounds } from './limits/scheduled-bounds.js';

@@ -1,6 +1,8 @@
 import type { Instant } from '../units/time.js';
 import { isFailing } from './failing.js';
-import type { Condition, ConditionType, LimitName, PastDecision } from './result/decision.js';
+import { type Condition, conditionOf } from './result/condition.js';
+import type { PastDecision } from './result/decision.js';
+import type { LimitName } from './result/limit-names.js';
 
 /** How urgent a state is, most urgent first. */
 export const SEVERITIES = ['cannot-follow', 'held', 'waiting', 'idle', 'ok'] as const;
@@ -207,11 +209,6 @@ export const STATE_TABLE: readonly Omit<Rule, 'find'>[] = [
   ...RULES,
   { state: 'OK', when: 'none of these' },
 ];
-
-function conditionOf(conditions: readonly Condition[], type: ConditionType): Condition | undefined {
-  for (const condition of conditions) if (condition.type === type) return condition;
-  return undefined;
-}
 
 /** Returns the message of `Held` up to `end`, if it is True with one of these reasons. */
 function heldBy(conditions: readonly Condition[], reasons: readonly string[], end = ';'): Reason | null {

@@ -1,4 +1,5 @@
-import { LIMIT_NAMES } from '../decision/result/decision.js';
+import { CONDITION_REASONS, type ConditionReason } from '../decision/result/condition.js';
+import { LIMIT_NAMES } from '../decision/result/limit-names.js';
 import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
 import type { LocatedDocument } from '../scaler/problems/located-document.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
@@ -6,41 +7,22 @@ import type { ScalerSpec } from '../scaler/spec.js';
 import type { Expectation } from './document-test.js';
 import { type TestInput, durationSeconds } from './test-schema.js';
 
-const LIMITS: readonly string[] = LIMIT_NAMES;
-
-/** Condition -> reasons that a decision can give. Other reasons depend on the cluster, which a test does not have. */
-export const REASONS: ReadonlyMap<string, readonly string[]> = new Map([
-  [
-    'AbleToScale',
-    [
-      'SucceededGetScale',
-      'ReadyForNewScale',
-      'ScaleUpStabilized',
-      'ScaleDownStabilized',
-      'RecoveryHold',
-      'BackoffUpscale',
-      'BackoffDownscale',
-      'BackoffBoth',
-    ],
-  ],
-  [
-    'ScalingActive',
-    [
-      'ValidMetricFound',
-      'FallbackActive',
-      'FailedGetResourceMetric',
-      'FailedGetContainerResourceMetric',
-      'FailedGetPodsMetric',
-      'FailedGetObjectMetric',
-      'FailedGetExternalMetric',
-      'ScalingDisabled',
-    ],
-  ],
-  [
-    'ScalingLimited',
-    ['DesiredWithinRange', 'TooManyReplicas', 'TooFewReplicas', 'ScaleUpLimit', 'ScaleDownLimit'],
-  ],
+/** Reasons that depend on the cluster, which a test does not have. */
+const OF_THE_CLUSTER: ReadonlySet<string> = new Set<ConditionReason>([
+  'SucceededRescale',
+  'FailedGetScale',
+  'FailedUpdateScale',
+  'InvalidSelector',
+  'NotEvaluated',
 ]);
+
+/** Condition -> reasons that a decision can give. */
+export const REASONS: ReadonlyMap<string, readonly string[]> = new Map(
+  (['AbleToScale', 'ScalingActive', 'ScalingLimited'] as const).map((type) => [
+    type,
+    Object.keys(CONDITION_REASONS[type]).filter((reason) => !OF_THE_CLUSTER.has(reason)),
+  ]),
+);
 
 interface ExpectationContext {
   readonly spec: ScalerSpec;
@@ -113,7 +95,7 @@ function checkOne(
       `is ${String(input.at)}, must be at most ${maxSeconds}s: 100,000 rounds`,
     );
   (limits ?? []).forEach((limit, index) => {
-    if (!LIMITS.includes(limit))
+    if (!LIMIT_NAMES.some((name) => name === limit))
       add(
         'wrong-value',
         [...path, 'limits', index],

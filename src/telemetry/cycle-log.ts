@@ -1,6 +1,6 @@
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
-import { conditionOf } from './ledger.js';
+import { conditionOf } from '../decision/result/condition.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import { API_SERVER, dataSourceId } from './outages.js';
 import type { Outages } from './outages.js';

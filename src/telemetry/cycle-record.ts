@@ -1,4 +1,5 @@
-import type { Condition, Decision } from '../decision/result/decision.js';
+import type { Condition } from '../decision/result/condition.js';
+import type { Decision } from '../decision/result/decision.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';

@@ -1,6 +1,6 @@
 import type { Instant } from '../units/time.js';
 import type { Outcome } from './cycle-record.js';
-import type { LimitName } from '../decision/result/decision.js';
+import type { LimitName } from '../decision/result/limit-names.js';
 
 interface ScalerEvent {
   readonly at: Instant;

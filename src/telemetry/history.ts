@@ -1,11 +1,6 @@
-import type {
-  Condition,
-  Decision,
-  LimitName,
-  LimitStep,
-  MetricResult,
-  PastDecision,
-} from '../decision/result/decision.js';
+import type { Condition } from '../decision/result/condition.js';
+import type { Decision, LimitStep, MetricResult, PastDecision } from '../decision/result/decision.js';
+import type { LimitName } from '../decision/result/limit-names.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord, Outcome, OutcomeKind } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';

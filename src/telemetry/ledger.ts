@@ -1,4 +1,10 @@
-import type { Condition, ConditionType, Decision } from '../decision/result/decision.js';
+import {
+  buildCondition,
+  CONDITION_TYPES,
+  conditionOf,
+  type Condition,
+} from '../decision/result/condition.js';
+import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
@@ -18,7 +24,7 @@ export interface ScalerStatus {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
-  /** One condition per type that was ever set, in the order of `CONDITION_ORDER`. */
+  /** One condition per type that was ever set, in the order of `CONDITION_TYPES`. */
   readonly conditions: readonly TimedCondition[];
   /** The state of the version of the document that the cycle was of. */
   readonly state: ScalerState;
@@ -59,15 +65,6 @@ interface LedgerLimits {
 }
 
 const MIN_PER_SCALER = 5;
-const CONDITION_ORDER: readonly ConditionType[] = [
-  'AbleToScale',
-  'ScalingActive',
-  'ScalingLimited',
-  'Held',
-  'TargetReached',
-  'MetricsUnique',
-];
-
 export function createLedger(limits: LedgerLimits = {}): Ledger {
   const { perScaler = 100, total = 50_000 } = limits;
   const statuses = new Map<string, Status>();
@@ -200,18 +197,16 @@ function withoutOutdated(
 }
 
 const NOT_EVALUATED: readonly Condition[] = [
-  {
-    type: 'ScalingActive',
-    status: 'Unknown',
-    reason: 'NotEvaluated',
-    message: 'no metric of this version of the document was evaluated yet',
-  },
-  {
-    type: 'ScalingLimited',
-    status: 'Unknown',
-    reason: 'NotEvaluated',
-    message: 'no count was calculated for this version of the document yet',
-  },
+  buildCondition(
+    'ScalingActive',
+    'NotEvaluated',
+    'no metric of this version of the document was evaluated yet',
+  ),
+  buildCondition(
+    'ScalingLimited',
+    'NotEvaluated',
+    'no count was calculated for this version of the document yet',
+  ),
 ];
 
 /**
@@ -221,7 +216,7 @@ const NOT_EVALUATED: readonly Condition[] = [
 function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
   if (areStanding(before, record.conditions)) return before;
   const merged: TimedCondition[] = [];
-  for (const type of CONDITION_ORDER) {
+  for (const type of CONDITION_TYPES) {
     const old = before.find((condition) => condition.type === type);
     const condition = record.conditions.findLast((one) => one.type === type);
     const next = condition === undefined ? old : timed(condition, old, record.at);
@@ -236,15 +231,6 @@ function areStanding(before: readonly TimedCondition[], after: readonly Conditio
     if (old === undefined || !isSameCondition(old, condition)) return false;
   }
   return true;
-}
-
-/** Returns undefined if there is no condition of this type. */
-export function conditionOf<C extends Condition>(
-  conditions: readonly C[],
-  type: ConditionType,
-): C | undefined {
-  for (const condition of conditions) if (condition.type === type) return condition;
-  return undefined;
 }
 
 function isSameCondition(a: Condition, b: Condition): boolean {

@@ -1,4 +1,5 @@
-import type { Condition, Decision, MetricResult } from '../decision/result/decision.js';
+import type { Condition } from '../decision/result/condition.js';
+import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
 import { rememberByMetric } from '../scaler/remember-by-metric.js';
 import type { MetricSpec } from '../scaler/spec.js';

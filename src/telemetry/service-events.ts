@@ -2,7 +2,7 @@ import { isFailing } from '../decision/failing.js';
 import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
-import { conditionOf } from './ledger.js';
+import { conditionOf } from '../decision/result/condition.js';
 import type { ScalerStatus } from './ledger.js';
 
 /** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { explainLines } from '../../src/cli/explain/explain-lines.js';
-import { LIMIT_NAMES } from '../../src/dashboard/ui/limit-names.js';
+import { LIMIT_LABELS } from '../../src/decision/result/limit-names.js';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
@@ -133,7 +133,7 @@ describe('the page of a scaler', () => {
     expect(rows).toEqual([
       { label: 'Largest proposal', number: String(decision.recommendedReplicas) },
       ...decision.limits.map(({ limit, from, to }) => ({
-        label: LIMIT_NAMES[limit],
+        label: LIMIT_LABELS[limit],
         number: `${from} → ${to}`,
       })),
       { label: 'Result', number: String(decision.desiredReplicas) },

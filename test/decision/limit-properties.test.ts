@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Decision, LimitStep } from '../../src/decision/result/decision.js';
 import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
+import { LIMITS } from '../../src/decision/limits/limits.js';
+import { LIMIT_NAMES } from '../../src/decision/result/limit-names.js';
 import { checkAll, scheduledSnapshots } from './random-snapshots.js';
 
 /** What a step may do, given the count before it, the current count and the bounds in effect. */
@@ -28,6 +30,10 @@ function numbersIn(text: string): readonly number[] {
 function check(property: (snapshot: Snapshot, decision: Decision) => void): void {
   checkAll(scheduledSnapshots, property);
 }
+
+it('each limit but `untrusted_metric` is applied, in the order of the names', () => {
+  expect(['untrusted_metric', ...LIMITS.map(({ name }) => name)]).toEqual(LIMIT_NAMES);
+});
 
 describe('in any of 500 snapshots with schedules, a limit', () => {
   it('moves the count in its own direction, never below 0', () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
+import { LIMIT_NAMES } from '../../src/decision/result/limit-names.js';
 import { decisionToJson, snapshotToJson } from '../../src/decision/result/write-json.js';
 
 /** A case of test/vectors: a field that `expect` omits or sets to null may have any value. */
@@ -53,6 +54,13 @@ it('the vectors have 222 cases of HPA and CHPA', () => {
   const count = UPSTREAM.reduce((sum, file) => sum + readVectors(file).length, 0);
 
   expect(count).toBe(222);
+});
+
+it('every limit changes the count in a vector', () => {
+  const limits = FILES.flatMap(readVectors).flatMap(({ expect: { limits: expected = [] } }) => expected);
+
+  const seen = new Set(limits.map(({ limit }) => limit));
+  expect(LIMIT_NAMES.filter((name) => !seen.has(name))).toEqual([]);
 });
 
 describe.each(FILES)('%s', (file) => {

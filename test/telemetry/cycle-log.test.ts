@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ConditionReason } from '../../src/decision/result/condition.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { NO_OUTAGES } from '../../src/telemetry/outages.js';
@@ -71,7 +72,7 @@ describe('logCycle', () => {
   });
 
   it('warns about pods without a node once, and writes nothing about pods that start', () => {
-    const short = (reason: string): CycleRecord =>
+    const short = (reason: ConditionReason): CycleRecord =>
       record({ conditions: [condition({ type: 'TargetReached', status: 'False', reason })] });
     const reached = record({ conditions: [condition({ type: 'TargetReached', reason: 'Reached' })] });
 
@@ -131,7 +132,7 @@ describe('logCycle', () => {
   });
 
   it('writes a condition that becomes bad, that has another reason, and that is good again', () => {
-    const failed = (reason: string): CycleRecord =>
+    const failed = (reason: ConditionReason): CycleRecord =>
       record({ conditions: [condition({ status: 'False', reason, message: 'forbidden' })] });
 
     const lines = run([
@@ -153,7 +154,7 @@ describe('logCycle', () => {
     ['Paused', 'info'],
     ['ConflictingScaler', 'warn'],
     ['StateDegraded', 'warn'],
-  ])('writes a Held condition with the reason %s at %s', (reason, level) => {
+  ] as const)('writes a Held condition with the reason %s at %s', (reason, level) => {
     const lines = run([record({ conditions: [condition({ type: 'Held', reason })] })]);
 
     expect(lines.map(([at]) => at)).toEqual([level]);

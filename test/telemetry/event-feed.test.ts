@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { buildCondition, type ReasonOf } from '../../src/decision/result/condition.js';
 import { createEventFeed } from '../../src/telemetry/event-feed.js';
 import type { ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
@@ -73,10 +74,8 @@ describe('eventsOfCycle', () => {
   });
 
   it('reports pods without a node, but not starting pods or those of a paused rollout', () => {
-    const short = (reason: string) => {
-      const condition = { type: 'TargetReached', status: 'False', reason, message: '' } as const;
-      return record({ conditions: [condition] });
-    };
+    const short = (reason: ReasonOf<'TargetReached'>) =>
+      record({ conditions: [buildCondition('TargetReached', reason, '')] });
 
     expect(eventsOf(short('Starting'), short('Unschedulable'), short('RolloutPaused'))).toEqual([
       [],

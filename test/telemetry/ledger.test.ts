@@ -140,9 +140,9 @@ describe('createLedger', () => {
 
     expect(ledger.add({ ...first, at: at(15) }).after.conditions).toBe(conditions);
     expect(ledger.add({ ...first, conditions: [condition()] }).after.conditions).toBe(conditions);
-    expect(ledger.add({ ...first, conditions: [condition({ reason: 'Other' })] }).after.conditions).toEqual([
-      { ...condition({ reason: 'Other' }), lastTransition: first.at },
-    ]);
+    expect(
+      ledger.add({ ...first, conditions: [condition({ reason: 'RecoveryHold' })] }).after.conditions,
+    ).toEqual([{ ...condition({ reason: 'RecoveryHold' }), lastTransition: first.at }]);
   });
 
   it('counts a change that was patched or replaced, but none that was blocked or failed', () => {

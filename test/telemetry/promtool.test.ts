@@ -19,7 +19,7 @@ it('promtool check metrics reports nothing for a page with the process, 2 scaler
       record({
         scaler: scaler(name),
         decision: decision({ limits }),
-        conditions: [condition({ reason: 'a "quoted"\nreason' })],
+        conditions: [Object.assign(condition(), { reason: 'a "quoted"\nreason' })],
         state: { lastScaleUp: at(-60) },
       }),
     );

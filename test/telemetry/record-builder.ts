@@ -1,4 +1,5 @@
-import type { Condition, Decision, LimitStep, MetricResult } from '../../src/decision/result/decision.js';
+import type { Condition } from '../../src/decision/result/condition.js';
+import type { Decision, LimitStep, MetricResult } from '../../src/decision/result/decision.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';

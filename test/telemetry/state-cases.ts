@@ -1,5 +1,5 @@
 import type { StateName } from '../../src/decision/state.js';
-import type { Condition } from '../../src/decision/result/decision.js';
+import { buildCondition, type Condition } from '../../src/decision/result/condition.js';
 import type { CycleRecord, Outcome, Pause } from '../../src/telemetry/cycle-record.js';
 import { parseInstant } from '../../src/units/time.js';
 import { cpuSnapshot, recordOf, scalerDocument } from '../cli/live-service.js';
@@ -50,14 +50,6 @@ function unread(condition: Condition): StateCase[3] {
     outcome,
     conditions: [condition],
   });
-}
-
-function held(reason: string, message: string): Condition {
-  return { type: 'Held', status: 'True', reason, message };
-}
-
-function unreached(reason: string, message: string): Condition {
-  return { type: 'TargetReached', status: 'False', reason, message };
 }
 
 function outcome(kind: Outcome['kind'], to: number, message = ''): { readonly outcome: Outcome } {
@@ -237,7 +229,8 @@ export const STATE_CASES: readonly StateCase[] = [
     'HorizontalPodAutoscaler shop/web scales the same target',
     decided({
       conditions: [
-        held(
+        buildCondition(
+          'Held',
           'ConflictingScaler',
           'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that is deleted',
         ),
@@ -251,7 +244,11 @@ export const STATE_CASES: readonly StateCase[] = [
     decided({
       percent: 83,
       conditions: [
-        held('ScaleOverridden', '6 replicas were requested, but the server set 4; not requested again'),
+        buildCondition(
+          'Held',
+          'ScaleOverridden',
+          '6 replicas were requested, but the server set 4; not requested again',
+        ),
       ],
     }),
   ],
@@ -351,7 +348,11 @@ export const STATE_CASES: readonly StateCase[] = [
     'configmaps is forbidden',
     decided({
       conditions: [
-        held('StateDegraded', 'configmaps is forbidden: promscaler does not scale down, and more'),
+        buildCondition(
+          'Held',
+          'StateDegraded',
+          'configmaps is forbidden: promscaler does not scale down, and more',
+        ),
       ],
     }),
   ],
@@ -361,14 +362,22 @@ export const STATE_CASES: readonly StateCase[] = [
     '4 replicas, 1 ready: 3 unschedulable because of cpu',
     decided({
       snapshot: NO_SERIES,
-      conditions: [unreached('Unschedulable', '4 replicas, 1 ready: 3 unschedulable because of cpu')],
+      conditions: [
+        buildCondition(
+          'TargetReached',
+          'Unschedulable',
+          '4 replicas, 1 ready: 3 unschedulable because of cpu',
+        ),
+      ],
     }),
   ],
   [
     'starting pods',
     'Starting',
     '4 replicas, 1 ready: 3 not ready',
-    decided({ conditions: [unreached('Starting', '4 replicas, 1 ready: 3 not ready')] }),
+    decided({
+      conditions: [buildCondition('TargetReached', 'Starting', '4 replicas, 1 ready: 3 not ready')],
+    }),
   ],
   [
     'a paused rollout',
@@ -376,7 +385,11 @@ export const STATE_CASES: readonly StateCase[] = [
     '4 replicas, 1 ready: 3 not created; spec.paused of the target is true',
     decided({
       conditions: [
-        unreached('RolloutPaused', '4 replicas, 1 ready: 3 not created; spec.paused of the target is true'),
+        buildCondition(
+          'TargetReached',
+          'RolloutPaused',
+          '4 replicas, 1 ready: 3 not created; spec.paused of the target is true',
+        ),
       ],
     }),
   ],

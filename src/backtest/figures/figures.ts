@@ -4,7 +4,7 @@ import type { CountStep } from '../simulation/count-steps.js';
 import { createQueue, type QueueLog } from '../simulation/queue.js';
 import type { QueueSettings } from '../simulation/settings.js';
 import type { Run } from '../simulation/run-variant.js';
-import type { LimitName } from '../../decision/result/decision.js';
+import type { LimitName } from '../../decision/result/limit-names.js';
 import { secondsBetween, addSeconds, earliest, type Instant } from '../../units/time.js';
 
 /** What a variant achieved, and what it cost. */

@@ -1,5 +1,6 @@
 import { decide } from '../../decision/decide.js';
-import type { Decision, LimitName } from '../../decision/result/decision.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { LimitName } from '../../decision/result/limit-names.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';

@@ -1,6 +1,7 @@
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
 import { listExplained } from '../../decision/explain-metric.js';
 import type { Decision } from '../../decision/result/decision.js';
+import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
 import { pickProposal } from '../../decision/proposals/pick.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
@@ -87,28 +88,13 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
 }
 
 function limitEnds({ decision, now }: Explanation): readonly Restriction[] {
-  const ends = decision.limits.map(({ limit, until }): Restriction => {
-    if (until !== null) return [limit, untilText(until, now)];
-    return [limit, END_CONDITIONS.get(limit) ?? 'end not known'];
-  });
+  const ends = decision.limits.map(({ limit, until }): Restriction => [
+    limit,
+    until === null ? LIMIT_ENDS[limit] : untilText(until, now),
+  ]);
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;
   return isWithoutProposal ? [...ends, ['no value', 'until a metric has a value']] : ends;
 }
-
-/** For limits that do not end at a known time. */
-const END_CONDITIONS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    untrusted_metric: 'until every metric has a complete value',
-    min_replicas: 'a bound of the document',
-    max_replicas: 'a bound of the document',
-    max_replicas_from: 'until the query of maxReplicasFrom returns more',
-    downscale_confirmation: 'until these decisions have left the window',
-    step_limit: 'for this step: the next one starts from the new count',
-    policy: 'until its period allows more',
-    scale_up_limit: 'for this step: the next one starts from the new count',
-    recovery_hold: 'until the metrics have had values for long enough',
-  }),
-);
 
 /** Also listed if this decision is not a scale-down, because the next one may be. */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restriction[] {

@@ -1,4 +1,4 @@
-import type { Condition } from '../../decision/result/decision.js';
+import { buildCondition, type Condition, type ReasonOf } from '../../decision/result/condition.js';
 import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -19,12 +19,7 @@ export function shortfallOf(
 }
 
 /** Shared, because each past decision holds a reference to it. */
-const REACHED: Condition = {
-  type: 'TargetReached',
-  status: 'True',
-  reason: 'Reached',
-  message: 'all desired pods are ready',
-};
+const REACHED = buildCondition('TargetReached', 'Reached', 'all desired pods are ready');
 
 /**
  * Returns the condition `TargetReached`: whether all desired pods are ready, and why not. Reasons that waiting does not
@@ -42,11 +37,14 @@ export function targetReached(
   const reason = whyShort(target, shortfall, { waiting, now });
   const detail = describe(waiting, wanted - countReady(pods));
   const rollout = ROLLOUT_WORDS[reason] ?? '';
-  const message = `${wanted} replicas, ${countReady(pods)} ready: ${detail}${rollout}`;
-  return { type: 'TargetReached', status: 'False', reason, message };
+  return buildCondition(
+    'TargetReached',
+    reason,
+    `${wanted} replicas, ${countReady(pods)} ready: ${detail}${rollout}`,
+  );
 }
 
-const ROLLOUT_WORDS: Readonly<Record<string, string>> = {
+const ROLLOUT_WORDS: Readonly<Partial<Record<ReasonOf<'TargetReached'>, string>>> = {
   RolloutStuck: '; the rollout has exceeded its progressDeadlineSeconds',
   RolloutPaused: '; spec.paused of the target is true',
 };
@@ -55,7 +53,7 @@ function whyShort(
   { rollout }: Pick<ScaleTarget, 'rollout'>,
   { since }: Shortfall,
   { waiting, now }: { readonly waiting: readonly ClusterPod[]; readonly now: Instant },
-): string {
+): ReasonOf<'TargetReached'> {
   if (waiting.some(({ trouble }) => trouble?.kind === 'unschedulable')) return 'Unschedulable';
   if (rollout === 'stuck') return 'RolloutStuck';
   if (rollout === 'paused') return 'RolloutPaused';

@@ -1,4 +1,5 @@
-import type { Condition, Decision } from '../../decision/result/decision.js';
+import { buildCondition, type Condition } from '../../decision/result/condition.js';
+import type { Decision } from '../../decision/result/decision.js';
 import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
 import { noChange, pauseMessage } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
@@ -158,19 +159,19 @@ function conditionsOf({ conditions }: Decision, result: ScaleResult | null): rea
 }
 
 function updateCondition(result: ScaleResult | null): Condition | null {
-  const type = 'AbleToScale';
-  if (result?.kind === 'patched') {
-    const message = `the target was set to ${result.replicas} replicas`;
-    return { type, status: 'True', reason: 'SucceededRescale', message };
-  }
-  if (result?.kind !== 'failed') return null;
-  return { type, status: 'False', reason: 'FailedUpdateScale', message: result.message };
+  if (result?.kind === 'failed') return buildCondition('AbleToScale', 'FailedUpdateScale', result.message);
+  if (result?.kind !== 'patched') return null;
+  return buildCondition(
+    'AbleToScale',
+    'SucceededRescale',
+    `the target was set to ${result.replicas} replicas`,
+  );
 }
 
 function cannotReadTarget({ kind, message }: KubernetesError): readonly Condition[] {
   return kind === 'invalid_selector'
-    ? [{ type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message }]
-    : [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+    ? [buildCondition('ScalingActive', 'InvalidSelector', message)]
+    : [buildCondition('AbleToScale', 'FailedGetScale', message)];
 }
 
 /**
@@ -182,37 +183,29 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
   const degradedNow = whyDegraded(degraded, result);
   if (pause !== null && hold?.reason !== 'ConflictingScaler') {
     const more = hold === null || hold.reason === 'Paused' ? '' : `; ${hold.message}`;
-    return { type: 'Held', status: 'True', reason: 'Paused', message: `${pauseMessage(pause)}${more}` };
+    return buildCondition('Held', 'Paused', `${pauseMessage(pause)}${more}`);
   }
-  if (hold !== null) return { type: 'Held', status: 'True', reason: hold.reason, message: hold.message };
+  if (hold !== null) return buildCondition('Held', hold.reason, hold.message);
   if (override !== null) {
     const message = `${override.wanted} replicas were requested, but the server set ${override.got}`;
-    return { type: 'Held', status: 'True', reason: 'ScaleOverridden', message };
+    return buildCondition('Held', 'ScaleOverridden', message);
   }
-  if (degradedNow !== null) {
-    const message = degradedMessage(degradedNow);
-    return { type: 'Held', status: 'True', reason: 'StateDegraded', message };
-  }
-  return NOT_HELD;
+  return degradedNow === null
+    ? NOT_HELD
+    : buildCondition('Held', 'StateDegraded', degradedMessage(degradedNow));
 }
 
 /** Shared, because each past decision holds a reference to it. */
-const NOT_HELD: Condition = {
-  type: 'Held',
-  status: 'False',
-  reason: 'NotHeld',
-  message: 'decisions are carried out',
-};
+const NOT_HELD = buildCondition('Held', 'NotHeld', 'decisions are carried out');
 
 /** Returns the condition `MetricsUnique`, or none if no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
   if (duplicates === null) return NO_CONDITIONS;
   if (duplicates.length === 0) return ALL_UNIQUE;
-  const message = duplicates.join('; ');
-  return [{ type: 'MetricsUnique', status: 'False', reason: 'DuplicateSeries', message }];
+  return [buildCondition('MetricsUnique', 'DuplicateSeries', duplicates.join('; '))];
 }
 
 const NO_CONDITIONS: readonly Condition[] = [];
 const ALL_UNIQUE: readonly Condition[] = [
-  { type: 'MetricsUnique', status: 'True', reason: 'NoDuplicates', message: 'each series exists once' },
+  buildCondition('MetricsUnique', 'NoDuplicates', 'each series exists once'),
 ];

@@ -1,9 +1,8 @@
 import { rescaleReason } from '../../decision/explain.js';
-import type { Condition } from '../../decision/result/decision.js';
+import { type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
-import { conditionOf } from '../../telemetry/ledger.js';
 import { isQuiet } from '../../telemetry/service-events.js';
 import { orderText } from './record.js';
 import type { CycleOutput, CycleReportPorts } from './types.js';
@@ -46,6 +45,37 @@ export function reportCycle(
   if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
 }
 
+/** All Events. The reason of a condition is also that of the Event that is written when it begins. */
+export const EVENTS = {
+  SuccessfulRescale: 'Normal',
+  FailedRescale: 'Warning',
+  FailedGetScale: 'Warning',
+  FailedGetResourceMetric: 'Warning',
+  FailedGetContainerResourceMetric: 'Warning',
+  FailedGetPodsMetric: 'Warning',
+  FailedGetObjectMetric: 'Warning',
+  FailedGetExternalMetric: 'Warning',
+  InvalidSelector: 'Warning',
+  FallbackActive: 'Warning',
+  FallbackEnded: 'Normal',
+  ConflictingScaler: 'Warning',
+  ConflictingWriter: 'Warning',
+  ScalingPaused: 'Normal',
+  ScalingResumed: 'Normal',
+  Unschedulable: 'Warning',
+  RolloutStuck: 'Warning',
+} as const satisfies Readonly<Record<string, TargetEvent['type']>>;
+
+type EventReason = keyof typeof EVENTS;
+
+function buildEvent(reason: EventReason, message: string): TargetEvent {
+  return { type: EVENTS[reason], reason, message };
+}
+
+function isEventReason(reason: string): reason is EventReason {
+  return Object.hasOwn(EVENTS, reason);
+}
+
 /** Reason of `ScalingActive` while the fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
@@ -73,49 +103,39 @@ function rescaleEvents(
   const ownReason = `${isResumed ? 'resumed: ' : ''}${rescaleReason(scaler.spec.metrics, decision)}`;
   const reason = orderText(decision, pause) ?? ownReason;
   if (rescaleDirection(outcome) !== null) {
-    return [
-      { type: 'Normal', reason: 'SuccessfulRescale', message: `New size: ${outcome.to}; reason: ${reason}` },
-    ];
+    return [buildEvent('SuccessfulRescale', `New size: ${outcome.to}; reason: ${reason}`)];
   }
   if (outcome.kind !== 'failed' || (before?.kind === 'failed' && before.to === outcome.to)) return [];
-  const message = `New size: ${outcome.to}; reason: ${reason}; error: ${outcome.message}`;
-  return [{ type: 'Warning', reason: 'FailedRescale', message }];
+  return [
+    buildEvent('FailedRescale', `New size: ${outcome.to}; reason: ${reason}; error: ${outcome.message}`),
+  ];
 }
 
 function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly TargetEvent[] {
   return after.flatMap((condition) => {
     const old = conditionOf(before, condition.type);
     if (old?.status === condition.status && old.reason === condition.reason) return [];
-    return [...eventOf(condition), ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
+    const { reason, message } = condition;
+    const events = isEventReason(reason) ? [buildEvent(reason, message)] : [];
+    return [...events, ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
   });
 }
 
 function writerEvents(before: Standing | null, { conflictingWriter }: CycleRecord): readonly TargetEvent[] {
   if (conflictingWriter === undefined || before?.conflictingWriter !== undefined) return [];
-  return [{ type: 'Warning', reason: 'ConflictingWriter', message: conflictingWriter.message }];
-}
-
-function eventOf({ type, status, reason, message }: Condition): readonly TargetEvent[] {
-  const isFailure = type === 'ScalingActive' && status === 'False' && reason !== 'ScalingDisabled';
-  const isUnread = type === 'AbleToScale' && reason === 'FailedGetScale';
-  const isConflict = type === 'Held' && reason === 'ConflictingScaler';
-  const isFallback = type === 'ScalingActive' && reason === FALLBACK;
-  const isShort = type === 'TargetReached' && (reason === 'Unschedulable' || reason === 'RolloutStuck');
-  return isFailure || isFallback || isUnread || isConflict || isShort
-    ? [{ type: 'Warning', reason, message }]
-    : [];
+  return [buildEvent('ConflictingWriter', conflictingWriter.message)];
 }
 
 function endOfFallback(old: Condition | undefined, { type, reason }: Condition): readonly TargetEvent[] {
   if (type !== 'ScalingActive' || old?.reason !== FALLBACK || reason === FALLBACK) return [];
-  return [{ type: 'Normal', reason: 'FallbackEnded', message: 'no metric uses the fallback anymore' }];
+  return [buildEvent('FallbackEnded', 'no metric uses the fallback anymore')];
 }
 
 /** While `ConflictingScaler` is reported, it is unknown whether the pause continues. */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;
   if (type !== 'Held') return [];
-  if (reason === 'Paused') return [{ type: 'Normal', reason: 'ScalingPaused', message }];
+  if (reason === 'Paused') return [buildEvent('ScalingPaused', message)];
   if (old?.reason !== 'Paused' || reason === 'ConflictingScaler') return [];
-  return [{ type: 'Normal', reason: 'ScalingResumed', message: 'scaling is no longer paused' }];
+  return [buildEvent('ScalingResumed', 'scaling is no longer paused')];
 }

@@ -1,4 +1,4 @@
-import type { Condition } from '../../decision/result/decision.js';
+import type { Condition } from '../../decision/result/condition.js';
 import type { PodFacts } from '../../decision/proposals/settled-pods.js';
 import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { State } from '../../decision/snapshot/snapshot.js';

@@ -1,4 +1,5 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
+import { CONDITION_TYPES } from '../../decision/result/condition.js';
 import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { isFailing } from '../../decision/failing.js';
 import { stateOf } from '../../decision/state.js';
@@ -32,14 +33,7 @@ export interface StatusInput {
 
 const MAX_MESSAGE_LENGTH = 1024;
 
-const CYCLE_CONDITIONS: ReadonlySet<string> = new Set([
-  'AbleToScale',
-  'ScalingActive',
-  'ScalingLimited',
-  'Held',
-  'TargetReached',
-  'MetricsUnique',
-]);
+const CYCLE_CONDITIONS: ReadonlySet<string> = new Set(CONDITION_TYPES);
 
 /**
  * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
@@ -184,8 +178,23 @@ function truncated(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 3)}...`;
 }
 
+/** The reasons of the condition `Accepted`, with the status that each one has. */
+export const ACCEPTED_REASONS = {
+  Accepted: 'True',
+  Invalid: 'False',
+  Duplicate: 'False',
+  SourceNotAdmitted: 'False',
+  NamespaceNotWatched: 'False',
+} as const satisfies Readonly<Record<string, UntimedCondition['status']>>;
+
+type AcceptedReason = keyof typeof ACCEPTED_REASONS;
+
+function acceptedBecause(reason: AcceptedReason, message: string): UntimedCondition {
+  return { type: 'Accepted', status: ACCEPTED_REASONS[reason], reason, message };
+}
+
 /** Reasons that lie outside of the document, in order of precedence. */
-const REASONS: readonly (readonly [code: string, reason: string])[] = [
+const REASONS: readonly (readonly [code: string, reason: AcceptedReason])[] = [
   ['duplicate-document', 'Duplicate'],
   ['namespace-not-watched', 'NamespaceNotWatched'],
 ];
@@ -195,14 +204,14 @@ function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
     const message = ['the document is in effect', ...problems.map(problemLine)].join('\n');
-    return { type: 'Accepted', status: 'True', reason: 'Accepted', message };
+    return acceptedBecause('Accepted', message);
   }
   const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
   const message = [...errors.map(problemLine), ...fallback].join('\n');
-  return { type: 'Accepted', status: 'False', reason: reasonOf(errors), message };
+  return acceptedBecause(reasonOf(errors), message);
 }
 
-function reasonOf(errors: readonly Problem[]): string {
+function reasonOf(errors: readonly Problem[]): AcceptedReason {
   const elsewhere = REASONS.find(([code]) => errors.some((error) => error.code === code));
   if (elsewhere !== undefined) return elsewhere[1];
   return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';

@@ -1,4 +1,5 @@
-import type { LimitName, LimitStep } from '../result/decision.js';
+import type { LimitStep } from '../result/decision.js';
+import { LIMIT_NAMES, type LimitName } from '../result/limit-names.js';
 import { confirmDownscale } from './downscale-confirmation.js';
 import { applyForbiddenWindow } from './forbidden-window.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
@@ -38,12 +39,8 @@ export function countAfter(
   { steps }: LimitedCount,
 ): number {
   let count = recommended;
-  for (const { limit, to } of steps) if (placeOf(limit) <= placeOf(name)) count = to;
+  for (const { limit, to } of steps) if (LIMIT_NAMES.indexOf(limit) <= LIMIT_NAMES.indexOf(name)) count = to;
   return count;
-}
-
-function placeOf(name: LimitName): number {
-  return LIMITS.findIndex((limit) => limit.name === name);
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { FallbackMode } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { State } from '../snapshot/snapshot.js';
+import type { Condition } from './condition.js';
+import type { LimitName } from './limit-names.js';
 
 /** The result of `decide`. Log, metrics, conditions and API read it and compute nothing again. */
 export interface Decision {
@@ -78,25 +80,6 @@ export interface PodGroups {
   readonly ignored: readonly string[];
 }
 
-/**
- * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
- */
-export const LIMIT_NAMES = [
-  'untrusted_metric',
-  'stabilization',
-  'recovery_hold',
-  'downscale_confirmation',
-  'policy',
-  'scale_up_limit',
-  'step_limit',
-  'min_replicas',
-  'max_replicas_from',
-  'max_replicas',
-  'forbidden_window',
-] as const;
-
-export type LimitName = (typeof LIMIT_NAMES)[number];
-
 export interface LimitStep {
   readonly limit: LimitName;
   readonly from: number;
@@ -104,15 +87,4 @@ export interface LimitStep {
   readonly reason: string;
   /** When the limit ends; null if that depends on more than time. */
   readonly until: Instant | null;
-}
-
-export type ConditionType =
-  'AbleToScale' | 'ScalingActive' | 'ScalingLimited' | 'Held' | 'TargetReached' | 'MetricsUnique';
-
-/** A condition with the types and reasons of the HorizontalPodAutoscaler, and some of promscaler. */
-export interface Condition {
-  readonly type: ConditionType;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createDemoLog, type DemoLog } from '../../../src/cli/demo/demo-log.js';
 import { createScalerFiles } from '../../../src/config/scaler-files.js';
+import type { ReasonOf } from '../../../src/decision/result/condition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';
 import { parseInstant } from '../../../src/units/time.js';
@@ -74,7 +75,7 @@ describe('the log of a target', () => {
 });
 
 describe('the log of a decision that is not carried out', () => {
-  const heldBy = (reason: string, message: string): Partial<CycleRecord> => ({
+  const heldBy = (reason: ReasonOf<'Held'>, message: string): Partial<CycleRecord> => ({
     outcome: { kind: 'held', from: 4, to: 6, message },
     conditions: [{ type: 'Held', status: 'True', reason, message }],
   });

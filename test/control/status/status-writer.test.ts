@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
+import type { ConditionReason } from '../../../src/decision/result/condition.js';
 import { writeStatuses } from '../../../src/control/status/status-writer.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
 import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
@@ -103,7 +104,7 @@ describe('writeStatuses', () => {
 
   it('writes changed messages of a condition once a minute, and a changed status at once', async () => {
     const rig = new WriterRig();
-    const able = (reason: string, status: 'True' | 'False' = 'True'): ScalerStatus =>
+    const able = (reason: ConditionReason, status: 'True' | 'False' = 'True'): ScalerStatus =>
       cycle({ conditions: [condition({ reason, status }), ACTIVE] });
     rig.last = able('ReadyForNewScale');
     await rig.after(4);

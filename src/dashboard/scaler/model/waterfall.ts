@@ -1,4 +1,4 @@
-import { LIMIT_NAMES } from '../../ui/limit-names.js';
+import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**
@@ -76,7 +76,7 @@ function largestProposal({
 }
 
 function limitRow({ limit, from, to, reason, until }: LimitStep): WaterfallRow {
-  return { kind: 'step', label: LIMIT_NAMES[limit], from, to, reason, until };
+  return { kind: 'step', label: LIMIT_LABELS[limit], from, to, reason, until };
 }
 
 /** Returns what replaced the result: a pause with its own count, a dry run, a rejected or lost PATCH. */

@@ -1,0 +1,104 @@
+/** The conditions in the order in which they are shown: three of the HPA, and those of promscaler. */
+export const CONDITION_TYPES = [
+  'AbleToScale',
+  'ScalingActive',
+  'ScalingLimited',
+  'Held',
+  'TargetReached',
+  'MetricsUnique',
+] as const;
+
+export type ConditionType = (typeof CONDITION_TYPES)[number];
+
+type Status = 'True' | 'False' | 'Unknown';
+
+/** The reasons of each condition, with the status that each one has. docs/reference/conditions.md explains them. */
+export const CONDITION_REASONS = {
+  AbleToScale: {
+    SucceededGetScale: 'True',
+    SucceededRescale: 'True',
+    ReadyForNewScale: 'True',
+    ScaleUpStabilized: 'True',
+    ScaleDownStabilized: 'True',
+    RecoveryHold: 'True',
+    BackoffUpscale: 'False',
+    BackoffDownscale: 'False',
+    BackoffBoth: 'False',
+    FailedGetScale: 'False',
+    FailedUpdateScale: 'False',
+  },
+  ScalingActive: {
+    ValidMetricFound: 'True',
+    FallbackActive: 'True',
+    FailedGetResourceMetric: 'False',
+    FailedGetContainerResourceMetric: 'False',
+    FailedGetPodsMetric: 'False',
+    FailedGetObjectMetric: 'False',
+    FailedGetExternalMetric: 'False',
+    ScalingDisabled: 'False',
+    InvalidSelector: 'False',
+    NotEvaluated: 'Unknown',
+  },
+  ScalingLimited: {
+    DesiredWithinRange: 'False',
+    TooManyReplicas: 'True',
+    TooFewReplicas: 'True',
+    ScaleUpLimit: 'True',
+    ScaleDownLimit: 'True',
+    NotEvaluated: 'Unknown',
+  },
+  Held: {
+    NotHeld: 'False',
+    DryRun: 'True',
+    Paused: 'True',
+    ConflictingScaler: 'True',
+    ScaleOverridden: 'True',
+    StateDegraded: 'True',
+  },
+  TargetReached: {
+    Reached: 'True',
+    Unschedulable: 'False',
+    RolloutStuck: 'False',
+    RolloutPaused: 'False',
+    Starting: 'False',
+    NotReady: 'False',
+  },
+  MetricsUnique: {
+    DuplicateSeries: 'False',
+    NoDuplicates: 'True',
+  },
+} as const satisfies Readonly<Record<ConditionType, Readonly<Record<string, Status>>>>;
+
+export type ReasonOf<Type extends ConditionType> = keyof (typeof CONDITION_REASONS)[Type];
+
+export type ConditionReason = { readonly [Type in ConditionType]: ReasonOf<Type> }[ConditionType];
+
+/** A condition with the types and reasons of the HorizontalPodAutoscaler, and some of promscaler. */
+export interface Condition {
+  readonly type: ConditionType;
+  readonly status: Status;
+  readonly reason: ConditionReason;
+  readonly message: string;
+}
+
+const STATUSES: {
+  readonly [Type in ConditionType]: Readonly<Record<ReasonOf<Type>, Status>>;
+} = CONDITION_REASONS;
+
+/** Returns a condition with the status of its reason. */
+export function buildCondition<Type extends ConditionType>(
+  type: Type,
+  reason: ReasonOf<Type> & ConditionReason,
+  message: string,
+): Condition {
+  return { type, status: STATUSES[type][reason], reason, message };
+}
+
+/** Returns undefined if there is no condition of this type. */
+export function conditionOf<C extends Condition>(
+  conditions: readonly C[],
+  type: ConditionType,
+): C | undefined {
+  for (const condition of conditions) if (condition.type === type) return condition;
+  return undefined;
+}
