@@ -5,14 +5,23 @@ import { type Listening, listen } from '../live-service.js';
 const REFUSED = 'http://127.0.0.1:1';
 let service: Listening;
 
+/** The members of a row that are neither null nor a list. */
+const rowOf = (namespace: string, name: string): object => ({
+  namespace,
+  name,
+  target: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+  at: '2026-01-01T00:00:00Z',
+  state: { name: 'OK', severity: 'ok' },
+  outcome: { kind: 'none', message: '' },
+  paused: false,
+  dryRun: false,
+});
+
 beforeAll(async () => {
   service = await listen((_request, response) => {
-    const items = [
-      { namespace: 'shop', name: 'search' },
-      { namespace: 'shop', name: 'checkout' },
-      { namespace: 'default', name: 'web' },
-    ];
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ leader: true, items }));
+    const items = [rowOf('shop', 'search'), rowOf('shop', 'checkout'), rowOf('default', 'web')];
+    const list = { version: '0.1.0', leader: true, items };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(list));
   });
 });
 
