@@ -137,8 +137,8 @@ const RULES: readonly Rule[] = [
   { state: 'NoData', when: 'a metric has no value, or that of the fallback', find: noData },
   {
     state: 'AtMaximum',
-    when: 'the metrics recommend more than the maximum in effect, and the bounds are not equal',
-    find: atMaximum,
+    when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and the bounds are not equal',
+    find: (facts) => atMaximum(facts) ?? limitedBy(facts, 'AtMaximum'),
   },
   {
     state: 'WriteFailed',
@@ -184,22 +184,22 @@ const RULES: readonly Rule[] = [
   {
     state: 'PartialData',
     when: 'a metric has only a partial value, which scales nothing down',
-    find: (facts) => limitedBy(facts, ['untrusted_metric']),
+    find: (facts) => limitedBy(facts, 'PartialData'),
   },
   {
     state: 'Stabilizing',
     when: 'a stabilization window, a recovery hold or a confirmation delays the change',
-    find: (facts) => limitedBy(facts, ['stabilization', 'recovery_hold', 'downscale_confirmation']),
+    find: (facts) => limitedBy(facts, 'Stabilizing'),
   },
   {
     state: 'RateLimited',
     when: 'a policy or a limit for one step makes the change smaller',
-    find: (facts) => limitedBy(facts, ['policy', 'scale_up_limit', 'step_limit']),
+    find: (facts) => limitedBy(facts, 'RateLimited'),
   },
   {
     state: 'Backoff',
     when: 'a forbidden window after the last change delays the next one',
-    find: (facts) => limitedBy(facts, ['forbidden_window']),
+    find: (facts) => limitedBy(facts, 'Backoff'),
   },
 ];
 
@@ -334,19 +334,29 @@ function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
   return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
 }
 
-/**
- * Returns the limit that keeps the result from the recommendation, if it is one of these: the last one, except the
- * bounds, that moves the count in that direction.
- */
-function limitedBy({ decision }: StateFacts, names: readonly LimitName[]): Reason | null {
+/** The state while a limit keeps the result from the recommendation; null: a bound of the document has its own rules. */
+const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
+  untrusted_metric: 'PartialData',
+  stabilization: 'Stabilizing',
+  recovery_hold: 'Stabilizing',
+  downscale_confirmation: 'Stabilizing',
+  policy: 'RateLimited',
+  scale_up_limit: 'RateLimited',
+  step_limit: 'RateLimited',
+  min_replicas: null,
+  max_replicas_from: 'AtMaximum',
+  max_replicas: null,
+  forbidden_window: 'Backoff',
+};
+
+/** Returns the last limit that moves the count in the direction of the result, if its state is this one. */
+function limitedBy({ decision }: StateFacts, state: StateName): Reason | null {
   if (decision === null || decision.recommendedReplicas === null) return null;
   const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;
   if (wanted === result) return null;
   const step = limits.findLast(
-    ({ limit, from, to }) => !BOUNDS.has(limit) && (result > wanted ? to > from : to < from),
+    ({ limit, from, to }) => LIMIT_STATES[limit] !== null && (result > wanted ? to > from : to < from),
   );
-  if (step === undefined || !names.includes(step.limit)) return null;
+  if (step === undefined || LIMIT_STATES[step.limit] !== state) return null;
   return { cause: `${wanted} recommended, ${step.reason}`, until: step.until };
 }
-
-const BOUNDS: ReadonlySet<LimitName> = new Set(['min_replicas', 'max_replicas']);

@@ -1,6 +1,7 @@
-import { STATES, STATE_TABLE } from '../../src/decision/state.js';
+import { SEVERITIES, STATES, STATE_NAMES, STATE_TABLE } from '../../src/decision/state.js';
 import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
 import { PERMISSIONS, type Permission } from '../../src/service/permissions.js';
+import { SEVERITY_STYLES } from '../../src/dashboard/ui/severities.js';
 import { METRIC_TABLE, isInSummary } from '../../src/telemetry/metric-table.js';
 import { DIRECTORY_TABLE, PACKAGE_TABLE } from '../architecture/rules.js';
 import { commandTables } from './command-tables.js';
@@ -17,6 +18,7 @@ export async function generatedTables(sources: readonly string[]): Promise<Reado
     presets: presetTable(),
     metrics: metricTable(),
     'scaler states': stateTable(),
+    'states by severity': severityTable(),
     'histogram buckets': bucketTable(),
     'permissions: scaled': permissionTable('scaled'),
     'permissions: own': permissionTable('own'),
@@ -59,6 +61,18 @@ function stateTable(): string {
   return markdownTable(
     ['state', 'severity', 'when'],
     STATE_TABLE.map(({ state, when }) => [code(state), code(STATES[state]), when]),
+  );
+}
+
+function severityTable(): string {
+  return markdownTable(
+    ['severity', 'states'],
+    SEVERITIES.map((severity) => [
+      SEVERITY_STYLES[severity].text,
+      STATE_NAMES.filter((name) => STATES[name] === severity)
+        .map(code)
+        .join(', '),
+    ]),
   );
 }
 

@@ -1,8 +1,6 @@
+import { buildCondition } from '../../src/decision/result/condition.js';
 import type { StateName } from '../../src/decision/state.js';
-import { buildCondition, type Condition } from '../../src/decision/result/condition.js';
-import type { CycleRecord, Outcome, Pause } from '../../src/telemetry/cycle-record.js';
-import { parseInstant } from '../../src/units/time.js';
-import { cpuSnapshot, recordOf, scalerDocument } from '../cli/live-service.js';
+import { type Json, type RecordOf, decided, outcome, paused, unread } from './state-records.js';
 
 interface Other {
   /** Why a newer version of the document is rejected. */
@@ -15,52 +13,9 @@ export type StateCase = readonly [
   what: string,
   state: StateName,
   cause: string | null,
-  record: (name: string) => CycleRecord,
+  record: RecordOf,
   other?: Other,
 ];
-
-type Json = Readonly<Record<string, unknown>>;
-
-interface Given {
-  /** CPU usage of the 4 pods in percent; the target is 60. */
-  readonly percent?: number;
-  readonly spec?: Json;
-  readonly snapshot?: Json;
-  /** Conditions of the control loop. */
-  readonly conditions?: readonly Condition[];
-  readonly record?: Partial<CycleRecord>;
-}
-
-/** Returns the record of a decision of `decide()`. */
-function decided({ percent = 60, spec = {}, snapshot = {}, conditions = [], record = {} }: Given) {
-  return (name: string): CycleRecord => {
-    const scaler = scalerDocument({ ...spec, name });
-    const cycle = recordOf(cpuSnapshot(percent, { name, scaler, ...snapshot }), record);
-    return { ...cycle, conditions: [...cycle.conditions, ...conditions] };
-  };
-}
-
-/** Returns the record of a cycle that could not read its target. */
-function unread(condition: Condition): StateCase[3] {
-  const outcome: Outcome = { kind: 'none', from: null, to: null, message: '' };
-  return (name) => ({
-    ...decided({})(name),
-    snapshot: null,
-    decision: null,
-    outcome,
-    conditions: [condition],
-  });
-}
-
-function outcome(kind: Outcome['kind'], to: number, message = ''): { readonly outcome: Outcome } {
-  return { outcome: { kind, from: 4, to, message } };
-}
-
-function paused(pause: Partial<Pause>): { readonly pause: Pause } {
-  const facts = ['scaling is paused by annotation until 2026-01-01T02:00:00Z', 'deploy freeze'];
-  const until = parseInstant('2026-01-01T02:00:00Z');
-  return { pause: { by: 'annotation', direction: 'both', until, replicas: null, facts, ...pause } };
-}
 
 const WRITER = { managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed it' };
 const NO_SERIES = { samples: [{ error: 'no series', kind: 'missing' }] };
@@ -90,6 +45,17 @@ export const STATE_CASES: readonly StateCase[] = [
     'AtMaximum',
     '6 recommended, maxReplicas is 4',
     decided({ percent: 90, spec: { maxReplicas: 4 } }),
+  ],
+  [
+    'more than a ceiling',
+    'AtMaximum',
+    '6 recommended, the ceiling is 5: vacant',
+    decided({
+      percent: 90,
+      spec: { maxReplicasFrom: { query: 'vacant' } },
+      snapshot: { maxReplicasFrom: { at, values: [5] } },
+      record: outcome('patched', 5),
+    }),
   ],
   [
     'double the maximum, within a stabilization window',
