@@ -1,6 +1,6 @@
 import { podOrderOf } from '../backtest/simulation/fleet.js';
 import type { QueueLog } from '../backtest/simulation/queue.js';
-import { containersOf } from '../backtest/simulation/trace-models.js';
+import { containersOf, traceCpuLimit } from '../backtest/simulation/trace-models.js';
 import { createWorkload } from '../backtest/simulation/workload.js';
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/result/decision.js';
@@ -36,6 +36,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       scrapeIntervalSeconds: SCRAPE_INTERVAL_SECONDS,
       requests: requestsOf(scaler),
       order: podOrderOf(scaler),
+      ...(load === null ? {} : { cpuLimit: traceCpuLimit(scaler, 100) }),
       ...(load?.queue === undefined || load.queue === null ? {} : { queue: load.queue }),
     },
   );
@@ -45,13 +46,14 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
     await pause();
     const now = addSeconds(start, seconds);
     workload.advanceTo(now);
-    const { target, pods, samples: followed } = workload.observe(now);
+    const { samples: followed, ...observed } = workload.observe(now);
+    const { pods } = observed;
     const index = Math.floor(seconds / test.intervalSeconds);
     const samples = metrics.map(
       (metric, number) =>
         followed[followers.indexOf(metric)] ?? sampleOf(metric, inputs[number] ?? [], { index, now, pods }),
     );
-    const decision = decide({ scaler, now, target, pods, samples, state });
+    const decision = decide({ scaler, now, ...observed, samples, state });
     for (const expectation of test.expectations) {
       if (expectation.roundSeconds !== seconds) continue;
       const mismatches = [

@@ -140,7 +140,7 @@ function cpuScaler(more: Readonly<Record<string, unknown>>): Scaler {
 }
 
 /** KEDA queries every 30 s and gives the total to an HPA. */
-function kedaScaler(capacity: number): Scaler {
+export function kedaScaler(capacity: number): Scaler {
   const target = { type: 'AverageValue', averageValue: Number((0.8 * capacity).toPrecision(4)) };
   const metrics = [{ type: 'External', external: { query: 'sum(rate(requests_total[1m]))', target } }];
   return scalerOf({ ...BASE, syncPeriodSeconds: 30, metrics });

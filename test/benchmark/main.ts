@@ -4,6 +4,7 @@ import { benchBrowser, BROWSER_USAGE } from './browser/main.js';
 import { benchDashboard, DASHBOARD_USAGE } from './dashboard/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
+import { benchSlowStarts } from './slow-starts.js';
 import { benchFlood } from './flood.js';
 import { benchLag, LAG_USAGE } from './lag/main.js';
 import { benchPrometheus, PROMETHEUS_USAGE } from './prometheus/main.js';
@@ -21,10 +22,11 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
   NODE-FLAG       for the node of the service, such as --cpu-prof
 
-npm run bench -- elasticity [--traces DIRECTORY] [--write]
+npm run bench -- elasticity [--traces DIRECTORY] [--slow-starts] [--write]
 
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
-  --write             replace the section of docs/benchmarks.md
+  --slow-starts       only slow starts and queues, without load traces
+  --write             replace the sections of docs/benchmarks.md
 
 ${BACKTEST_USAGE}
 
@@ -54,12 +56,12 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => stop.abort(new Error('interrupted')));
 
 if (given.includes('--help')) console.log(USAGE);
-else if (given[0] === 'elasticity')
-  await benchElasticity(
-    valueOf('--traces') ?? process.env['PROMSCALER_TRACES'],
-    given.includes('--write') ? 'docs/benchmarks.md' : undefined,
-  );
-else
+else if (given[0] === 'elasticity') {
+  const page = given.includes('--write') ? 'docs/benchmarks.md' : undefined;
+  if (!given.includes('--slow-starts'))
+    await benchElasticity(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], page);
+  await benchSlowStarts(page);
+} else
   await runSection().catch((error: unknown) => {
     // After an interruption, everything that was started has been stopped.
     if (!stop.signal.aborted) throw error;

@@ -12,8 +12,9 @@ import { podOrderOf, FleetError } from '../simulation/fleet.js';
 import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
 import type { PodStart, QueueSettings } from '../simulation/settings.js';
 import type { MetricModel } from '../simulation/samples.js';
-import { traceModels, traceRequests } from '../simulation/trace-models.js';
+import { traceCpuLimit, traceModels, traceRequests } from '../simulation/trace-models.js';
 import type { Scaler } from '../../scaler/spec.js';
+import type { Milli } from '../../units/quantity.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 
 /** A document to run over the load. The name is unique in the report. */
@@ -63,6 +64,8 @@ export interface WorkloadModel {
     scaler: Scaler,
   ) => { readonly models: readonly (MetricModel | null)[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
+  /** The cpu limit of a pod. Default: none. */
+  readonly cpuLimitOf?: (scaler: Scaler) => Milli;
   /** When the first round is, and the replicas before it. Default: as in `runVariant`. */
   readonly startOf?: (
     scaler: Scaler,
@@ -74,6 +77,7 @@ export function traceWorkload(load: Load, assumptions: Assumptions): WorkloadMod
   return {
     modelsOf: (scaler) => traceModels(scaler, load, assumptions),
     requestsOf: traceRequests,
+    cpuLimitOf: (scaler) => traceCpuLimit(scaler, assumptions.usageAtCapacityPercent),
   };
 }
 
@@ -114,6 +118,7 @@ function jobOf(
     scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
     requests: workload.requestsOf(scaler),
     order: podOrderOf(scaler),
+    ...(workload.cpuLimitOf === undefined ? {} : { cpuLimit: workload.cpuLimitOf(scaler) }),
     ...(queue === null ? {} : { queue: { ...queue, load, capacity } }),
     ...workload.startOf?.(scaler, demand.start),
   };

@@ -59,10 +59,12 @@ export function createFleet(settings: {
   readonly podStart: PodStart;
   /** Milli-units by container and resource, the same for each pod. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+  /** Of each pod. Default: none. */
+  readonly cpuLimit?: Milli;
   /** Default: `parallel`. */
   readonly order?: PodOrder;
 }): Fleet {
-  const { podStart, requests, start, order = 'parallel' } = settings;
+  const { podStart, requests, start, cpuLimit, order = 'parallel' } = settings;
   if (settings.replicas > MAX_PODS) throw new FleetError(settings.replicas);
   const bornBefore = addSeconds(start, -FIRST_PODS_AGE_SECONDS);
   const nodes = podStart.node === null ? null : createNodes(podStart.node, settings.replicas, bornBefore);
@@ -84,6 +86,7 @@ export function createFleet(settings: {
       readyChangedAt: isReady ? readyAt : startTime,
       requests,
       podRequests: null,
+      ...(cpuLimit === undefined ? {} : { cpuLimit }),
     };
   };
 

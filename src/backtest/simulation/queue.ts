@@ -10,6 +10,8 @@ export interface Queue {
   /** Returns what an exporter measures: a mean since `from`, except for `depth`, `wait` and `ready`. */
   readonly read: (measure: Measure, from: Instant, at: Instant) => number | null;
   readonly depth: () => number;
+  /** What a ready pod serves, per second. */
+  readonly capacity: number;
   readonly log: () => QueueLog;
 }
 
@@ -162,6 +164,7 @@ export function createQueue(
     },
     read: (measure, from, at) => readPieces(recent, oldest, { measure, from: Math.min(from, at - 1), at }),
     depth: line.depth,
+    capacity,
     log: () => log.finish(),
   };
 }

@@ -3,7 +3,7 @@ import { countAt, type CountStep, visitCounts } from './count-steps.js';
 import { parseMeasure } from './measures.js';
 import type { Queue } from './queue.js';
 import { errorSample } from '../../decision/samples/sample-rules.js';
-import type { Sample, Pod, ValuesSample } from '../../decision/snapshot/snapshot.js';
+import type { ContainersSample, Sample, Pod, ValuesSample } from '../../decision/snapshot/snapshot.js';
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds, latest, type Instant } from '../../units/time.js';
@@ -78,9 +78,10 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
   const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
   if (metric.type === 'Object' || metric.type === 'External') {
     const value = totalOf(model, { ...context, measuredAt });
-    return value === null
+    const parts = partsOf(metric, { ...context, measuredAt });
+    return value === null || parts === null
       ? errorSample('missing', NO_DATA)
-      : { form: 'values', at: context.now, values: [value], ...partsOf(metric), partial: null };
+      : { form: 'values', at: context.now, values: [value], ...parts, partial: null };
   }
   const byPod = valuesByPod(model, { ...context, measuredAt });
   if (byPod.size === 0) return errorSample('missing', NO_DATA);
@@ -98,22 +99,37 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
     starts: [...pods.keys(), pods.length],
     containers: pods.map(() => container),
     values,
+    ...servedOf(metric, model, values),
     partial: null,
   };
 }
 
-/** The simulated pods leave no backlog, and carry the load of the target. */
-function partsOf({
-  backlog,
-  capacityQuery,
-  target,
-}: ObjectMetric | ExternalMetric): Pick<ValuesSample, 'backlog' | 'capacity'> {
+/**
+ * Returns the backlog and the capacity of a pod. Without a queue, there is no backlog, and pods carry the load of the
+ * target. Null: the depth of the queue is unknown.
+ */
+function partsOf(
+  { backlog, capacityQuery, target }: ObjectMetric | ExternalMetric,
+  { queue, measuredAt }: Measuring,
+): Pick<ValuesSample, 'backlog' | 'capacity'> | null {
+  const depth = queue === null ? 0 : queue.read('depth', measuredAt, measuredAt);
+  if (backlog !== undefined && depth === null) return null;
   return {
-    ...(backlog === undefined ? {} : { backlog: 0 }),
+    ...(backlog === undefined || depth === null ? {} : { backlog: depth }),
     ...(capacityQuery === undefined || target.type === 'Utilization'
       ? {}
-      : { capacity: milliToNumber(target.milli) }),
+      : { capacity: queue?.capacity ?? milliToNumber(target.milli) }),
   };
+}
+
+/** Returns what all ready pods served per second, of a document with `saturation`. */
+function servedOf(
+  metric: MetricSpec,
+  model: MetricModel,
+  values: readonly number[],
+): Pick<ContainersSample, 'served'> {
+  if (metric.type !== 'Resource' || metric.saturation === undefined || model.kind !== 'share') return {};
+  return { served: values.reduce((sum, value) => sum + value, 0) / model.unitsPerLoad };
 }
 
 /** The container of the simulated pods, unless a metric names another one. */

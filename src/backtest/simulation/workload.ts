@@ -18,6 +18,8 @@ export interface WorkloadInput {
   readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
+  /** Of each pod; only `saturation` reads it. Default: none. */
+  readonly cpuLimit?: Milli;
   /** How pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
   /** Where load waits that the ready pods cannot serve at once. Default: none, the load is lost. */
@@ -39,7 +41,7 @@ export interface Workload {
   readonly ready: readonly CountStep[];
   /** Carries the load until `now`. Pods become ready on the way. */
   readonly advanceTo: (now: Instant) => void;
-  readonly observe: (now: Instant) => Pick<Snapshot, 'target' | 'pods' | 'samples'>;
+  readonly observe: (now: Instant) => Pick<Snapshot, 'target' | 'pods' | 'samples' | 'podStartSeconds'>;
   readonly scaleTo: (count: number, now: Instant) => void;
   /** Null: load does not wait. */
   readonly queue: Queue | null;
@@ -55,9 +57,15 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
     podStart: input.podStart,
     requests: input.requests,
     order: input.order ?? 'parallel',
+    ...(input.cpuLimit === undefined ? {} : { cpuLimit: input.cpuLimit }),
   });
   const queue = queueOf(input, models);
   const curves = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
+  // A document with `podStart: {}` has learned the start of the simulated pods.
+  const podStart =
+    scaler.spec.podStart === null
+      ? {}
+      : { podStartSeconds: scaler.spec.podStart.seconds ?? Math.ceil(input.podStart.p95Seconds) };
   const replicas: CountStep[] = [];
   const ready: CountStep[] = [];
   let carriedUntil = begin;
@@ -93,7 +101,8 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
         const shares = curves[index] ?? null;
         return takeSample(metric, model, { now, pods, shares, ready, scrapeIntervalSeconds, queue });
       });
-      return { target: { specReplicas: fleet.replicas(), statusReplicas: pods.length }, pods, samples };
+      const target = { specReplicas: fleet.replicas(), statusReplicas: pods.length };
+      return { target, pods, samples, ...podStart };
     },
     scaleTo: (count, now) => {
       if (count !== fleet.replicas()) fleet.scaleTo(count, now);

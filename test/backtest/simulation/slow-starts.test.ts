@@ -5,6 +5,7 @@ import { createWorkload } from '../../../src/backtest/simulation/workload.js';
 import { addSeconds } from '../../../src/units/time.js';
 import {
   CPU_80,
+  CPU_80_WITH_STEP,
   expectedWait,
   loadOf,
   QUEUE_ASSUMPTIONS,
@@ -14,6 +15,7 @@ import {
   recoveryOf,
   runOn,
   STEP,
+  withBacklog,
 } from './slow-starts.js';
 
 describe('pods at 100 % of their cpu hide demand: a step from 9.5 to 39.5 pods of load, target 80 %', () => {
@@ -35,6 +37,28 @@ describe('pods at 100 % of their cpu hide demand: a step from 9.5 to 39.5 pods o
       expect(recovery.carriedSeconds / carriedSeconds).toBeLessThan(1.05);
       expect(recovery.lostPodMinutes / lostPodMinutes).toBeGreaterThan(0.95);
       expect(recovery.lostPodMinutes / lostPodMinutes).toBeLessThan(1.05);
+    },
+  );
+});
+
+describe('the same step with the step for usage at its limit', () => {
+  it.each([
+    [30, 285, 99],
+    [120, 450, 158],
+    [300, 900, 327],
+  ])(
+    'with pods that start in %d s is carried within %d s, with %d pod-minutes lost (within 5 %%)',
+    async (seconds, carriedSeconds, lostPodMinutes) => {
+      const { run, figures } = await runOn(STEP, CPU_80_WITH_STEP, {
+        capacity: 1,
+        initialReplicas: 12,
+        podStart: podStartOf(seconds),
+      });
+      const recovery = recoveryOf(run);
+
+      expect(recovery.carriedSeconds).toBeLessThanOrEqual(carriedSeconds);
+      expect(Math.abs(recovery.lostPodMinutes / lostPodMinutes - 1)).toBeLessThan(0.05);
+      expect(figures.peakPods).toBeLessThanOrEqual(56);
     },
   );
 });
@@ -65,6 +89,26 @@ describe('a queue in the loop is not proportional: 8 to 64 per second, 8 pods ne
       expect(figures.queue?.lost).toBe(0);
     },
   );
+});
+
+describe('a document with `backlog`, on the same queue', () => {
+  const assumptions = { ...QUEUE_ASSUMPTIONS, podStart: podStartOf(120) };
+
+  it('has the policy of rate and backlog without `podStart`', async () => {
+    const { run, figures } = await runOn(QUEUE_LOAD, withBacklog(null), assumptions);
+
+    expect(Math.abs(figures.peakPods - 18)).toBeLessThanOrEqual(1);
+    expect(Math.abs(figures.podHours / 7.3 - 1)).toBeLessThan(0.05);
+    expect(Math.abs(expectedWait(run, QUEUE_CAPACITY) / 18 - 1)).toBeLessThan(0.05);
+  });
+
+  it('has at most 12 pods with `podStart`, 1.5 times the need, and about the same waits', async () => {
+    const { run, figures } = await runOn(QUEUE_LOAD, withBacklog({}), assumptions);
+
+    expect(figures.peakPods).toBe(12);
+    expect(figures.podHours).toBeLessThan(6.7);
+    expect(expectedWait(run, QUEUE_CAPACITY)).toBeLessThan(19);
+  });
 });
 
 describe('with a queue', () => {

@@ -58,6 +58,22 @@ export const CPU_80 = scalerOf({
   metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 80 } } }],
 });
 
+/** The same, with the time in which the simulated pods start and the step for usage at its limit. */
+export const CPU_80_WITH_STEP = scalerOf({
+  scaleTargetRef: { name: 'web' },
+  maxReplicas: 100,
+  podStart: {},
+  metrics: [
+    {
+      resource: {
+        name: 'cpu',
+        target: { averageUtilization: 80 },
+        saturation: { served: { query: 'sum(rate(served[1m]))' } },
+      },
+    },
+  ],
+});
+
 /** Returns when 40 pods were ready after the step, and the pods that were missing until the end. */
 export function recoveryOf({ ready, end }: Run): {
   readonly carriedSeconds: number;
@@ -106,6 +122,17 @@ export const QUEUE_POLICIES = [
     measure: `load + 9 * depth / (60 * ${QUEUE_CAPACITY})`,
   },
 ] as const;
+
+/** Drains the backlog in 60 s, with `podStart` from when the pods are ready on. */
+export function withBacklog(podStart: Readonly<Record<string, unknown>> | null): Scaler {
+  const target = { type: 'AverageValue', averageValue: 9 };
+  const backlog = { query: 'sum(waiting)', drainSeconds: 60 };
+  const external = { metric: { name: 'queue' }, query: 'sum(queue)', target, backlog };
+  return scalerOf({
+    ...{ scaleTargetRef: { name: 'web' }, maxReplicas: 100, metrics: [{ type: 'External', external }] },
+    ...(podStart === null ? {} : { podStart }),
+  });
+}
 
 export const QUEUE_ASSUMPTIONS = {
   capacity: QUEUE_CAPACITY,
