@@ -120,6 +120,8 @@ describe('findBreaches', () => {
       'directory nowhere is not in the import table',
     ],
     ['src/cli/a.ts', "import { x } from '../../test/b.js';", '../../test/b.js is not in src'],
+    ['src/cli/new/a.ts', "import { x } from '../pause/b.js';", 'new may not import the command pause'],
+    ['src/cli/reach/a.ts', "import type { X } from '../new/b.js';", 'reach may not import the command new'],
     ['src/decision/a.ts', "import { x } from 'node:fs';", 'decision uses no node: module (node:fs)'],
     ['src/cli/a.ts', "import p from 'node:process';", 'node:process is never imported'],
     [
@@ -154,6 +156,9 @@ describe('findBreaches', () => {
     ['src/control/a.ts', "import { type X } from '../config/b.js';"],
     ['src/decision/limits/a.ts', "import { x } from '../b.js';"],
     ['src/cli/run.ts', "import { x } from '../control/b.js';"],
+    ['src/cli/new/a.ts', "import { x } from '../reach/b.js';"],
+    ['src/cli/program.ts', "import { x } from './new/b.js';"],
+    ['src/cli/command-line/a.ts', "const { x } = await import('../new/b.js');"],
     ['src/cli/main.ts', 'const x = process.argv;'],
     ['src/cli/system-clock.ts', 'const x = Date.now();'],
     ['src/http/http-client.ts', "import axios from 'axios';"],

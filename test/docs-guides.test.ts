@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/document/json-schema.js';
+import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/json-schema.js';
 import { HELM_TIMEOUT_MS, startHelm } from './chart/helm.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { runCli } from './cli/fake-io.js';

@@ -11,7 +11,7 @@ import { CommandError } from './process/io.js';
 import { cleanText } from '../units/clean-text.js';
 import { cleanStream } from './output/clean-stream.js';
 import { addPauseCommands } from './command-line/pause-commands.js';
-import { VERSION } from './version/version.js';
+import { VERSION } from './process/version.js';
 
 /** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */
 export async function cli(argv: readonly string[], given: CommandIo): Promise<ExitCode> {

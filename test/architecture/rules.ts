@@ -65,6 +65,23 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
 /** Imports everything; no other directory imports it. */
 const TOP = 'cli';
 
+/** Directories of `cli` that commands share. Each other one is a command, and no command imports another. */
+const SHARED_BY_COMMANDS: ReadonlySet<string> = new Set([
+  'checks',
+  'explanation',
+  'input',
+  'output',
+  'process',
+  'reach',
+]);
+
+/** The commands that a directory of `cli` may import besides itself. */
+const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
+  // It starts the service on a simulated cluster, and saves what `backtest --history` reads.
+  demo: ['backtest', 'run', 'schema'],
+  status: ['explain'],
+};
+
 /** Package -> the files and directories below `src` that may import it. A missing package is a violation. */
 export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   axios: ['http/http-client.ts', 'cli/'],
@@ -167,6 +184,7 @@ function importBreach(source: Source, { specifier, file, isTypeOnly }: Import): 
   if (file === null) return packageBreach(source.file, packageOf(specifier));
   if (!file.startsWith('src/')) return `${specifier} is not in src`;
   const other = directoryOf(file);
+  if (directory === TOP && other === TOP) return commandBreach(source.file, file);
   if (directory === TOP || other === directory) return null;
   const allowed = DIRECTORY_TABLE[directory];
   if (allowed === undefined) return `directory ${directory} is not in the import table`;
@@ -175,6 +193,19 @@ function importBreach(source: Source, { specifier, file, isTypeOnly }: Import): 
   return access === 'types' && !isTypeOnly
     ? `${directory} may import only types from ${other} (${specifier})`
     : null;
+}
+
+function commandBreach(from: string, to: string): string | null {
+  const [own, other] = [commandOf(from), commandOf(to)];
+  if (own === null || other === null || own === other || own === 'command-line') return null;
+  if (SHARED_BY_COMMANDS.has(other) || COMMANDS_OF[own]?.includes(other) === true) return null;
+  return `${own} may not import the command ${other}`;
+}
+
+/** The directory below `src/cli`; null for a file in `src/cli`, which may import any command. */
+function commandOf(file: string): string | null {
+  const [, , command = '', ...rest] = file.split('/');
+  return rest.length === 0 ? null : command;
 }
 
 function packageBreach(file: string, name: string): string | null {

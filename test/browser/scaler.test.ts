@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { explainLines } from '../../src/cli/explain/explain-lines.js';
+import { explainLines } from '../../src/cli/explanation/explain-lines.js';
 import { LIMIT_LABELS } from '../../src/decision/result/limit-names.js';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { decide } from '../../src/decision/decide.js';

@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
 import { format, resolveConfig } from 'prettier';
-import {
-  customResourceDefinition,
-  customResourceDefinitionYaml,
-} from '../../src/cli/schema/custom-resource/definition.js';
+import { customResourceDefinition, customResourceDefinitionYaml } from '../../src/cli/schema/definition.js';
 import { structuralProblems } from '../../src/simulator/crd/structural-rules.js';
 import type { JsonObject } from '../../src/simulator/json/json.js';
 import { CHART, HELMS, HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
-import { serviceJsonSchema } from '../../src/cli/schema/document/json-schema.js';
+import { serviceJsonSchema } from '../../src/cli/schema/json-schema.js';
 import { CHART, HELMS, HELM_TIMEOUT_MS, ROOT, at, isMapping, startHelm, template } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../src/cli/version/version.js';
+import { VERSION } from '../../src/cli/process/version.js';
 import { withCluster } from '../../src/cli/reach/cluster-options.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { runCli } from './fake-io.js';

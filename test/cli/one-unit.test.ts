@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { explainLines } from '../../src/cli/explain/explain-lines.js';
+import { explainLines } from '../../src/cli/explanation/explain-lines.js';
 import { runCli } from './fake-io.js';
 import { currentMetrics, metricTargets } from '../../src/control/status/status-of.js';
 import { formatMetric } from '../../src/dashboard/format/numbers.js';

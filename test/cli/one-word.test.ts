@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { explainLines } from '../../src/cli/explain/explain-lines.js';
+import { explainLines } from '../../src/cli/explanation/explain-lines.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 

@@ -1,4 +1,4 @@
-import { documentJsonSchema, serviceJsonSchema } from '../../src/cli/schema/document/json-schema.js';
+import { documentJsonSchema, serviceJsonSchema } from '../../src/cli/schema/json-schema.js';
 import { code, markdownTable } from './markdown.js';
 import { type SchemaRow, schemaRows } from './schema-rows.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readTarget } from '../../src/cli/new/target-kind.js';
+import { readTarget } from '../../src/cli/reach/target-kind.js';
 import { readNewOptions } from '../../src/cli/new/new-options.js';
 import { parsePastTime } from '../../src/cli/explain/parse-time.js';
 import { CommandError } from '../../src/cli/process/io.js';

@@ -1,7 +1,7 @@
 import { CommandError, type CommandIo } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { SOURCE_KINDS, type SourceKind } from './source-kinds.js';
+import { SOURCE_KINDS, type SourceKind } from '../reach/source-kinds.js';
 
 export interface AdoptOptions extends ReachOptions {
   /** `hpa/NAME` or `scaledobject/NAME`. */

@@ -6,9 +6,9 @@ import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { type AdoptOptions, type Source, nameSource } from './adopt-options.js';
-import type { ClusterObjects } from './cluster-objects.js';
+import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, originOf } from './saved-manifest.js';
-import { SCALER } from './source-kinds.js';
+import { SCALER } from '../reach/source-kinds.js';
 
 export interface AdoptContext {
   readonly options: AdoptOptions;

@@ -13,7 +13,7 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { confirmService } from './confirm-service.js';
 import { ADOPT_ANNOTATIONS, type ManifestFile, isSameSpec, manifestOf, originOf } from './saved-manifest.js';
-import { HPA, SCALER } from './source-kinds.js';
+import { HPA, SCALER } from '../reach/source-kinds.js';
 import { restoreSource, startDryRun } from './undo-adoption.js';
 
 const MOST_TRIES = 10;

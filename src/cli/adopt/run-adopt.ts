@@ -1,7 +1,7 @@
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import type { AdoptContext } from './adoption.js';
 import { type AdoptOptions, type AdoptStep, readSource, readStep } from './adopt-options.js';
-import { openObjects } from './cluster-objects.js';
+import { openObjects } from '../reach/cluster-objects.js';
 import { reportAdoption } from './report-adoption.js';
 import { startAdoption } from './start-adoption.js';
 import { switchAdoption } from './switch-adoption.js';

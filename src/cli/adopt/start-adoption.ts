@@ -5,7 +5,7 @@ import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { nameSources } from '../../importers/manifest/source-names.js';
 import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../process/io.js';
-import { readAdapterFile } from '../import/read-adapter-file.js';
+import { readAdapterFile } from '../input/read-adapter-file.js';
 import { writeStructured } from '../output/output-format.js';
 import {
   type AdoptContext,
@@ -23,7 +23,7 @@ import { commandFor, nameSource } from './adopt-options.js';
 import { checkOwner } from './check-source.js';
 import { readScalerFile } from './read-scaler-file.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
-import { SCALER } from './source-kinds.js';
+import { SCALER } from '../reach/source-kinds.js';
 
 /** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {

@@ -20,7 +20,7 @@ import { endDryRun, removeSource, waitUntilGone } from './hand-over.js';
 import { fetchView, notStarted } from './report-adoption.js';
 import { isSameSpec, manifestOf, openManifestFile, savedManifest } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
-import { HPA } from './source-kinds.js';
+import { HPA } from '../reach/source-kinds.js';
 
 /**
  * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision of promscaler that was

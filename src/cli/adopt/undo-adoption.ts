@@ -12,7 +12,7 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { notStarted } from './report-adoption.js';
 import { ADOPT_ANNOTATIONS, savedManifest } from './saved-manifest.js';
-import { SCALER } from './source-kinds.js';
+import { SCALER } from '../reach/source-kinds.js';
 
 /**
  * Puts the scaler into dry run, then creates the autoscaler from the saved manifest. Both may have happened: a second

@@ -6,7 +6,7 @@ import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';
 import { alignColumns } from '../output/align-columns.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 import type { Format } from './report/write-report.js';
 
 /** Only the first lines are listed, because a file may have millions. All lines are counted. */

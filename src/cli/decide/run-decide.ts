@@ -8,10 +8,7 @@ import { isPlainObject } from '../../scaler/plain-json.js';
 import { takeTurns } from '../../units/clock.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
-import { notJson, whyNoSnapshot } from './not-a-snapshot.js';
-
-export const EMPTY_SNAPSHOT =
-  'the input is empty, must be a snapshot as JSON. Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
+import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/not-a-snapshot.js';
 
 /**
  * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:

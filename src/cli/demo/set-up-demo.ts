@@ -6,7 +6,7 @@ import type { RevivedPrometheus } from './revived-prometheus.js';
 import type { JsonObject } from '../../simulator/json/json.js';
 import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
-import { customResourceDefinition } from '../schema/custom-resource/definition.js';
+import { customResourceDefinition } from '../schema/definition.js';
 import { startApiProxy } from './api-proxy.js';
 import { SERVICE_TARGETS_FILE, demoDocuments, demoServiceConfig, demoServiceTargets } from './documents.js';
 import type { DemoSettings } from './options.js';

@@ -13,12 +13,12 @@ import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
-import type { CheckResult } from './report/check-result.js';
-import { checkConfig, DOCUMENTS_FIX } from './checks/config.js';
-import { withPrometheusUrl } from './data-sources/with-prometheus-url.js';
-import { listScalerObjects } from './list-scaler-objects.js';
-import { makeReport, writeReport } from './report/report.js';
-import { runChecks } from './run-checks.js';
+import type { CheckResult } from '../checks/check-result.js';
+import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import { listScalerObjects } from '../checks/list-scaler-objects.js';
+import { makeReport, writeReport } from '../checks/report.js';
+import { runChecks } from '../checks/run-checks.js';
 
 interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;

@@ -6,9 +6,9 @@ import { readRecord } from '../input/read-record.js';
 import { listSome } from '../output/list-some.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../process/io.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 import { decideJson } from './decide-json.js';
-import { explainLines } from './explain-lines.js';
+import { explainLines } from '../explanation/explain-lines.js';
 import { parsePastTime } from './parse-time.js';
 import { readStatus } from './read-status.js';
 

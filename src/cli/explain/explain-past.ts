@@ -8,7 +8,7 @@ import { writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson } from './decide-json.js';
-import { explainLines } from './explain-lines.js';
+import { explainLines } from '../explanation/explain-lines.js';
 import { entryLines, periodLines } from './past-lines.js';
 import { parsePastTime } from './parse-time.js';
 import { readStatus } from './read-status.js';

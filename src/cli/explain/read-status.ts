@@ -9,7 +9,7 @@ import {
 import { OBJECTS_PATH } from '../../config/read-objects.js';
 import { parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import type { ExplainedStatus, ReportedState } from './explanation.js';
+import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
 
 /** Missing fields become null or empty. */
 export function readStatus(detail: JsonObject): ExplainedStatus {

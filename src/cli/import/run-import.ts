@@ -13,7 +13,7 @@ import { type InputFiles, readInputFiles } from '../input/read-files.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
-import { readAdapterFile } from './read-adapter-file.js';
+import { readAdapterFile } from '../input/read-adapter-file.js';
 import { sharedTargetLines } from './shared-targets.js';
 
 interface ImportOptions extends LiveOptions {

@@ -3,12 +3,12 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import type { CommandIo } from '../process/io.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 import type { ClusterAccess } from './connect.js';
 import { findKind } from './find-kind.js';
 import { checkTarget } from './check-target.js';
 import type { NewMetric } from './new-options.js';
-import type { ParsedTarget } from './target-kind.js';
+import type { ParsedTarget } from '../reach/target-kind.js';
 
 interface ClusterCheck {
   /** Null if the cluster does not have the kind or does not answer. */

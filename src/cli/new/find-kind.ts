@@ -4,7 +4,7 @@ import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
-import type { ParsedTarget } from './target-kind.js';
+import type { ParsedTarget } from '../reach/target-kind.js';
 
 export interface FoundKind {
   readonly ref: TargetRef;

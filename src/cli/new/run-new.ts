@@ -8,7 +8,7 @@ import { checkCluster } from './check-cluster.js';
 import { WORKLOAD_NAME, checkDocument } from './check-document.js';
 import { findAccess } from './connect.js';
 import { type NewOptions, readNewOptions } from './new-options.js';
-import { guessTarget, readTarget } from './target-kind.js';
+import { guessTarget, readTarget } from '../reach/target-kind.js';
 import { writeDocument } from './write-document.js';
 
 /**

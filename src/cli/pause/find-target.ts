@@ -5,7 +5,7 @@ import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { nearestKeys } from '../input/nearest-keys.js';
 import { workloadHint } from '../reach/scaler-name.js';
-import { readTarget } from '../new/target-kind.js';
+import { readTarget } from '../reach/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import type { ResumeOptions } from './pause-options.js';

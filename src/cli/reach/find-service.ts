@@ -11,7 +11,7 @@ import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { serviceHeaders } from './service-token.js';
 import { pluginRunner } from './run-plugin.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 
 export interface ReachOptions {
   /** Unset: the service proxy of the API server. */

@@ -12,7 +12,7 @@ import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
 import type { PastScaler, ReadScaler, ScalerName } from './service-pages.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 import type { Instant } from '../../units/time.js';
 
 export interface ServiceClient {

@@ -37,7 +37,7 @@ import { ownObjects } from '../../service/own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';
 import { createService } from '../../service/service.js';
 import type { Service, ServiceOptions } from '../../service/service.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 
 interface RunOptions {
   /** Null: every field has its default. */

@@ -1,9 +1,9 @@
 import { openApiDocument } from '../../server/openapi.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
-import { customResourceDefinitionYaml } from './custom-resource/definition.js';
-import { documentJsonSchema, serviceJsonSchema } from './document/json-schema.js';
-import { VERSION } from '../version/version.js';
+import { customResourceDefinitionYaml } from './definition.js';
+import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
+import { VERSION } from '../process/version.js';
 
 interface SchemaOptions {
   readonly service?: boolean;

@@ -3,7 +3,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ListedScalers, ServiceClient } from '../reach/service-client.js';
-import { VERSION } from '../version/version.js';
+import { VERSION } from '../process/version.js';
 
 /** What the service reports, sorted by namespace and name. */
 export interface StatusList extends ListedScalers {

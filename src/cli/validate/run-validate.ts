@@ -16,10 +16,10 @@ import type { LocatedDocument } from '../../scaler/problems/located-document.js'
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import type { Instant } from '../../units/time.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { readOtherScalers } from '../doctor/list-scaler-objects.js';
-import { runChecks } from '../doctor/run-checks.js';
-import { type DoctorReport, makeReport, writeReport } from '../doctor/report/report.js';
-import { withPrometheusUrl } from '../doctor/data-sources/with-prometheus-url.js';
+import { readOtherScalers } from '../checks/list-scaler-objects.js';
+import { runChecks } from '../checks/run-checks.js';
+import { type DoctorReport, makeReport, writeReport } from '../checks/report.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import { homeDirectory } from '../input/home-directory.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';

@@ -1,6 +1,6 @@
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
-import { VERSION } from './version.js';
+import { VERSION } from '../process/version.js';
 
 /** `status -o json` shows the version of the running service. */
 export function runVersion({ output }: { readonly output: string }, io: CommandIo): ExitCode {

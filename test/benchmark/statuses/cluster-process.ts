@@ -1,4 +1,4 @@
-import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';

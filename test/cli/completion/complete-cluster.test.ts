@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
-import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { permissionsBy } from '../../../src/service/permissions.js';
 import type { Rule } from '../../../src/simulator/api/access/rules.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';

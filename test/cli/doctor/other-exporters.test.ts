@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
-import { findOtherExporter } from '../../../src/cli/doctor/resources/other-exporters.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import { findOtherExporter } from '../../../src/cli/checks/other-exporters.js';
 import { dropsLabel } from '../../../src/promql/analyze.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';

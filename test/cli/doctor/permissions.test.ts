@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
-import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
-import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { PERMISSIONS, type Permission, permissionsBy } from '../../../src/service/permissions.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { checkPodStart } from '../../../src/cli/doctor/checks/pod-start.js';
-import type { ScalerFacts } from '../../../src/cli/doctor/targets/scaler-facts.js';
+import { checkPodStart } from '../../../src/cli/checks/pod-start.js';
+import type { ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';
 import type { ClusterPod } from '../../../src/kubernetes/api/types.js';
 import { aPod, aSource, at, scalerOf } from '../../support/builders.js';
 

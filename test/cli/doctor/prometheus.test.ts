@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fixForFailure } from '../../../src/cli/doctor/queries/query-fixes.js';
+import { fixForFailure } from '../../../src/cli/checks/query-fixes.js';
 
 describe('fixForFailure', () => {
   it.each([

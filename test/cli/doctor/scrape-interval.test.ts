@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { clusterOfWeb, diagnosed, document, every, healthy, newest, prometheus, scraped } from './fixture.js';
 

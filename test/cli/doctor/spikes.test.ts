@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/doctor/report/check-result.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { type Scripted, clusterOfWeb, diagnosed, document, healthy, metric, prometheus } from './fixture.js';

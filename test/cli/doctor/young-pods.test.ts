@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { DoctorReport } from '../../../src/cli/doctor/report/report.js';
+import type { DoctorReport } from '../../../src/cli/checks/report.js';
 import { cluster, diagnosed, document, healthy, prometheus } from './fixture.js';
 
 /** Returns the messages of `pods` and `decision` for two pods of this age that use 150 % of their requests. */

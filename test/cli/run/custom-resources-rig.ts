@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
 // Loaded here, because the command line loads it on demand, which would count toward the first test.
 import '../../../src/cli/run/run-service.js';
-import { customResourceDefinition } from '../../../src/cli/schema/custom-resource/definition.js';
+import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { JsonObject } from '../../../src/simulator/json/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';

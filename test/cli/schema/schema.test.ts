@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { documentJsonSchema, serviceJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
+import { documentJsonSchema, serviceJsonSchema } from '../../../src/cli/schema/json-schema.js';
 import { resolveServiceConfig } from '../../../src/config/resolve-service-config.js';
 import { isPlainObject } from '../../../src/scaler/plain-json.js';
 import { runCli } from '../fake-io.js';

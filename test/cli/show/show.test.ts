@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { documentJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
+import { documentJsonSchema } from '../../../src/cli/schema/json-schema.js';
 import { isPlainObject } from '../../../src/scaler/plain-json.js';
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import { schemaRows } from '../../docs/schema-rows.js';

@@ -5,7 +5,7 @@ import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effecti
 import { groupPods } from '../../../src/dashboard/scaler/model/pod-groups.js';
 import { splitTimes } from '../../../src/dashboard/scaler/model/split-times.js';
 import { readTolerances, toleranceBand } from '../../../src/dashboard/scaler/model/tolerance.js';
-import { documentJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
+import { documentJsonSchema } from '../../../src/cli/schema/json-schema.js';
 import { schemaRows } from '../../docs/schema-rows.js';
 import { metric } from './decisions.js';
 

@@ -11,7 +11,7 @@ import { readInput, textAt, withValue } from '../../../src/dashboard/scaler/what
 import { isAtField, listFields } from '../../../src/dashboard/scaler/what-if/fields.js';
 import { formatPath } from '../../../src/scaler/problems/finding.js';
 import { parseScaler } from '../../../src/scaler/read/parse-scaler.js';
-import { documentJsonSchema } from '../../../src/cli/schema/document/json-schema.js';
+import { documentJsonSchema } from '../../../src/cli/schema/json-schema.js';
 import { schemaRows } from '../../docs/schema-rows.js';
 
 const VECTORS = join(import.meta.dirname, '../../vectors');

@@ -10,7 +10,7 @@ import { resolveServiceConfig } from '../../../config/resolve-service-config.js'
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { addSeconds, formatInstant, type Instant, latest } from '../../../units/time.js';
-import { withPrometheusUrl } from '../../doctor/data-sources/with-prometheus-url.js';
+import { withPrometheusUrl } from '../../input/with-prometheus-url.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { openOutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';

@@ -5,7 +5,7 @@ import { createBand } from '../../../backtest/report/band.js';
 import type { PageData, PageRun } from '../../../backtest/report/page-data.js';
 import type { Report } from '../../../backtest/report/report.js';
 import { secondsBetween } from '../../../units/time.js';
-import { VERSION } from '../../version/version.js';
+import { VERSION } from '../../process/version.js';
 import { noteLines, recommendationLines, tableRows } from './write-report.js';
 import { createExplanations, type Explanations, type RunTrace } from './trace-run.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
-import { customResourceDefinitionYaml } from '../../../../src/cli/schema/custom-resource/definition.js';
+import { customResourceDefinitionYaml } from '../../../../src/cli/schema/definition.js';
 import { type Json, stringAt } from '../../../../src/simulator/json/json.js';
 import { type Simulator, startSimulator } from '../../../../src/simulator/simulator.js';
 import { send } from '../../../simulator/cluster.js';

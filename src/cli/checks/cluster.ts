@@ -1,0 +1,58 @@
+import { textIn } from '../../kubernetes/api/json.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
+
+/** Kubernetes 1.23 is the first version with autoscaling/v2, which is used to list HPAs. */
+const LEAST_MINOR = 23;
+
+export async function checkCluster(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const make = resultsOf('cluster', CLUSTER_SUBJECT);
+  const { transport, connection, signal } = context;
+  try {
+    const answer = await transport.request({
+      lane: 'read',
+      method: 'GET',
+      path: '/version',
+      doing: 'reading the version of the API server',
+      verb: 'get',
+      resource: 'version',
+      deadlineMs: REQUEST_MS,
+      signal,
+    });
+    const version = textIn(answer, 'gitVersion') ?? 'of unknown version';
+    const minor = Number.parseInt(textIn(answer, 'minor') ?? '', 10);
+    if (minor < LEAST_MINOR)
+      return [
+        make.warning(
+          `Kubernetes ${version} is older than 1.${LEAST_MINOR}, the first with autoscaling/v2`,
+          'upgrade the cluster; until then promscaler cannot detect HPAs on the same target',
+        ),
+      ];
+    return [make.ok(`Kubernetes ${version} (${connection.source})`)];
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    return [make.failed(`${connection.url}: ${error.message}`, fixFor(error))];
+  }
+}
+
+function fixFor({ kind, message }: KubernetesError): string {
+  switch (kind) {
+    case 'unauthorized':
+      return 'the API server rejected the credentials: log in again until `kubectl get ns` works; in a pod, check automountServiceAccountToken';
+    case 'forbidden':
+      return 'the account may not read /version: bind it to the ClusterRole system:discovery';
+    case 'timeout':
+      return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
+    case 'connection':
+      // A failed DNS lookup quotes the host name, which may contain these words.
+      return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
+        ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
+        : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';
+    case 'bad_answer':
+    case 'not_found':
+      return 'the server at this address is not an API server: check kubernetes.url, or `server` in the kubeconfig';
+    default:
+      return 'try again; if the error persists, check the log of the API server';
+  }
+}

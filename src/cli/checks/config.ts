@@ -1,0 +1,37 @@
+import { OBJECTS_PATH } from '../../config/read-objects.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+
+export const DOCUMENTS_FIX =
+  'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
+
+interface ReadDocuments {
+  readonly configFile: string | undefined;
+  readonly documents: number;
+  readonly problems: readonly Problem[];
+}
+
+export function checkConfig({ configFile, documents, problems }: ReadDocuments): readonly CheckResult[] {
+  if (problems.length > 0) return problems.map(resultOf);
+  const config = configFile ?? 'no --config: every field has its default';
+  return [
+    resultsOf('config', 'config').ok(`${config}; ${documents} ${documents === 1 ? 'document' : 'documents'}`),
+  ];
+}
+
+function resultOf({ severity, message, file, place, code }: Problem): CheckResult {
+  const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
+  const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
+  // The message of an unreadable file starts with the file name.
+  const prefix = `reading ${file ?? ''}`;
+  const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
+  const isMissing = code === 'no-documents' || code === 'unreadable';
+  return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : detailsCommand(file));
+}
+
+function detailsCommand(file: string | null): string {
+  const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
+  if (namespace === undefined || name === undefined)
+    return `promscaler validate ${file ?? 'PATH'} shows the line`;
+  return `kubectl describe ${OBJECTS_PATH} ${name} -n ${namespace} shows the problem`;
+}

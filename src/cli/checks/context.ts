@@ -1,0 +1,47 @@
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import type { Connection } from '../../kubernetes/access/connection.js';
+import type { Discovery } from '../../kubernetes/discovery.js';
+import type { Transport } from '../../kubernetes/requests/transport.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import type { Send } from '../../prometheus/client/request.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
+import type { OwnObjects } from '../../service/own-objects.js';
+
+export interface DoctorContext {
+  readonly clock: Clock;
+  /** Aborted at the time limit of the whole run. */
+  readonly signal: AbortSignal;
+  /** May contain cloud credentials for data sources. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly config: ServiceConfig;
+  readonly isDryRun?: boolean;
+  readonly scalers: readonly Scaler[];
+}
+
+export interface SourceContext extends DoctorContext {
+  readonly source: SourceConfig;
+  /** Runs an instant query with the deadline `REQUEST_MS`. Never throws. */
+  readonly runQuery: (query: string) => Promise<Answer>;
+  readonly startTime: () => Promise<Instant | null>;
+  readonly probe: Send;
+}
+
+export interface ClusterContext extends DoctorContext {
+  readonly transport: Transport;
+  readonly connection: Connection;
+  readonly discovery: Discovery;
+  readonly own: OwnObjects;
+  /** Last `Date` header of the API server and the time it was received; null before the first response. */
+  readonly serverDate: () => { readonly text: string; readonly at: Instant } | null;
+}
+
+export const REQUEST_MS = 5000;
+
+export function sourceSubject({ name }: Pick<SourceConfig, 'name'>): string {
+  return `data source ${name}`;
+}
+
+export const CLUSTER_SUBJECT = 'cluster';

@@ -1,0 +1,74 @@
+import {
+  readScalerObject,
+  SCALER_PLURAL,
+  SCALER_ROOT,
+} from '../../kubernetes/scaler-objects/scaler-object.js';
+import { fixForScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
+import { listSome } from '../output/list-some.js';
+import { orError, orNull } from './or-error.js';
+import { reviewPermissions, scaledNamespaces } from './review-permissions.js';
+import { permissionsBy } from '../../service/permissions.js';
+
+/** Checks that the CRD exists, and that the account may read Scaler objects and patch their status. */
+export async function checkCustomResources(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const { config, transport, signal } = context;
+  if (!config.scalers.customResources) return [];
+  const namespaces = scaledNamespaces(config);
+  const make = resultsOf('custom-resources', CLUSTER_SUBJECT);
+  const listed = await orError(() => listOne(context, namespaces[0] ?? null));
+  if (listed instanceof KubernetesError && listed.kind !== 'forbidden') {
+    const fix = fixForScalerWatch(listed) ?? 'kubectl get scalers.promscaler.dev';
+    return [make.failed(`Scaler objects cannot be read: ${listed.message}`, fix)];
+  }
+  const denied = await reviewPermissions(permissionsBy(['crd.enabled']), namespaces, {
+    transport,
+    signal,
+    make,
+  });
+  if (denied.some(({ status }) => status === 'skipped')) return denied;
+  const unwatched = await findUnwatched(context, config.kubernetes.namespaces);
+  const ignored =
+    unwatched.length === 0
+      ? []
+      : [
+          make.warning(
+            `kubernetes.namespaces does not contain the namespaces of ${listSome(unwatched)}: this service ignores these objects`,
+            'add their namespaces to the chart value namespaces, unless another release handles them',
+          ),
+        ];
+  const results = [...ignored, ...denied];
+  return results.length > 0
+    ? results
+    : [make.ok('the CRD scalers.promscaler.dev is installed, and the account may read scalers')];
+}
+
+async function listOne({ transport, signal }: ClusterContext, namespace: string | null): Promise<void> {
+  await transport.request({
+    lane: 'list',
+    method: 'GET',
+    path: resourceScope(SCALER_ROOT, SCALER_PLURAL, namespace).path,
+    query: { limit: '1' },
+    doing: 'listing scalers.promscaler.dev',
+    verb: 'list',
+    resource: SCALER_PLURAL,
+    deadlineMs: REQUEST_MS,
+    signal,
+  });
+}
+
+/** Returns `NAMESPACE/NAME` of objects outside of `kubernetes.namespaces`. Empty if the account may not list them. */
+async function findUnwatched(
+  { transport, signal }: ClusterContext,
+  own: readonly string[],
+): Promise<readonly string[]> {
+  if (own.length === 0) return [];
+  const scope = resourceScope(SCALER_ROOT, SCALER_PLURAL, null);
+  const found = await orNull(() => listAll({ transport, scope, convert: readScalerObject, signal }));
+  return (found?.items ?? [])
+    .filter(({ namespace }) => !own.includes(namespace))
+    .map(({ namespace, name }) => `${namespace}/${name}`);
+}

@@ -1,0 +1,130 @@
+import { runCycle } from '../../control/cycle/cycle.js';
+import { alwaysLeads } from '../../control/election/leadership.js';
+import { freshMemory } from '../../control/memory/memory.js';
+import { stateInMemory } from '../../kubernetes/state/state-store.js';
+import type { CyclePorts } from '../../control/cycle/types.js';
+import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
+import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
+import { scalerKey } from '../../scaler/spec.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import type { ClusterContext } from './context.js';
+import type { ClusterFacts, ScalerFacts } from './scaler-facts.js';
+
+/** Reports the decision for the values that were read. */
+export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, cluster, context } = facts;
+  const make = resultsOf('decision', scalerKey(scaler));
+  if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
+  if (cluster.target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
+  if (cluster.pods instanceof KubernetesError) return [make.skipped('the pods cannot be read')];
+  if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
+    return [make.skipped('no data source of its metrics answers')];
+  const record = await decideOnce({ ...facts, cluster, context });
+  const failing = record.conditions.find(
+    ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
+  );
+  const { decision } = record;
+  if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
+  const sentence = `current decision, without windows: ${decision.reason}${describeHold(facts)}`;
+  if (failing?.type === 'ScalingActive')
+    return [
+      make.warning(
+        sentence,
+        'see the problems above: until they are fixed, a metric without a value triggers no scaling',
+      ),
+    ];
+  const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
+  if (far !== undefined)
+    return [
+      make.warning(
+        `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
+        'check the unit of the target: it must be the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
+      ),
+    ];
+  return [make.ok(sentence)];
+}
+
+interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'sharesTargetWith'> {
+  readonly cluster: ClusterFacts;
+  readonly context: ClusterContext;
+}
+
+/**
+ * Runs one cycle with the values that were read, without patching. No window, confirmation or cooldown holds the
+ * decision, because they depend on earlier decisions of the service, which are unknown here.
+ */
+export async function decideOnce({ cluster, context, ...facts }: DecisionFacts): Promise<CycleRecord> {
+  const { scaler, sharesTargetWith } = facts;
+  const { clock, signal } = context;
+  const now = clock.now();
+  const { record } = await runCycle(
+    {
+      scaler: { ...scaler, spec: { ...scaler.spec, downscaleConfirmation: null, cooldownSeconds: 0 } },
+      // A fresh memory starts all windows now, and restoring it from a state store would do so again.
+      memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
+      now,
+      readings: { results: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
+      answers: {},
+      leadership: alwaysLeads('doctor'),
+      sharesTargetWith,
+      isCurrent: () => false,
+      signal,
+    },
+    portsOf(context, cluster),
+  );
+  return record;
+}
+
+/** An empty list, because `null` adds the current count as a recommendation of now. */
+const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
+
+/** A workload is rarely this far from its target. Usually the unit of the target differs. */
+const SUSPICIOUS_RATIO = 100;
+
+function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts): string {
+  if (spec.paused === true) return ' (not applied: spec.paused is true)';
+  if (spec.paused !== false) return ` (${spec.paused} is not applied: spec.paused is ${spec.paused})`;
+  if (spec.dryRun) return ' (not applied: spec.dryRun is true)';
+  return isDryRun ? ' (not applied: the service runs with --dry-run)' : '';
+}
+
+function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
+  const { clock, config } = context;
+  const sources = new Map(Object.entries(config.prometheus));
+  return {
+    clock,
+    cluster: readOnlyCluster(facts),
+    sources,
+    // A recovery hold would hide the recommendation, because there are no earlier samples.
+    recoveryHoldMaxSeconds: 0,
+    dryRun: true,
+    state: stateInMemory(),
+    takeSlot: () => Promise.resolve(() => undefined),
+  };
+}
+
+/** Answers the reads of a cycle with the values that were read. Writes throw. */
+function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
+  const orThrow = <T>(value: T | KubernetesError): T => {
+    if (value instanceof KubernetesError) throw value;
+    return value;
+  };
+  const rejectWrite = (): never => {
+    throw new Error('doctor must not write to the cluster');
+  };
+  return {
+    run: () => Promise.resolve(),
+    follow: () => undefined,
+    isSynced: () => true,
+    isListing: () => false,
+    readTarget: () => Promise.resolve(orThrow(target)),
+    listPods: () => orThrow(pods ?? []).map(({ pod }) => pod),
+    problemOf: () => null,
+    cacheAgeSeconds: () => 0,
+    readScale: () => Promise.resolve(orThrow(target)),
+    patchScale: rejectWrite,
+    recordEvent: () => undefined,
+    listOtherScalers: () => Promise.resolve(others instanceof KubernetesError ? [] : others),
+  };
+}

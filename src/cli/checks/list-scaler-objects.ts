@@ -1,0 +1,83 @@
+import {
+  readScalerObject,
+  SCALER_PLURAL,
+  SCALER_ROOT,
+} from '../../kubernetes/scaler-objects/scaler-object.js';
+import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
+import { withDeadline } from '../../units/clock.js';
+import { createScalerFiles } from '../../config/scaler-files.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { readOptionsOf } from '../input/service-config.js';
+import { CLUSTER_SUBJECT, type DoctorContext } from './context.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { openCluster } from './open-cluster.js';
+
+const DEADLINE_MS = 10_000;
+
+type ListContext = Omit<DoctorContext, 'scalers'> & {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string | null;
+};
+
+/**
+ * Returns null if `scalers.customResources` is off. Skips namespaces that cannot be listed; the check
+ * `custom-resources` reports them.
+ */
+export async function listScalerObjects(
+  context: ListContext,
+  onFailure: (error: KubernetesError) => void = () => undefined,
+): Promise<ScalerStore | null> {
+  if (!context.config.scalers.customResources) return null;
+  const store = createScalerStore(context.config.kubernetes.namespaces);
+  const opened = await openCluster({ ...context, scalers: [] });
+  if ('status' in opened) return store;
+  const { transport } = opened.context;
+  await withDeadline(context.clock, { ms: DEADLINE_MS, parent: context.signal }, async (signal) => {
+    for (const scope of store.scopes) {
+      try {
+        const resource = resourceScope(SCALER_ROOT, SCALER_PLURAL, scope.namespace);
+        const { items } = await listAll({ transport, scope: resource, convert: readScalerObject, signal });
+        scope.store.replace(items);
+      } catch (error) {
+        if (!(error instanceof KubernetesError)) throw error;
+        onFailure(error);
+      }
+    }
+  });
+  opened.close();
+  return store;
+}
+
+/** Reads the existing Scaler objects, to which the documents would be added. A cluster without the CRD has none. */
+export async function readOtherScalers(
+  scalers: readonly Scaler[],
+  context: ListContext,
+): Promise<{ readonly others: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
+  const results: CheckResult[] = [];
+  const namespaces = [...new Set(scalers.map(({ namespace }) => namespace))];
+  const { config, clock } = context;
+  const objects = await listScalerObjects(
+    {
+      ...context,
+      config: {
+        ...config,
+        kubernetes: { ...config.kubernetes, namespaces },
+        scalers: { ...config.scalers, customResources: namespaces.length > 0 },
+      },
+    },
+    ({ kind, message }) => {
+      if (kind !== 'not_found')
+        results.push(
+          resultsOf('other-scaler', CLUSTER_SUBJECT).skipped(
+            `Scaler objects on the same targets are not detected: ${message}`,
+          ),
+        );
+    },
+  );
+  if (objects === null) return { others: [], results };
+  const loaded = await createScalerFiles({ paths: [], clock, read: readOptionsOf(config), objects }).load();
+  const own = new Set(scalers.map(({ key }) => key));
+  return { others: loaded.scalers.filter(({ key }) => !own.has(key)), results };
+}

@@ -1,0 +1,32 @@
+import { createPrometheusClient } from '../../prometheus/client/client.js';
+import { createProbe } from '../../prometheus/client/request.js';
+import { learnWindow } from '../../prometheus/queries/learned-windows.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
+
+interface OpenedSource extends SourceContext {
+  /**
+   * Returns a context with the config for the flavor. If the flavor is unset, detects it by the response of the server.
+   */
+  readonly recognized: () => Promise<SourceContext>;
+}
+
+/** Sends no request. */
+export function openDataSource(context: DoctorContext, source: SourceConfig): OpenedSource {
+  const { clock, signal, env } = context;
+  const client = createPrometheusClient(source, clock, env);
+  const options = { timeoutMs: REQUEST_MS, signal };
+  const opened: SourceContext = {
+    ...context,
+    source,
+    runQuery: (query) => client.query(query, options),
+    startTime: () => client.startTime(options),
+    probe: createProbe(source, clock, env),
+  };
+  const recognized = async (): Promise<SourceContext> => {
+    await client.recognize?.(options);
+    const fitting = client.fittingConfig?.() ?? source;
+    return { ...opened, source: await learnWindow(fitting, context.scalers, opened.runQuery) };
+  };
+  return { ...opened, recognized };
+}

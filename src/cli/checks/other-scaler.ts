@@ -1,0 +1,64 @@
+import { targetKey } from '../../control/cycle/shared-targets.js';
+import { meansNoHpas } from '../../kubernetes/hpa.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+/**
+ * Checks for another autoscaler on the same target, which blocks all patches. A dry run next to it is intended, for
+ * comparison.
+ */
+export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
+  const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
+  const make = resultsOf('other-scaler', scalerKey(scaler));
+  const { namespace, spec } = scaler;
+  const { scaleTargetRef: ref } = spec;
+  const shared =
+    sharesTargetWith === null
+      ? []
+      : [
+          make.failed(
+            `${sharesTargetWith} also scales ${nameTarget(namespace, ref)}: both are held`,
+            'delete one of the two documents',
+          ),
+        ];
+  if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
+  const { others } = cluster;
+  if (others instanceof KubernetesError && !meansNoHpas(others))
+    return [
+      ...shared,
+      make.failed(
+        `HPAs cannot be listed, so promscaler patches no target of namespace ${namespace}: ${others.message}`,
+        'look for the failure in the log of the API server',
+      ),
+    ];
+  if (others instanceof KubernetesError)
+    return [
+      ...shared,
+      make.warning(
+        `HPAs cannot be listed, so an HPA on the same target is not detected: ${others.message}`,
+        'chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
+      ),
+    ];
+  const found = others
+    .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
+    .map((other) => {
+      const { kind, name } = other;
+      if (isDryRun) return make.ok(comparison(other));
+      return make.failed(
+        `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`,
+        `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or spec.dryRun: true, to compare the two)`,
+      );
+    });
+  const all = [...shared, ...found];
+  return all.length === 0 ? [make.ok('')] : all;
+}
+
+function comparison({ kind, namespace, name, desiredReplicas }: OtherScaler): string {
+  const other = `${kind} ${namespace}/${name}`;
+  return desiredReplicas === undefined
+    ? `dry run next to ${other}, which has no desired replicas yet`
+    : `dry run next to ${other} with ${desiredReplicas} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
+}

@@ -1,0 +1,78 @@
+import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
+import { inSeconds } from '../../units/format-seconds.js';
+import { secondsBetween } from '../../units/time.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+/** Scrapes within the range of a rate, as in `resourceWindowSeconds`. */
+const SCRAPES = 4;
+/** A range that is longer than a start and than it needs to be by this factor. */
+const MUCH_LONGER = 2;
+
+/** Compares the time in which the pods become ready with the ranges of queries and with a scale-up of one pod a period. */
+export function checkPodStart({ scaler, cluster, sources }: ScalerFacts): readonly CheckResult[] {
+  const make = resultsOf('pod-start', scalerKey(scaler));
+  const read = cluster?.pods ?? null;
+  const start =
+    read === null || read instanceof KubernetesError ? null : medianStart(read.map(({ pod }) => pod));
+  if (start === null) return [make.ok('')];
+  const ofRanges = scaler.spec.metrics.flatMap((metric) => {
+    const intervalSeconds = sources.get(metric.source)?.source.scrapeIntervalSeconds;
+    return intervalSeconds === undefined ? [] : checkRange(metric, { start, intervalSeconds, make });
+  });
+  const results = [...ofRanges, ...checkPolicy(scaler, start, make)];
+  return results.length === 0 ? [make.ok('')] : results;
+}
+
+/** Returns the seconds from the start of a pod until it was ready; null: no pod is ready. */
+function medianStart(pods: readonly Pod[]): number | null {
+  const starts = pods
+    .flatMap(({ ready, startTime, readyChangedAt }) =>
+      ready === true && startTime !== null && readyChangedAt !== null
+        ? [secondsBetween(startTime, readyChangedAt)]
+        : [],
+    )
+    .sort((a, b) => a - b);
+  return starts[Math.floor((starts.length - 1) / 2)] ?? null;
+}
+
+function checkRange(
+  metric: MetricSpec,
+  {
+    start,
+    intervalSeconds,
+    make,
+  }: { readonly start: number; readonly intervalSeconds: number; readonly make: ResultBuilder },
+): readonly CheckResult[] {
+  const range = 'query' in metric ? largestWrittenRangeSeconds(metric.query) : 0;
+  const enough = SCRAPES * intervalSeconds;
+  if (range < MUCH_LONGER * Math.max(start, enough)) return [];
+  return [
+    make.warning(
+      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(start)} in which a pod becomes ready: a rise of the load is seen in full after ${range} s, although pods could serve it after ${inSeconds(start)}`,
+      `shorten the range to four scrape intervals: [${enough}s]`,
+    ),
+  ];
+}
+
+/** A limit of one pod per period shorter than a start does not wait for pods, it only delays them. */
+function checkPolicy(
+  { spec: { behavior, minReplicas, maxReplicas } }: Scaler,
+  start: number,
+  make: ResultBuilder,
+): readonly CheckResult[] {
+  const [policy, second] = behavior?.scaleUp.policies ?? [];
+  if (policy?.type !== 'Pods' || policy.value !== 1 || second !== undefined) return [];
+  const { periodSeconds } = policy;
+  const more = maxReplicas - minReplicas;
+  if (start <= periodSeconds || more <= 1) return [];
+  return [
+    make.warning(
+      `scale-up adds one pod per ${periodSeconds} s, and a pod becomes ready in ${inSeconds(start)}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + start)} instead of ${inSeconds(start)}, while the backlog grows`,
+      `add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
+    ),
+  ];
+}

@@ -1,0 +1,107 @@
+import { formatSelector } from '../../kubernetes/pods/selectors.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { readyPodsCountFrom } from '../../decision/proposals/group-pods.js';
+import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
+import { formatInstant } from '../../units/time.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { listSome } from '../output/list-some.js';
+import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
+
+const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
+
+/** Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of these kinds owns it. */
+const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
+
+/** Checks that the selector matches pods, that the target owns all of these pods, and that at least one is ready. */
+export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
+  const { scaler, cluster } = facts;
+  const make = resultsOf('pods', scalerKey(scaler));
+  if (cluster === null) return [make.skipped('the API server does not answer')];
+  const { target, pods } = cluster;
+  if (target instanceof KubernetesError || pods === null) return [make.skipped('the target cannot be read')];
+  if (pods instanceof KubernetesError)
+    return [
+      make.failed(
+        pods.message,
+        'chart value rbac.create: true (list and watch on pods); if the chart value namespaces is set, add the namespace',
+      ),
+    ];
+  const { namespace, ref, selector, specReplicas } = target;
+  const foreign = pods.filter((pod) => !isOwnPod(pod, ref));
+  const label = formatSelector(selector);
+  if (foreign.length > 0)
+    return [
+      make.failed(
+        `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${foreign.length} ${foreign.length === 1 ? 'pod' : 'pods'} of ${listSome(ownersOf(foreign), 3)}: their usage is counted for the wrong workload`,
+        `use a distinct label in spec.selector and the pod template of each workload (selectors are immutable: delete and recreate it); \`kubectl get pods -n ${namespace} -l '${label}'\` lists the pods`,
+      ),
+    ];
+  if (pods.length === 0)
+    return specReplicas === 0
+      ? [make.ok('')]
+      : [
+          make.failed(
+            `${nameTarget(namespace, ref)} has spec.replicas ${specReplicas}, but its selector ${label} matches no pod`,
+            `kubectl get events -n ${namespace} --field-selector type=Warning (a quota, an admission webhook, or a pod template without the label)`,
+          ),
+        ];
+  const ready = pods.filter(({ pod }) => pod.ready === true);
+  const pending = pods.filter(({ pod }) => pod.phase === 'Pending' && !pod.deleting);
+  const [waiting] = pending;
+  if (ready.length > 0 && waiting !== undefined)
+    return [
+      make.warning(
+        `${pending.length} of ${pods.length} pods of ${nameTarget(namespace, ref)} are Pending: more replicas have no effect until these are scheduled`,
+        `kubectl describe pod -n ${namespace} ${waiting.name} shows the reason (nodes, a quota, an image)`,
+      ),
+    ];
+  if (ready.length > 0)
+    return [make.ok(`${ready.length} of ${pods.length} pods ready${describeYoung(facts, ready)}`)];
+  return [
+    make.warning(
+      `none of the ${pods.length} pods of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
+      `kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
+    ),
+  ];
+}
+
+/** Returns which ready pods the decision counts as unready, because their CPU samples cover less than a window. */
+function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonly OwnedPod[]): string {
+  const cpu = scaler.spec.metrics.find(
+    (metric) => (metric.type === 'Resource' || metric.type === 'ContainerResource') && metric.name === 'cpu',
+  );
+  const source = cpu === undefined ? undefined : sources.get(cpu.source)?.source;
+  if (source === undefined || context === null) return '';
+  const now = context.clock.now();
+  const windowSeconds = resourceWindowSeconds(source, 'cpu');
+  const times = readyPodsCountFrom(
+    ready.map(({ pod }) => pod),
+    { ...scaler.spec, isCpu: true, now, sampledAt: now, windowSeconds },
+  );
+  const last = times.at(-1);
+  if (last === undefined) return '';
+  return `, ${times.length} of them for less than the window of ${windowSeconds} s: cpu counts these as unready until ${formatInstant(last)}`;
+}
+
+function isOwnPod(
+  { workload }: OwnedPod,
+  { kind, name }: { readonly kind: string; readonly name: string },
+): boolean {
+  if (workload === null) return !OWNING_KINDS.includes(kind);
+  if (workload.kind === kind || [workload.kind, kind].every((one) => REPLICA_SET_OWNERS.includes(one)))
+    return workload.name === name;
+  // A custom kind may own its pods through other kinds.
+  return !OWNING_KINDS.includes(kind);
+}
+
+function ownersOf(pods: readonly OwnedPod[]): readonly string[] {
+  return [
+    ...new Set(
+      pods.map(({ name, workload }) =>
+        workload === null ? `no controller (${name})` : `${workload.kind.toLowerCase()} ${workload.name}`,
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,69 @@
+import type { Answer } from '../../prometheus/answers/answer.js';
+import type { FailureReason } from '../../units/failure.js';
+import { labelOf, type Series } from '../../prometheus/answers/columns.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import { labelText } from '../../promql/vector-selectors.js';
+import { listSome } from '../output/list-some.js';
+
+/** Errors for queries that exceed a limit in Prometheus, VictoriaMetrics, Mimir, Cortex or Thanos. */
+const LIMIT =
+  /too many samples|exceed(?:s|ed)?\b.{0,80}\b(?:limit|maximum|max)|-search\.max|-query(?:\.|-)max|err-mimir-max|limit (?:violated|reached)|cannot select more than|number of matching timeseries exceeds/i;
+const MANY_TO_MANY = /many-to-many|duplicate series for the match group|multiple matches for labels/i;
+
+/** Returns the fix for a rejected query; null if the error message suffices. */
+export function fixForFailure(reason: FailureReason, message: string): string | null {
+  if (reason === 'too_large')
+    return 'aggregate the series in the query: sum(...), or sum by (pod) (...) for a Pods metric';
+  if (reason === 'timeout')
+    return 'make the query cheaper (more matchers, a recording rule), or increase timeoutSeconds of the data source and syncPeriodSeconds';
+  if (LIMIT.test(message))
+    return (
+      'the query exceeds a limit of the server: add matchers such as namespace="$namespace", shorten the range, or use a recording rule; ' +
+      'the limit is --query.max-samples of Prometheus, -search.max... of VictoriaMetrics, limits.max_fetched_series_per_query of Mimir'
+    );
+  if (MANY_TO_MANY.test(message))
+    return 'aggregate the side with several series by the labels of on (...), or add group_left () if the left side has several';
+  return null;
+}
+
+type Answered = Extract<Answer, { readonly series: unknown }>;
+
+/** Returns the fix for several series per pod, a negative value or an infinite value; null otherwise. */
+export function fixForInvalid(
+  metric: MetricSpec,
+  answer: Answered,
+  { error, source }: { readonly error: string; readonly source: string },
+): string | null {
+  if (/\bseries for pod\b/.test(error)) return fixForDuplicates(metric, answer, source);
+  if (error.includes('negative'))
+    return 'if a negative value means none, such as a Kafka lag of -1, wrap the selector in clamp_min(..., 0), inside any sum(...)';
+  if (error.includes('not finite')) return 'if the query divides by zero, guard the divisor: x / (y > 0)';
+  return null;
+}
+
+function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string): string {
+  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+  const by = isResource ? ['namespace', 'pod', 'container'] : ['pod'];
+  const differ = differingLabels(answer.series, by);
+  const where = differ.length === 0 ? '' : `; they differ in ${listSome(differ.map(labelText), 4)}`;
+  if (isResource)
+    return `prometheus.${source}.resourceQueries.${metric.name}: begin it with "sum by (namespace, pod, container) (...)"${where}`;
+  return `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
+}
+
+/** Returns the labels that differ between series with equal values of the labels `by`. */
+function differingLabels(series: readonly Series[], by: readonly string[]): readonly string[] {
+  const firsts = new Map<string, Series>();
+  const found = new Set<string>();
+  for (const one of series) {
+    const key = JSON.stringify(by.map((label) => labelOf(one, label) ?? ''));
+    const first = firsts.get(key);
+    if (first === undefined) {
+      firsts.set(key, one);
+      continue;
+    }
+    for (const name of new Set([...Object.keys(one.labels), ...Object.keys(first.labels)]))
+      if (labelOf(one, name) !== labelOf(first, name)) found.add(name);
+  }
+  return [...found].sort();
+}

@@ -1,0 +1,71 @@
+import { metricChecks, metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import { largestRangeSeconds } from '../../promql/ranges.js';
+import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import type { SourceContext } from './context.js';
+import { onlyValue } from './read-answer.js';
+import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-times.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+/** `rate` needs two samples. */
+const MIN_SAMPLES = 2;
+/** With fewer samples, one failed scrape can cause a gap. */
+const RECOMMENDED_SAMPLES = 4;
+const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
+
+/** Checks that ranges in queries contain enough samples for `rate`. */
+export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
+  const make = resultsOf('query-window', scalerKey(scaler));
+  const results: CheckResult[] = [];
+  for (const metric of scaler.spec.metrics) {
+    if (metric.type === 'Resource' || metric.type === 'ContainerResource') continue;
+    const context = sources.get(metric.source);
+    if (context === undefined) continue;
+    const { guard, freshness, backlog, capacity } = metricChecks(metric, scaler) ?? {};
+    const queries = [
+      metricQuery(metric, scaler, context.source),
+      guard,
+      freshness?.query,
+      backlog,
+      capacity,
+    ].filter((query) => query !== null && query !== undefined);
+    const selectors = queries.flatMap((query) => (RANGE_FUNCTION.test(query) ? vectorSelectors(query) : []));
+    for (const selector of selectors) {
+      const { text, range } = selector;
+      if (range === null) continue;
+      const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
+      // Ranges without samples are reported by the check `query`.
+      if (counted === null || counted >= RECOMMENDED_SAMPLES) continue;
+      const count = await countInFullRange(context, { ...selector, range, counted });
+      if (count >= RECOMMENDED_SAMPLES) continue;
+      const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains ${count} ${count === 1 ? 'sample' : 'samples'} of ${text}`;
+      const fix = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
+      results.push(
+        count < MIN_SAMPLES
+          ? make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix)
+          : make.warning(
+              `${fact}; at least ${RECOMMENDED_SAMPLES} are recommended, so that a failed scrape leaves no gap`,
+              fix,
+            ),
+      );
+    }
+  }
+  return results.length === 0 ? [make.ok('')] : results;
+}
+
+/** Returns how many samples the range contains when the series are as old as the range. */
+async function countInFullRange(
+  context: SourceContext,
+  {
+    counted,
+    range,
+    ...selector
+  }: Omit<VectorSelector, 'range'> & { readonly range: string; readonly counted: number },
+): Promise<number> {
+  const rangeSeconds = largestRangeSeconds(`x[${range}]`);
+  const times = await readScrapeTimes(context, selector, 2 * rangeSeconds);
+  const intervalSeconds = times === null ? null : scrapeIntervalOf(times);
+  if (times === null || intervalSeconds === null) return counted;
+  return Math.max(counted, scrapesWithin(times, rangeSeconds, intervalSeconds));
+}

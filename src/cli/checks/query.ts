@@ -1,0 +1,260 @@
+import { isReadAsZero, seriesCountError } from '../../decision/samples/sample-rules.js';
+import { ceilingOf } from '../../decision/limits/ceiling.js';
+import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../decision/snapshot/snapshot.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
+import { toCeiling, toSample } from '../../prometheus/samples.js';
+import { ceilingQuery, metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
+import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
+import { type MetricSpec, scalerKey } from '../../scaler/spec.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { SourceContext } from './context.js';
+import { labelValues } from './read-answer.js';
+import { listSome } from '../output/list-some.js';
+import type { ScalerFacts } from './scaler-facts.js';
+import { checkGuards } from './guards.js';
+import { fixForFailure, fixForInvalid } from './query-fixes.js';
+import { whyNoSeries } from './why-no-series.js';
+
+/** Prometheus should aggregate this number of series or more. */
+const MANY_SERIES = 2000;
+
+interface QueriedMetric {
+  readonly metric: MetricSpec;
+  readonly answer: Answer;
+  readonly facts: ScalerFacts;
+  /** Null if the data source does not exist or does not answer. */
+  readonly context: SourceContext | null;
+  /** The query as sent; null if the data source has no query for the resource. */
+  readonly query: string | null;
+  readonly pods: readonly Pod[] | null;
+  readonly make: ResultBuilder;
+}
+
+/**
+ * Checks that each query returns what the type of its metric requires, and that guards and freshness conditions hold.
+ */
+export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, cluster, answers, sources } = facts;
+  const make = resultsOf('query', scalerKey(scaler));
+  const read = cluster?.pods ?? null;
+  const pods = read === null || read instanceof KubernetesError ? null : read.map(({ pod }) => pod);
+  const results = await Promise.all(
+    scaler.spec.metrics.map(async (metric, index): Promise<readonly CheckResult[]> => {
+      const answer = answers[index];
+      const context = sources.get(metric.source) ?? null;
+      if (answer === undefined || context === null)
+        return [make.skipped(`data source ${metric.source} does not answer`)];
+      const query = metricQuery(metric, scaler, context.source);
+      const queried = { metric, answer, facts, context, query, pods, make };
+      const ofGuards = await checkGuards({ metric, scaler, context, make });
+      if (ofGuards.length === 0 || query === null) return [await checkMetric(queried)];
+      // If the guard failed, `answer` contains only that failure, so the query of the metric runs as well.
+      return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
+    }),
+  );
+  const ofCeiling = await checkCeiling(facts, make);
+  const problems = [...results.flat(), ...ofCeiling].filter(({ status }) => status !== 'ok');
+  return problems.length === 0 ? [make.ok('')] : problems;
+}
+
+/** Checks that `maxReplicasFrom` has a value, which must be one of replicas, including those that run. */
+async function checkCeiling(
+  { scaler, cluster, sources }: ScalerFacts,
+  make: ResultBuilder,
+): Promise<readonly CheckResult[]> {
+  const { maxReplicasFrom } = scaler.spec;
+  const context = maxReplicasFrom === null ? undefined : sources.get(maxReplicasFrom.source);
+  if (maxReplicasFrom === null || context === undefined) return [];
+  const query = ceilingQuery(maxReplicasFrom, scaler);
+  const fix = `run the query in the Prometheus UI: ${query}`;
+  const sample = toCeiling(await context.runQuery(query), context.clock.now());
+  const ceiling = ceilingOf({ scaler, maxReplicasFrom: sample, state: EMPTY_STATE });
+  if (ceiling === null) {
+    const why = sample.form === 'error' ? sample.error : (sample.partial ?? 'no value');
+    return [make.warning(`maxReplicasFrom: ${why}: the last value applies, otherwise only maxReplicas`, fix)];
+  }
+  const target = cluster?.target;
+  const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
+  if (ceiling.replicas >= current) return [];
+  const message = `maxReplicasFrom is ${ceiling.replicas}, below the present ${current} replicas: nothing scales up`;
+  return [
+    make.warning(
+      message,
+      `the query must return replicas, including those that run, not what is free; ${fix}`,
+    ),
+  ];
+}
+
+function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult {
+  const { metric, answer, make } = queried;
+  const who = nameMetric(metric);
+  switch (answer.class) {
+    case 'failed':
+      return failedResult(queried, answer);
+    case 'invalid':
+      return make.failed(`${who}: ${answer.message}`, tryIt(queried));
+    case 'missing':
+      return noSeries(queried);
+    case 'value':
+    case 'partial':
+      return answer.series.length === 0 ? noSeries(queried) : judgeSeries(queried, answer);
+    default:
+      return answer satisfies never;
+  }
+}
+
+function failedResult(queried: QueriedMetric, answer: Extract<Answer, { class: 'failed' }>): CheckResult {
+  const { metric, make } = queried;
+  const who = nameMetric(metric);
+  return make.failed(
+    `${who}: ${answer.message}`,
+    fixForFailure(answer.reason, answer.message) ?? tryIt(queried),
+  );
+}
+
+async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
+  const { metric, context, query, make } = queried;
+  const who = nameMetric(metric);
+  if (isOfResource(metric))
+    return make.failed(`${who} has no series`, 'see resource-series of the data source');
+  const isZero = isReadAsZero(metric, 'missing');
+  // The operator `=` compares a regular expression as a plain string, which matches no series.
+  const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
+  if (pattern !== undefined) {
+    const [, message = '', fix = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
+    return isZero
+      ? make.warning(`${who} ${READ_AS_ZERO}: ${message}`, fix)
+      : make.failed(`${who} has no series: ${message}`, fix);
+  }
+  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query);
+  if (isZero)
+    return why?.isOfSelector === true
+      ? make.warning(`${who} ${READ_AS_ZERO}: ${why.message}`, why.fix)
+      : make.ok('');
+  return make.failed(
+    `${who} has no series${why === null ? '' : `: ${why.message}`}`,
+    why?.fix ?? tryIt(queried),
+  );
+}
+
+const READ_AS_ZERO =
+  'has no series, which it reads as 0 (onMissing: zero), so that it can scale to the minimum';
+
+type Answered = Extract<Answer, { readonly series: unknown }>;
+
+function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
+  const { metric, make, pods } = queried;
+  const { namespace } = queried.facts.scaler;
+  const who = nameMetric(metric);
+  const shape = isOfResource(metric) ? null : judgeShape(queried, metric, answer);
+  if (shape !== null) return shape;
+  if (pods === null && (isOfResource(metric) || metric.type === 'Pods'))
+    return make.skipped(`${who}: the pods cannot be read, so its series cannot be matched to pods`);
+  const { source = null, clock = null } = queried.context ?? {};
+  const now = clock?.now() ?? answer.evaluatedAt;
+  const workload = queried.facts.scaler.spec.scaleTargetRef;
+  const sample = toSample(metric, answer, { namespace, workload, pods: pods ?? [], now, source });
+  if (sample.form !== 'error') return judgeCoverage(queried, sample);
+  if (isReadAsZero(metric, sample.kind)) return make.ok('');
+  if (sample.kind === 'nan')
+    return make.failed(
+      `${who}: ${sample.error}`,
+      'if the query divides by zero, guard the divisor: x / (y > 0); or set onNaN: zero if NaN means zero',
+    );
+  return make.failed(`${who}: ${sample.error}`, fixForSample(queried, answer, sample.error));
+}
+
+function judgeCoverage(
+  { metric, make, pods }: QueriedMetric,
+  sample: Exclude<Sample, ErrorSample>,
+): CheckResult {
+  const who = nameMetric(metric);
+  if (sample.partial !== null)
+    return make.warning(
+      `${who} has incomplete data: ${sample.partial}`,
+      'until the data is complete, the metric can scale up but not down',
+    );
+  if (sample.form === 'values') return make.ok('');
+  const sampled = new Set(sample.pods);
+  const ready = (pods ?? []).filter(({ ready: isReady, deleting }) => isReady === true && !deleting);
+  const missing = ready.filter(({ name }) => !sampled.has(name)).map(({ name }) => name);
+  if (missing.length === 0) return make.ok('');
+  return make.warning(
+    `${who} has no series for ${missing.length} of ${ready.length} ready pods (${listSome(missing, 3)}): for a scale-down they are assumed to be at the target`,
+    'check Status > Targets of Prometheus for nodes or pods that are not scraped; ignore this for pods that started minutes ago',
+  );
+}
+
+function fixForSample(queried: QueriedMetric, answer: Answered, error: string): string {
+  const { metric, pods } = queried;
+  const fix = fixForInvalid(metric, answer, { error, source: metric.source });
+  if (fix !== null) return error.includes('series for pod') ? fix : `${fix}; ${tryIt(queried)}`;
+  if (pods?.length === 0) return 'the target has no pods: see the check pods';
+  if (metric.type === 'ContainerResource')
+    return 'check that containerResource.container is the name of a container of the pods, and see resource-series';
+  if (metric.type !== 'Pods') return tryIt(queried);
+  const names = listSome(labelValues(answer, 'pod'), 3);
+  return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; its values are ${names}`;
+}
+
+/**
+ * Pods metrics need the label `pod`, Object metrics need exactly one series, External metrics must not have too many.
+ */
+function judgeShape(
+  { make, query }: QueriedMetric,
+  metric: Exclude<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
+  answer: Answered,
+): CheckResult | null {
+  const who = nameMetric(metric);
+  const labelNames = [...new Set(answer.series.flatMap(({ labels }) => Object.keys(labels)))].sort();
+  const has = labelNames.length === 0 ? 'no labels' : `the labels ${listSome(labelNames, 8)}`;
+  const selected = selectSeries(answer.series, metric.selector);
+  if (selected.length === 0) {
+    const keys = metric.selector.map(({ key }) => key);
+    const values = keys.map(
+      (key) => `${key} is ${listSome(labelValues(answer, key), 4) || 'not a label of any series'}`,
+    );
+    return make.failed(
+      `${who}: none of its ${answer.series.length} series matches metric.selector (${values.join('; ')})`,
+      `use existing values in metric.selector; the series have ${has}`,
+    );
+  }
+  if (metric.type === 'Pods' && selected.some((one) => labelOf(one, 'pod') === undefined))
+    return make.failed(
+      `${who}: a series has no label pod, which a Pods metric needs; the series have ${has}`,
+      labelNames.length === 0
+        ? 'keep the label with sum by (pod) (...); for a total over all pods use type: External'
+        : `keep the label with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
+    );
+  const countError = seriesCountError(metric, selected.length);
+  if (countError !== null)
+    return make.failed(
+      `${who}: ${countError}; they differ in ${listSome(differing(selected, labelNames))}`,
+      `wrap the query in sum(...), or add a matcher for ${differing(selected, labelNames)[0] ?? 'that label'}; query: ${query ?? ''}`,
+    );
+  if (metric.type === 'External' && selected.length > MANY_SERIES)
+    return make.warning(
+      `${who}: each query returns ${selected.length} series, which promscaler only sums`,
+      'aggregate them in Prometheus: wrap the query in sum(...)',
+    );
+  return null;
+}
+
+function podLikeLabel(names: readonly string[]): string {
+  return names.find((name) => /pod/i.test(name)) ?? names.find((name) => name === 'instance') ?? 'LABEL';
+}
+
+function differing(series: Answered['series'], names: readonly string[]): readonly string[] {
+  return names.filter((name) => new Set(series.map((one) => labelOf(one, name) ?? '')).size > 1);
+}
+
+function nameMetric({ type, identity }: MetricSpec): string {
+  return `${type} metric ${identity}`;
+}
+
+function tryIt({ query }: QueriedMetric): string {
+  return `run the query in the Prometheus UI: ${query ?? ''}`;
+}

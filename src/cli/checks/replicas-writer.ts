@@ -1,0 +1,51 @@
+import { nameTarget } from '../../kubernetes/targets.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+/** Field managers of deployment pipelines that set `spec.replicas`, and how to make them ignore the field. */
+const PIPELINES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^argocd|^argo-cd/i,
+    'remove spec.replicas from the manifest, or configure Argo CD: ignoreDifferences: [{ group: apps, kind: Deployment, jsonPointers: [/spec/replicas] }] with syncOptions: [RespectIgnoreDifferences=true]',
+  ],
+  [
+    /^(?:kustomize-controller|flux|gotk)/i,
+    'remove spec.replicas from the manifest in the repository that Flux applies',
+  ],
+  [
+    /helm/i,
+    'remove replicas from the template of the chart (most charts: autoscaling.enabled: true, or replicaCount: null)',
+  ],
+  [/^terraform|hashicorp/i, 'lifecycle { ignore_changes = [spec[0].replicas] } in the Terraform resource'],
+  [/^pulumi/i, 'ignoreChanges: ["spec.replicas"] in the Pulumi resource'],
+  [
+    /^kubectl-client-side-apply$|^before-first-apply$|apply/i,
+    'remove spec.replicas from the manifest that is applied',
+  ],
+];
+
+const OWN_NAME = 'promscaler';
+
+/** Warns if a deployment pipeline owns `spec.replicas`: the next deployment would reset it. */
+export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
+  const make = resultsOf('replicas-writer', scalerKey(scaler));
+  if (cluster === null) return [make.skipped('the API server does not answer')];
+  const { target } = cluster;
+  if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
+  const managers = target.replicasManagers ?? [];
+  const others = managers.filter((manager) => manager !== OWN_NAME);
+  for (const manager of others) {
+    const pipeline = PIPELINES.find(([pattern]) => pattern.test(manager));
+    if (pipeline === undefined) continue;
+    const [, fix] = pipeline;
+    return [
+      make.warning(
+        `${manager} set spec.replicas of ${nameTarget(target.namespace, target.ref)}: each deployment may reset the replica count`,
+        fix,
+      ),
+    ];
+  }
+  return [make.ok(managers.length === 0 ? '' : `replicas last set by ${managers.join(', ')}`)];
+}

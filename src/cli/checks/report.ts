@@ -1,0 +1,115 @@
+import type { Paint } from '../output/paint.js';
+import type { CheckResult, CheckStatus } from './check-result.js';
+
+export interface DoctorReport {
+  readonly status: 'ok' | 'failed';
+  readonly ok: number;
+  readonly warnings: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly results: readonly CheckResult[];
+}
+
+export function makeReport(results: readonly CheckResult[]): DoctorReport {
+  const count = (status: CheckStatus): number => results.filter((one) => one.status === status).length;
+  const failed = count('failed');
+  return {
+    status: failed > 0 ? 'failed' : 'ok',
+    ok: count('ok'),
+    warnings: count('warning'),
+    failed,
+    skipped: count('skipped'),
+    results,
+  };
+}
+
+/** Number of healthy scalers listed by name. Others are only counted. */
+const MAX_HEALTHY = 20;
+
+/**
+ * Returns one line per subject with its passed checks, one line per failure or warning followed by its fix, and the
+ * counts. The counts equal the numbers of lines that start with `warning` and `failed`.
+ */
+export function writeReport(report: DoctorReport, paint: Paint): string {
+  const bySubject = new Map<string, CheckResult[]>();
+  for (const result of report.results) {
+    const group = bySubject.get(result.subject);
+    if (group === undefined) bySubject.set(result.subject, [result]);
+    else group.push(result);
+  }
+  const isHealthy = (results: readonly CheckResult[]): boolean =>
+    results.every(({ status }) => status === 'ok');
+  const healthy = [...bySubject].filter(([subject, results]) => subject.includes('/') && isHealthy(results));
+  const omitted = new Set(healthy.slice(MAX_HEALTHY).map(([subject]) => subject));
+  const lines = [
+    ...[...bySubject]
+      .filter(([subject]) => !omitted.has(subject))
+      .flatMap(([subject, results]) => writeSubject(subject, results, paint)),
+    ...(omitted.size === 0 ? [] : [`${label('ok', paint)} ${omitted.size} more scalers`]),
+  ];
+  return `${[...lines, '', writeCounts(report, paint)].join('\n')}\n`;
+}
+
+function writeSubject(subject: string, results: readonly CheckResult[], paint: Paint): readonly string[] {
+  const title = paint.bold(subject);
+  const passed = results.filter(({ status }) => status === 'ok');
+  const facts = passed.flatMap(({ message }) => (message === '' ? [] : [message]));
+  const isHealthy = passed.length === results.length;
+  return [
+    ...(isHealthy || facts.length > 0
+      ? [`${label('ok', paint)} ${title}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`]
+      : []),
+    ...results.flatMap((result) => writeProblem(result, title, paint)),
+    ...writeSkipped(results, title, paint),
+  ];
+}
+
+function writeProblem(
+  { check, status, message, fix }: CheckResult,
+  title: string,
+  paint: Paint,
+): readonly string[] {
+  if (status !== 'failed' && status !== 'warning') return [];
+  const mark = status === 'failed' ? paint.red(check) : paint.yellow(check);
+  // The check `config` has the same name as its subject.
+  const name = check === 'config' ? title : `${title}: ${mark}`;
+  return [
+    `${label(status, paint)} ${name}: ${message}`,
+    ...(fix === null ? [] : [`${INDENT}${paint.cyan('fix:')} ${fix}`]),
+  ];
+}
+
+const INDENT = ' '.repeat(12);
+
+function writeSkipped(results: readonly CheckResult[], title: string, paint: Paint): readonly string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { status, check, message } of results) {
+    if (status !== 'skipped') continue;
+    byReason.set(message, [...(byReason.get(message) ?? []), check]);
+  }
+  return [...byReason].map(
+    ([why, checks]) => `${label('skipped', paint)} ${title}: ${[...new Set(checks)].join(', ')}: ${why}`,
+  );
+}
+
+function label(status: CheckStatus, paint: Paint): string {
+  const text = status.padEnd(9);
+  switch (status) {
+    case 'ok':
+      return paint.green(text);
+    case 'warning':
+      return paint.yellow(text);
+    case 'failed':
+      return paint.red(text);
+    case 'skipped':
+      return paint.dim(text);
+    default:
+      return status satisfies never;
+  }
+}
+
+function writeCounts({ ok, warnings, failed, skipped }: DoctorReport, paint: Paint): string {
+  const parts = [`${ok} ok`, `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`, `${failed} failed`];
+  const line = `checks: ${[...parts, ...(skipped === 0 ? [] : [`${skipped} skipped`])].join(', ')}`;
+  return failed > 0 ? paint.red(line) : line;
+}

@@ -1,0 +1,79 @@
+import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { nameTarget, watchedPlural } from '../../kubernetes/targets.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
+import { type ContainerResourceMetric, type ResourceMetric, scalerKey } from '../../scaler/spec.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { listSome } from '../output/list-some.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ['cpu', '250m'],
+  ['memory', '256Mi'],
+]);
+
+/** Checks that pods have requests for utilization targets, and the containers of ContainerResource metrics. */
+export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
+  const make = resultsOf('requests', scalerKey(scaler));
+  const metrics = scaler.spec.metrics.filter(isOfResource);
+  if (metrics.length === 0) return [make.ok('')];
+  if (cluster === null) return [make.skipped('the API server does not answer')];
+  const { target, pods } = cluster;
+  if (target instanceof KubernetesError || pods === null || pods instanceof KubernetesError)
+    return [make.skipped('the pods cannot be read')];
+  const living = pods.filter(({ pod }) => !pod.deleting && ['Pending', 'Running'].includes(pod.phase));
+  if (living.length === 0) return [make.skipped('the target has no pods')];
+  const { namespace, ref } = target;
+  const who = nameTarget(namespace, ref);
+  const results = metrics.flatMap((metric): readonly CheckResult[] => {
+    const containers = [...new Set(living.flatMap(({ pod }) => [...pod.requests.keys()]))];
+    if (metric.type === 'ContainerResource' && !containers.includes(metric.container))
+      return [
+        make.failed(
+          `no pod of ${who} has a container ${metric.container}`,
+          `set containerResource.container to one of ${listSome(containers)}`,
+        ),
+      ];
+    if (metric.target.type !== 'Utilization') return [];
+    const without = [...new Set(living.flatMap(({ pod }) => containersWithoutRequest(pod, metric)))];
+    if (without.length === 0) return [];
+    const subject =
+      without.length === 1
+        ? `container ${listSome(without)} of ${who} has`
+        : `containers ${listSome(without)} of ${who} have`;
+    return [
+      make.failed(
+        `${subject} no ${metric.name} request, which a ${metric.name} utilization needs`,
+        fixForRequests({ namespace, ref, resource: metric.name, containers: without }),
+      ),
+    ];
+  });
+  return results.length === 0 ? [make.ok('')] : results;
+}
+
+/** Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics. */
+function containersWithoutRequest(
+  { requests, podRequests }: Pod,
+  metric: ResourceMetric | ContainerResourceMetric,
+): readonly string[] {
+  if (metric.type === 'Resource' && podRequests?.has(metric.name) === true) return [];
+  const wanted = metric.type === 'ContainerResource' ? [metric.container] : [...requests.keys()];
+  return wanted.filter((container) => requests.get(container)?.has(metric.name) !== true);
+}
+
+function fixForRequests({
+  namespace,
+  ref,
+  resource,
+  containers,
+}: {
+  readonly namespace: string;
+  readonly ref: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+  readonly resource: string;
+  readonly containers: readonly string[];
+}): string {
+  const amount = EXAMPLES.get(resource) ?? '1';
+  if (watchedPlural(ref) === null)
+    return `add resources: { requests: { ${resource}: ${amount} } } to these containers, with a value that fits the workload`;
+  return `kubectl set resources ${ref.kind.toLowerCase()}/${ref.name} -n ${namespace} -c ${containers.join(',')} --requests=${resource}=${amount}, with a value that fits the workload (and in its manifest)`;
+}

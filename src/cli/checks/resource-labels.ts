@@ -1,0 +1,100 @@
+import { stringLiteral } from '../../promql/quoting.js';
+import { labelText, selectorText } from '../../promql/vector-selectors.js';
+
+export interface LabelScheme {
+  readonly namespace: string;
+  readonly pod: string;
+  /** Null: each series is the usage of a whole pod. */
+  readonly container: string | null;
+}
+
+const SPELLINGS = {
+  namespace: [
+    'namespace',
+    'exported_namespace',
+    'kubernetes_namespace',
+    'kubernetes_namespace_name',
+    'k8s_namespace_name',
+    'k8s.namespace.name',
+    'pod_namespace',
+    'namespace_name',
+    'container_label_io_kubernetes_pod_namespace',
+  ],
+  pod: [
+    'pod',
+    'pod_name',
+    'exported_pod',
+    'kubernetes_pod_name',
+    'k8s_pod_name',
+    'k8s.pod.name',
+    'container_label_io_kubernetes_pod_name',
+  ],
+  container: [
+    'container',
+    'container_name',
+    'exported_container',
+    'kubernetes_container_name',
+    'k8s_container_name',
+    'k8s.container.name',
+    'container_label_io_kubernetes_container_name',
+  ],
+} as const;
+
+/**
+ * Prefixes of labels that name the container next to labels of the exporter's own pod. Either the scrape renamed them,
+ * or they are the Kubernetes labels that a standalone cAdvisor reports.
+ */
+const OF_THE_CONTAINER = /^(?:exported_|container_label_io_kubernetes_)/;
+
+/** Returns null if there is no label for namespace or pod. */
+export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
+  const find = (names: readonly string[]): string | null => {
+    const found = names.filter((name) => present.has(name));
+    return found.find((name) => OF_THE_CONTAINER.test(name)) ?? found[0] ?? null;
+  };
+  const namespace = find(SPELLINGS.namespace);
+  const pod = find(SPELLINGS.pod);
+  if (namespace === null || pod === null) return null;
+  return { namespace, pod, container: find(SPELLINGS.container) };
+}
+
+export function selectorsOfNamespace(metric: string, namespace: string): readonly string[] {
+  return SPELLINGS.namespace.map((label) =>
+    selectorText(metric, [`${labelText(label)}=${stringLiteral(namespace)}`]),
+  );
+}
+
+export function isDefaultScheme({ namespace, pod, container }: LabelScheme): boolean {
+  return namespace === 'namespace' && pod === 'pod' && container === 'container';
+}
+
+/**
+ * Returns a resource query that renames the labels to `namespace`, `pod` and, if present, `container`. For a counter,
+ * it uses `rate` over `$window`.
+ */
+export function resourceQueryFor(
+  metric: string,
+  labels: LabelScheme,
+  { isCounter, matchers = [] }: { readonly isCounter: boolean; readonly matchers?: readonly string[] },
+): string {
+  const { namespace, pod, container } = labels;
+  const whole = labelText(container ?? pod);
+  const selector = selectorText(metric, [
+    ...matchers,
+    `${labelText(namespace)}=~"$namespaces"`,
+    `${whole}!=""`,
+    ...(container === null ? [] : [`${whole}!="POD"`]),
+  ]);
+  const by = [namespace, pod, ...(container === null ? [] : [container])].map(labelText);
+  const sum = `sum by (${by.join(', ')}) (${isCounter ? `rate(${selector}[$window])` : selector})`;
+  const renamed: readonly (readonly [string, string])[] = [
+    [namespace, 'namespace'],
+    [pod, 'pod'],
+    ...(container === null ? [] : [[container, 'container'] as const]),
+  ];
+  return renamed.reduce(
+    (query, [from, to]) =>
+      from === to ? query : `label_replace(${query}, "${to}", "$1", "${from}", "(.+)")`,
+    sum,
+  );
+}

@@ -1,0 +1,209 @@
+import {
+  isByNamespace,
+  namespacesPattern,
+  resourceQuery,
+} from '../../prometheus/data-source/resource-queries.js';
+import { labelOf } from '../../prometheus/answers/columns.js';
+import { vectorSelectors } from '../../promql/vector-selectors.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { type SourceContext, sourceSubject } from './context.js';
+import { labelValues, onlyValue } from './read-answer.js';
+import { listSome } from '../output/list-some.js';
+import { checkDuplicates } from './duplicates.js';
+import { queryForSchemes, readLabelSchemes } from './label-schemes.js';
+import { type OtherExporter, findOtherExporter } from './other-exporters.js';
+import { type LabelScheme, findLabelScheme, isDefaultScheme, resourceQueryFor } from './resource-labels.js';
+import { type UsedResource, usedResources } from './used-resources.js';
+
+/** Checks that resource queries return series with the expected labels for all scaled namespaces. */
+export async function checkResourceSeries(context: SourceContext): Promise<readonly CheckResult[]> {
+  const used = usedResources(context);
+  const make = resultsOf('resource-series', sourceSubject(context.source));
+  if (used.length === 0) return [make.skipped('no document uses cpu or memory metrics of this data source')];
+  return (await Promise.all(used.map((one) => checkResource(context, one)))).flat();
+}
+
+async function checkResource(context: SourceContext, used: UsedResource): Promise<readonly CheckResult[]> {
+  const { source, runQuery } = context;
+  const { resource, namespaces } = used;
+  const make = resultsOf('resource-series', sourceSubject(source));
+  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
+  const query = resourceQuery(source, resource, namespaces) ?? '';
+  const answer = await runQuery(query);
+  if (answer.class === 'failed' || answer.class === 'invalid')
+    return [
+      make.failed(
+        `${key} failed: ${answer.message}`,
+        `check ${key}; docs/reference/service-config.md has its default`,
+      ),
+    ];
+  if (answer.class === 'missing' || answer.series.length === 0)
+    return [await explainNoSeries(context, used, query)];
+  const { series } = answer;
+  const without = ['namespace', 'pod'].filter((label) =>
+    series.some((one) => labelOf(one, label) === undefined),
+  );
+  if (without.length > 0) {
+    const fix = `${key}: begin it with "sum by (namespace, pod, container) (...)"`;
+    return [make.failed(`${key} returns series without the label ${without.join(' and ')}`, fix)];
+  }
+  const missing = namespaces.filter((namespace) => !labelValues(answer, 'namespace').includes(namespace));
+  const duplicates = await checkDuplicates(context, used, query);
+  const results: CheckResult[] = [];
+  if (missing.length > 0 && isByNamespace(source, resource))
+    results.push(await explainMissingNamespaces(context, resource, { missing, query }));
+  return [
+    ...results,
+    ...duplicates,
+    ...(results.length + duplicates.length > 0
+      ? []
+      : [make.ok(`${resource} series of ${series.length} containers`)]),
+  ];
+}
+
+async function explainNoSeries(
+  context: SourceContext,
+  used: UsedResource,
+  query: string,
+): Promise<CheckResult> {
+  const { source, runQuery } = context;
+  const { resource, namespaces } = used;
+  const make = resultsOf('resource-series', sourceSubject(source));
+  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
+  const [selector] = vectorSelectors(query);
+  const metric = selector?.metric ?? null;
+  if (metric === null)
+    return make.failed(`${key} returns no series`, `run the query in the Prometheus UI: ${query}`);
+  const some = await runQuery(`topk(20, ${metric})`);
+  if (some.class !== 'value' && some.class !== 'partial') {
+    const other = await findOtherExporter(runQuery, resource);
+    if (other !== null) return reportOther(other, { make, metric, resource, name: source.name });
+    return make.failed(
+      `no series ${metric}`,
+      'scrape the kubelets: https://NODE:10250/metrics/cadvisor (kube-prometheus-stack: kubelet.enabled, ' +
+        'kubelet.serviceMonitor.cAdvisor); check Status > Targets of Prometheus for targets that are down',
+    );
+  }
+  const options = { isCounter: metric.endsWith('_total') };
+  const schemes = await readLabelSchemes(runQuery, metric, namespaces);
+  const [scheme = null, second] = schemes;
+  if (second !== undefined)
+    return make.failed(
+      `the labels of ${metric} differ between namespaces (${schemes.map(describeScheme).join('; ')})`,
+      `${key}: '${queryForSchemes(metric, schemes, options)}'`,
+    );
+  const present = new Set(some.series.flatMap(({ labels }) => Object.keys(labels)));
+  const labels = scheme ?? findLabelScheme(present);
+  if (labels === null)
+    return make.failed(
+      `${metric} has no labels for namespace and pod; it has ${listSome([...present].filter((label) => label !== '__name__').sort(), 12)}`,
+      'scrape /metrics/cadvisor of the kubelets rather than a standalone cAdvisor; remove labeldrop rules from the scrape config',
+    );
+  if (
+    !isDefaultScheme(labels) ||
+    (await onlyValueOf(runQuery, `count(${metric}{container!="", container!="POD"})`)) === null
+  ) {
+    const container = isDefaultScheme(labels) ? null : labels.container;
+    const query = resourceQueryFor(metric, { ...labels, container }, options);
+    return make.failed(
+      `the labels of ${metric} are not those that ${key} expects (${describeScheme({ ...labels, container })} instead of namespace, pod, container)`,
+      `${key}: '${query}'`,
+    );
+  }
+  return explainNoSeriesInNamespaces(context, {
+    metric,
+    namespaces,
+    selector: selector?.text ?? metric,
+    key,
+    make,
+  });
+}
+
+/** The attributes of the kubelet stats receiver from which the labels are made. */
+const ATTRIBUTES = '[k8s.namespace.name, k8s.pod.name, k8s.container.name]';
+
+function reportOther(
+  { metric: found, of, query, labels, windowSeconds }: OtherExporter,
+  {
+    make,
+    metric,
+    resource,
+    name,
+  }: {
+    readonly make: ReturnType<typeof resultsOf>;
+    readonly metric: string;
+    readonly resource: string;
+    readonly name: string;
+  },
+): CheckResult {
+  const message = `no series ${metric}; the data source has ${found} of ${of}`;
+  if (query === null)
+    return make.failed(
+      `${message}, without labels for namespace and pod; it has ${listSome(labels, 12) || 'no labels'}`,
+      `make labels of the resource attributes: otlp.promote_resource_attributes: ${ATTRIBUTES} in the config of ` +
+        'Prometheus, or resource_to_telemetry_conversion: { enabled: true } in the exporter of the Collector',
+    );
+  const window =
+    windowSeconds === null
+      ? ''
+      : `, and prometheus.${name}.resourceWindows: { ${resource}: ${windowSeconds} }`;
+  return make.failed(message, `prometheus.${name}.resourceQueries.${resource}: '${query}'${window}`);
+}
+
+function describeScheme({ namespace, pod, container }: LabelScheme): string {
+  return [namespace, pod, container ?? 'no label for containers'].join(', ');
+}
+
+async function explainMissingNamespaces(
+  { source, runQuery }: SourceContext,
+  resource: string,
+  { missing, query }: { readonly missing: readonly string[]; readonly query: string },
+): Promise<CheckResult> {
+  const make = resultsOf('resource-series', sourceSubject(source));
+  const metric = vectorSelectors(query)[0]?.metric ?? null;
+  const schemes = metric === null ? [] : await readLabelSchemes(runQuery, metric, missing);
+  const others = schemes.filter((scheme) => !isDefaultScheme(scheme));
+  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
+  if (metric === null || others.length === 0)
+    return make.warning(
+      `no ${resource} series of namespace ${listSome(missing)}`,
+      'ignore this if no pod runs there yet; otherwise check that the nodes of the pods are scraped, and that no drop rule of the scrape config removes the namespace',
+    );
+  const own = source.resourceQueries[resource] ?? '';
+  return make.failed(
+    `the labels of ${metric} in namespace ${listSome(missing)} are not those that ${key} expects (${others.map(describeScheme).join('; ')} instead of namespace, pod, container)`,
+    `${key}: '${own} or ${queryForSchemes(metric, others, { isCounter: metric.endsWith('_total') })}'`,
+  );
+}
+
+async function explainNoSeriesInNamespaces(
+  { runQuery, source }: SourceContext,
+  known: {
+    readonly metric: string;
+    readonly namespaces: readonly string[];
+    readonly selector: string;
+    readonly key: string;
+    readonly make: ReturnType<typeof resultsOf>;
+  },
+): Promise<CheckResult> {
+  const { metric, namespaces, selector, key, make } = known;
+  if ((await onlyValueOf(runQuery, `count(${selector})`)) !== null)
+    return make.failed(
+      `${metric} has series, but rate over ${source.resourceWindowSeconds} s returns none: the window contains fewer than two samples`,
+      'see scrape-interval; if Prometheus or the pods have just started, wait for two scrapes',
+    );
+  const others = labelValues(await runQuery(`group by (namespace) (${metric})`), 'namespace');
+  if (namespaces.length > 0 && others.length > 0)
+    return make.failed(
+      `no series ${metric} of namespace ${listSome(namespaces)}; it has series of ${listSome(others)}`,
+      `correct the namespace in the documents, or scrape the nodes of their pods with this Prometheus (matcher: namespace=~"${namespacesPattern(namespaces)}")`,
+    );
+  return make.failed(
+    `${key} matches no series of ${metric}`,
+    `find the matcher that excludes them, and remove it: ${selector}`,
+  );
+}
+
+async function onlyValueOf(runQuery: SourceContext['runQuery'], query: string): Promise<number | null> {
+  return onlyValue(await runQuery(query));
+}

@@ -1,0 +1,246 @@
+import { findSharedTargets } from '../../control/cycle/shared-targets.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
+import { readAnswers } from '../../prometheus/metric-source.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { withDeadline } from '../../units/clock.js';
+import { checkCluster } from './cluster.js';
+import { checkClusterClock } from './cluster-clock.js';
+import { checkCustomResources } from './custom-resources.js';
+import { checkDecision } from './decision.js';
+import { checkLease } from './lease.js';
+import { checkNotifications } from './notifications.js';
+import { checkOtherScaler } from './other-scaler.js';
+import { checkPermissions } from './permissions.js';
+import { checkPodStart } from './pod-start.js';
+import { checkPods } from './pods.js';
+import { checkHistory, checkPrometheus } from './prometheus.js';
+import { checkPrometheusClock } from './prometheus-clock.js';
+import { checkQuery } from './query.js';
+import { checkQueryWindow } from './query-window.js';
+import { checkReplicasWriter } from './replicas-writer.js';
+import { checkRequests } from './requests.js';
+import { checkResourceSeries } from './resource-series.js';
+import { checkSampleAge } from './sample-age.js';
+import { checkScrapeInterval } from './scrape-interval.js';
+import { checkSpikes } from './spikes.js';
+import { checkState } from './state.js';
+import { checkTarget } from './target.js';
+import type { CheckName } from './check-names.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import {
+  CLUSTER_SUBJECT,
+  type ClusterContext,
+  type DoctorContext,
+  type SourceContext,
+  sourceSubject,
+} from './context.js';
+import { judgeFlavor } from './flavor.js';
+import { suggestPrometheus } from './suggest-prometheus.js';
+import { openCluster } from './open-cluster.js';
+import { openDataSource } from './open-data-source.js';
+import { readClusterFacts, type ScalerFacts } from './scaler-facts.js';
+
+type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
+type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
+
+/** Run only if the data source answers. */
+const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
+  ['prometheus-clock', checkPrometheusClock],
+  ['resource-series', checkResourceSeries],
+  ['scrape-interval', checkScrapeInterval],
+  ['sample-age', checkSampleAge],
+];
+
+/** Run only if the API server answers. */
+const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
+  ['cluster-clock', checkClusterClock],
+  ['permissions', checkPermissions],
+  ['lease', checkLease],
+  ['state', checkState],
+  ['custom-resources', checkCustomResources],
+];
+
+/** Checks of the account and objects of the service, which `validate --live` skips. */
+const SERVICE_CHECKS: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state', 'custom-resources']);
+
+const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
+  ['target', checkTarget],
+  ['pods', checkPods],
+  ['requests', checkRequests],
+  ['other-scaler', checkOtherScaler],
+  ['replicas-writer', checkReplicasWriter],
+  ['query', checkQuery],
+  ['query-window', checkQueryWindow],
+  ['pod-start', checkPodStart],
+  ['spikes', checkSpikes],
+  ['decision', checkDecision],
+];
+
+interface ChecksInput extends Omit<DoctorContext, 'signal'> {
+  readonly signal: AbortSignal;
+  /** All documents, to find shared targets; `scalers` are the documents to check. */
+  readonly allScalers: readonly Scaler[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string | null;
+  readonly includesServiceChecks: boolean;
+}
+
+const WHOLE_MS = 55_000;
+const CONCURRENT_SCALERS = 8;
+
+/** Sends read requests only. */
+export async function runChecks(input: ChecksInput): Promise<readonly CheckResult[]> {
+  const { clock, signal: parent } = input;
+  return withDeadline(clock, { ms: WHOLE_MS, parent }, async (signal) => {
+    const limited = { ...input, signal };
+    const [sources, cluster, receivers] = await Promise.all([
+      checkSources(limited),
+      checkClusterServices(limited),
+      input.includesServiceChecks ? checkNotifications(limited) : [],
+    ]);
+    try {
+      const ofScalers = await checkScalers(limited, {
+        sources: sources.answering,
+        cluster: cluster.context,
+      });
+      const ofSources =
+        cluster.context === null
+          ? sources.results
+          : await suggestPrometheus(sources.results, cluster.context);
+      return [...ofSources, ...receivers, ...cluster.results, ...ofScalers];
+    } finally {
+      cluster.close();
+    }
+  });
+}
+
+async function checkSources(context: DoctorContext): Promise<{
+  readonly results: readonly CheckResult[];
+  readonly answering: ReadonlyMap<string, SourceContext>;
+}> {
+  const answering = new Map<string, SourceContext>();
+  const results = await Promise.all(
+    Object.values(context.config.prometheus).map(async (source) => {
+      const opened = openDataSource(context, source);
+      const reached = await checkPrometheus(opened);
+      const subject = sourceSubject(source);
+      if (reached.every(({ status }) => status === 'failed'))
+        return [...reached, ...skipAll(SOURCE_CHECKS, { subject, why: 'the data source does not answer' })];
+      const recognized = await opened.recognized();
+      answering.set(source.name, recognized);
+      const flavors = await judgeFlavor(opened);
+      const history = await checkHistory(recognized);
+      return [...reached, ...flavors, ...history, ...(await runAll(SOURCE_CHECKS, recognized))];
+    }),
+  );
+  return { results: results.flat(), answering };
+}
+
+interface CheckedCluster {
+  readonly results: readonly CheckResult[];
+  /** Null if the API server does not answer. */
+  readonly context: ClusterContext | null;
+  readonly close: () => void;
+}
+
+async function checkClusterServices(input: ChecksInput): Promise<CheckedCluster> {
+  const checks = CLUSTER_CHECKS.filter(([name]) => input.includesServiceChecks || !SERVICE_CHECKS.has(name));
+  const skipped = skipAll(checks, { subject: CLUSTER_SUBJECT, why: 'the API server does not answer' });
+  const opened = await openCluster(input);
+  if ('status' in opened) return { results: [opened, ...skipped], context: null, close: () => undefined };
+  const { context, close } = opened;
+  const reached = await checkCluster(context);
+  if (reached.some(({ status }) => status === 'failed'))
+    return { results: [...reached, ...skipped], context: null, close };
+  return { results: [...reached, ...(await runAll(checks, context))], context, close };
+}
+
+interface ReachedSystems {
+  readonly sources: ReadonlyMap<string, SourceContext>;
+  /** Null if the API server does not answer. */
+  readonly cluster: ClusterContext | null;
+}
+
+async function checkScalers(
+  input: ChecksInput,
+  { sources, cluster }: ReachedSystems,
+): Promise<readonly CheckResult[]> {
+  const { scalers, allScalers, clock, signal, config } = input;
+  const shared = findSharedTargets(allScalers);
+  // Unreachable data sources are not queried.
+  const answers = readAnswers(
+    {
+      sources: new Map(
+        Object.entries(config.prometheus).map(([name, source]) => [
+          name,
+          sources.get(name)?.source ?? source,
+        ]),
+      ),
+      clock,
+      onQuery: () => undefined,
+      createClient: (source) =>
+        sources.has(source.name) ? createPrometheusClient(source, clock, input.env) : UNREACHABLE_CLIENT,
+    },
+    scalers,
+    signal,
+  );
+  const results: CheckResult[][] = scalers.map(() => []);
+  const queue = [...scalers.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [index, scaler] = next;
+      results[index] = await checkScaler(scaler, { sources, cluster, input, answers, shared });
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_SCALERS }, work));
+  return results.flat();
+}
+
+const UNREACHABLE_CLIENT: PrometheusClient = {
+  query: () =>
+    Promise.resolve({ class: 'failed', reason: 'connection', message: 'the data source does not answer' }),
+  startTime: () => Promise.resolve(null),
+};
+
+interface ScalerInput extends ReachedSystems {
+  readonly input: ChecksInput;
+  readonly answers: Promise<ReadonlyMap<Scaler, readonly Answer[]>>;
+  readonly shared: ReadonlyMap<string, string>;
+}
+
+async function checkScaler(
+  scaler: Scaler,
+  { sources, cluster, answers, shared, input }: ScalerInput,
+): Promise<CheckResult[]> {
+  const key = scalerKey(scaler);
+  if (input.signal.aborted)
+    return skipAll(SCALER_CHECKS, {
+      subject: key,
+      why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
+    });
+  const [known, facts] = await Promise.all([
+    answers,
+    cluster === null ? null : readClusterFacts(cluster, scaler),
+  ]);
+  return runAll(SCALER_CHECKS, {
+    scaler,
+    cluster: facts,
+    context: cluster,
+    answers: known.get(scaler) ?? [],
+    sources,
+    sharesTargetWith: shared.get(key) ?? null,
+    isDryRun: scaler.spec.dryRun || input.isDryRun === true,
+  });
+}
+
+async function runAll<Facts>(checks: readonly Check<Facts>[], facts: Facts): Promise<CheckResult[]> {
+  return (await Promise.all(checks.map(async ([, run]) => run(facts)))).flat();
+}
+
+function skipAll(
+  checks: readonly (readonly [CheckName, unknown])[],
+  { subject, why }: { readonly subject: string; readonly why: string },
+): CheckResult[] {
+  return checks.map(([name]) => resultsOf(name, subject).skipped(why));
+}

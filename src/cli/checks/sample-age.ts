@@ -1,0 +1,205 @@
+import { oldAfterSeconds, type TargetAge, whyOld } from '../../prometheus/source/judge-ages.js';
+import { maxAgeOf } from '../../prometheus/queries/sample-ages.js';
+import { metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import {
+  type CheckedSelector,
+  readIntervals,
+  readTargets,
+  Unanswered,
+} from '../../prometheus/queries/target-ages.js';
+import { resourceQuery } from '../../prometheus/data-source/resource-queries.js';
+import { selectedRanges } from '../../promql/ranges.js';
+import { inSeconds } from '../../units/format-seconds.js';
+import { listSome } from '../output/list-some.js';
+import { type SourceContext, sourceSubject } from './context.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import { usedResources } from './used-resources.js';
+
+/** Each selector takes about four queries. */
+const MAX_SELECTORS = 40;
+const CONCURRENT_SELECTORS = 4;
+
+interface UsedSelector extends CheckedSelector {
+  /** The resource, or the scaler and the name of its metric. */
+  readonly user: string;
+}
+
+type Lag =
+  | { readonly kind: 'rejected' | 'empty'; readonly user: string }
+  | { readonly kind: 'unknown'; readonly user: string; readonly why: string }
+  | ReadLag;
+
+interface ReadLag {
+  readonly kind: 'read';
+  readonly user: string;
+  readonly isRange: boolean;
+  /** Null: the samples are fresh. */
+  readonly why: string | null;
+  /** The highest age in seconds that is within its bound, of the newest samples of all targets. */
+  readonly ageSeconds: number;
+  /** Number of targets whose newest sample is older or missing. */
+  readonly lateTargets: number;
+  readonly targets: number;
+  readonly intervalSeconds: number;
+  readonly boundSeconds: number;
+}
+
+/**
+ * Checks the age of the newest samples that the metrics of the documents read. The service does the same before a
+ * scale-down, but not for all targets of a selector together.
+ */
+export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
+  const make = resultsOf('sample-age', sourceSubject(context.source));
+  const used = usedSelectors(context);
+  if (used.length === 0) return [make.skipped('no document has a metric whose age is checked here')];
+  const lags: Lag[] = [];
+  const queue = used.slice(0, MAX_SELECTORS);
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      lags.push(await readLag(next, context));
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_SELECTORS }, work));
+  return judgeLags(lags, { make, name: context.source.name, unchecked: used.length - lags.length });
+}
+
+/** Returns each distinct selector of the resource queries and of the queries of all documents. */
+function usedSelectors(context: SourceContext): readonly UsedSelector[] {
+  const { source, scalers } = context;
+  const found = new Map<string, UsedSelector>();
+  const add = (user: string, query: string, maxAgeSeconds: number | null): void => {
+    if (maxAgeSeconds === 0) return;
+    for (const { selector, rangeSeconds, offsetSeconds } of selectedRanges(query)) {
+      const key = `${selector.text} ${rangeSeconds} ${offsetSeconds} ${maxAgeSeconds ?? ''}`;
+      if (found.has(key)) continue;
+      found.set(key, {
+        user,
+        text: selector.text,
+        rangeSeconds,
+        offsetSeconds,
+        by: 'by (job, instance)',
+        pods: null,
+        isOfPods: false,
+        isVictoriaMetrics: source.flavor === 'victoriametrics',
+        defaultInterval: source.scrapeIntervalSeconds,
+        maxAgeSeconds,
+        valueAtSeconds: null,
+      });
+    }
+  };
+  for (const { resource, namespaces } of usedResources(context))
+    add(resource, resourceQuery(source, resource, namespaces) ?? '', source.maxSampleAgeSeconds ?? null);
+  for (const scaler of scalers)
+    for (const metric of scaler.spec.metrics) {
+      if (metric.source !== source.name || metric.type === 'Resource' || metric.type === 'ContainerResource')
+        continue;
+      const query = metricQuery(metric, scaler, source) ?? '';
+      add(`${metric.name} of ${scaler.key}`, query, maxAgeOf(metric, source));
+    }
+  return [...found.values()];
+}
+
+async function readLag(selector: UsedSelector, { runQuery }: SourceContext): Promise<Lag> {
+  const { user, rangeSeconds } = selector;
+  try {
+    const intervals = await readIntervals(selector, runQuery);
+    const targets = await readTargets(selector, intervals, runQuery);
+    if (targets === null) return { kind: 'rejected', user };
+    if (targets.length === 0) return { kind: 'empty', user };
+    const boundOf = ({ intervalSeconds }: TargetAge): number => oldAfterSeconds(intervalSeconds, selector);
+    const fresh = targets.filter((one) => one.ageSeconds !== null && one.ageSeconds <= boundOf(one));
+    const [shown] = [...(fresh.length === 0 ? targets : fresh)].sort(
+      (one, other) => (other.ageSeconds ?? 0) - (one.ageSeconds ?? 0),
+    );
+    const intervalSeconds = shown?.intervalSeconds ?? intervals.longest;
+    return {
+      kind: 'read',
+      user,
+      isRange: rangeSeconds > 0,
+      why: whyOld(targets, selector),
+      ageSeconds: shown?.ageSeconds ?? 0,
+      lateTargets: targets.length - fresh.length,
+      targets: targets.length,
+      intervalSeconds,
+      boundSeconds: oldAfterSeconds(intervalSeconds, selector),
+    };
+  } catch (error) {
+    if (error instanceof Unanswered) return { kind: 'unknown', user, why: error.message };
+    throw error;
+  }
+}
+
+function judgeLags(
+  lags: readonly Lag[],
+  {
+    make,
+    name,
+    unchecked,
+  }: { readonly make: ResultBuilder; readonly name: string; readonly unchecked: number },
+): readonly CheckResult[] {
+  const read = lags.flatMap((lag) => (lag.kind === 'read' ? [lag] : []));
+  const old = read.filter(({ why }) => why !== null).sort(byLag);
+  const [freshest] = read.filter(({ why }) => why === null).sort(byLag);
+  const results: CheckResult[] = [];
+  const [worst] = old;
+  if (worst !== undefined) results.push(make.failed(sayOld(worst, old), fixOld(name)));
+  const rejected = lags.filter(({ kind }) => kind === 'rejected');
+  if (rejected.length > 0)
+    results.push(
+      make.warning(
+        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so old samples are not noticed there and can scale down`,
+        'allow timestamp() and offset at the server, or set freshness on Object and External metrics; ' +
+          `prometheus.${name}.maxSampleAgeSeconds: 0 accepts samples of any age`,
+      ),
+    );
+  const [unknown] = lags.flatMap((lag) => (lag.kind === 'unknown' ? [lag] : []));
+  if (unknown !== undefined)
+    results.push(
+      make.warning(
+        `the age of the samples of ${unknown.user} is unknown: ${unknown.why}`,
+        'until the server answers the queries for the age, the metric can scale up but not down',
+      ),
+    );
+  if (results.length > 0) return results;
+  if (freshest === undefined) return [make.skipped(`the data source has no samples of ${sayUsers(lags)}`)];
+  const rest = unchecked === 0 ? '' : `; ${unchecked} more selectors were not checked`;
+  return [make.ok(`${sayFresh(freshest)}${rest}`)];
+}
+
+function byLag(one: ReadLag, other: ReadLag): number {
+  return other.ageSeconds / other.boundSeconds - one.ageSeconds / one.boundSeconds;
+}
+
+function sayFresh({
+  user,
+  ageSeconds,
+  lateTargets,
+  targets,
+  intervalSeconds,
+  boundSeconds,
+}: ReadLag): string {
+  const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets are older`;
+  return (
+    `newest samples of ${user} up to ${Math.round(ageSeconds)} s old ` +
+    `(scrape interval ${inSeconds(intervalSeconds)}, bound ${inSeconds(boundSeconds)})${late}`
+  );
+}
+
+function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly ReadLag[]): string {
+  const others = new Set(old.map((one) => one.user));
+  others.delete(user);
+  const more = others.size === 0 ? '' : `; so ${others.size === 1 ? 'is' : 'are'} ${listSome([...others])}`;
+  const effect = isRange ? 'a rate reads too low, so it scales up too late' : 'it scales up too late';
+  return `${user}: ${why ?? ''}, bound ${inSeconds(boundSeconds)}; ${effect} and does not scale down${more}`;
+}
+
+function sayUsers(lags: readonly Lag[]): string {
+  return listSome([...new Set(lags.map(({ user }) => user))]);
+}
+
+function fixOld(name: string): string {
+  return (
+    'find what is late: scrapes (up == 0), remote write (prometheus_remote_storage_samples_pending), recording rules ' +
+    '(prometheus_rule_group_iterations_missed_total); for samples that are always this late, read them with offset, or set ' +
+    `maxSampleAgeSeconds of the metric or of prometheus.${name}`
+  );
+}

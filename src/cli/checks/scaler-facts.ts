@@ -1,0 +1,113 @@
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
+import { listHpas } from '../../kubernetes/hpa.js';
+import { createPodReader, type WatchedPod } from '../../kubernetes/pods/watched-pod.js';
+import { getScale } from '../../kubernetes/scale.js';
+import { formatSelector } from '../../kubernetes/pods/selectors.js';
+import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../kubernetes/targets.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
+import { readWorkload } from '../../kubernetes/workload.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.js';
+import { orError } from './or-error.js';
+
+export interface OwnedPod extends WatchedPod {
+  /** Workload that owns the pod; null: the pod has no controller. */
+  readonly workload: { readonly kind: string; readonly name: string } | null;
+}
+
+/** A value that could not be read is an error. */
+export interface ClusterFacts {
+  readonly target: ScaleTarget | KubernetesError;
+  /** Null if the account may not read it. For kinds outside of `apps`, the service needs only `scale`. */
+  readonly object: JsonObject | null;
+  /** Pods that match the selector; null if the target could not be read. */
+  readonly pods: readonly OwnedPod[] | KubernetesError | null;
+  readonly others: readonly OtherScaler[] | KubernetesError;
+}
+
+export interface ScalerFacts {
+  readonly scaler: Scaler;
+  /** Null if the API server does not answer. */
+  readonly cluster: ClusterFacts | null;
+  /** Null if the API server does not answer. */
+  readonly context: ClusterContext | null;
+  /** In the order of `spec.metrics`. */
+  readonly answers: readonly Answer[];
+  /** Name -> data source that answers. */
+  readonly sources: ReadonlyMap<string, SourceContext>;
+  /** Another document with the same target; null: none. */
+  readonly sharesTargetWith: string | null;
+  readonly isDryRun: boolean;
+}
+
+/** Never throws a `KubernetesError`. */
+export async function readClusterFacts(context: ClusterContext, scaler: Scaler): Promise<ClusterFacts> {
+  const [{ target, object }, others] = await Promise.all([
+    readTarget(context, scaler),
+    orError(() => listHpas(context.transport, scaler.namespace, context.signal)),
+  ]);
+  const pods = target instanceof KubernetesError ? null : await orError(() => listPods(context, target));
+  return { target, object, pods, others };
+}
+
+async function readTarget(
+  context: ClusterContext,
+  { namespace, spec: { scaleTargetRef: ref } }: Scaler,
+): Promise<Pick<ClusterFacts, 'target' | 'object'>> {
+  const { transport, discovery, signal } = context;
+  const kind = await orError(() => discovery.find(ref, signal));
+  if (kind instanceof KubernetesError) return { target: kind, object: null };
+  const workload = { transport, kind, namespace, ref, signal };
+  const [object, scale] = await Promise.all([
+    orError(() => readWorkload(workload, REQUEST_MS)),
+    orError(() => getScale(workload)),
+  ]);
+  const read = object instanceof KubernetesError ? null : object;
+  const watched = read === null ? null : readWatchedTarget(read);
+  if (scale instanceof KubernetesError) return { target: scale, object: read };
+  const target = await orError(() => {
+    if (watched?.owner != null) return Promise.resolve(toScaleTarget(ref, watched));
+    const { selector: written, ...counts } = scale;
+    const selector = usableSelector(written, `reading scale of ${nameTarget(namespace, ref)}`);
+    const managers = watched === null ? {} : { replicasManagers: watched.replicasManagers };
+    const annotations = watched?.annotations ?? {};
+    return Promise.resolve({ ref, namespace, ...counts, selector, annotations, ...managers });
+  });
+  return { target, object: read };
+}
+
+async function listPods(
+  { transport, signal }: ClusterContext,
+  { namespace, selector }: ScaleTarget,
+): Promise<readonly OwnedPod[]> {
+  const readPod = createPodReader();
+  const convert = (object: JsonObject): OwnedPod | null => {
+    const pod = readPod(object);
+    return pod === null ? null : { ...pod, workload: workloadOf(object, pod.labels) };
+  };
+  const scope = resourceScope('/api/v1', 'pods', namespace);
+  const labelSelector = formatSelector(selector);
+  const { items } = await listAll({ transport, scope, convert, labelSelector, signal });
+  return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Labels of the pods of a ReplicaSet, set by Deployments and Argo Rollouts. */
+const HASH_LABELS = { 'pod-template-hash': 'Deployment', 'rollouts-pod-template-hash': 'Rollout' } as const;
+
+/** The ReplicaSet `NAME-HASH` of a pod with this hash label belongs to the Deployment or Rollout NAME. */
+function workloadOf(object: JsonObject, labels: Readonly<Record<string, string>>): OwnedPod['workload'] {
+  const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
+  const owner = owners.find((reference) => reference['controller'] === true);
+  const kind = textIn(owner ?? null, 'kind');
+  const name = textIn(owner ?? null, 'name');
+  if (kind === null || name === null) return null;
+  if (kind !== 'ReplicaSet') return { kind, name };
+  for (const [label, above] of Object.entries(HASH_LABELS)) {
+    const hash = labels[label];
+    if (hash !== undefined && name.endsWith(`-${hash}`))
+      return { kind: above, name: name.slice(0, -hash.length - 1) };
+  }
+  return { kind, name };
+}

@@ -1,0 +1,86 @@
+import { resourceQuery, takesWindow } from '../../prometheus/data-source/resource-queries.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { vectorSelectors } from '../../promql/vector-selectors.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import { type SourceContext, sourceSubject } from './context.js';
+import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-times.js';
+import { usedResources } from './used-resources.js';
+
+/** Ranges to measure the interval. The second one is used if the first one contains only one scrape. */
+const MEASURE_SECONDS = [900, 7200];
+/** `rate` needs two samples. */
+const MIN_SAMPLES = 2;
+/** With fewer samples, one failed scrape can cause a gap. */
+const RECOMMENDED_SAMPLES = 4;
+/** The interval and the window that docs/guides/tune.md recommends. */
+const ADVISED_SECONDS = 15;
+const ADVISED_WINDOW_SECONDS = RECOMMENDED_SAMPLES * ADVISED_SECONDS;
+
+export async function checkScrapeInterval(context: SourceContext): Promise<readonly CheckResult[]> {
+  const { source } = context;
+  const make = resultsOf('scrape-interval', sourceSubject(source));
+  const used = usedResources(context).find(({ resource }) => takesWindow(source, resource));
+  if (used === undefined)
+    return [make.skipped('no document uses a resource whose query has a range, such as cpu')];
+  const query = resourceQuery(source, used.resource, used.namespaces) ?? '';
+  const selector = vectorSelectors(query).find(({ range }) => range !== null);
+  if (selector === undefined) return [make.skipped('the resource query has no range selector')];
+  let times: readonly number[] | null = [];
+  for (const seconds of MEASURE_SECONDS) {
+    times = await readScrapeTimes(context, selector, Math.max(seconds, 2 * source.resourceWindowSeconds));
+    if (times === null || times.length > 1) break;
+  }
+  if (times === null) return [make.skipped('the timestamps of the samples cannot be read')];
+  if (times.length === 0) return [make.skipped(`the data source has no ${used.resource} series`)];
+  const exactSeconds = scrapeIntervalOf(times);
+  if (exactSeconds === null)
+    return [make.skipped(`${used.resource} has a single sample, so the interval is not known yet`)];
+  const intervalSeconds = roundInterval(exactSeconds);
+  const inWindow = scrapesWithin(times, source.resourceWindowSeconds, intervalSeconds);
+  return [judgeScrapes(make, source, { inWindow, interval: intervalSeconds })];
+}
+
+function judgeScrapes(
+  make: ReturnType<typeof resultsOf>,
+  source: SourceConfig,
+  { inWindow, interval }: { readonly inWindow: number; readonly interval: number },
+): CheckResult {
+  const key = `prometheus.${source.name}`;
+  const fix =
+    `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, RECOMMENDED_SAMPLES * interval)} }, ` +
+    `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
+  const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${inWindow} ${inWindow === 1 ? 'sample' : 'samples'}`;
+  if (inWindow < MIN_SAMPLES) return make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix);
+  if (inWindow < RECOMMENDED_SAMPLES)
+    return make.warning(
+      `${fact}; at least ${RECOMMENDED_SAMPLES} are recommended, so that a failed scrape leaves no gap`,
+      fix,
+    );
+  return make.ok(`scraped every ${interval} s${adviceFor(source, interval)}`);
+}
+
+/** Returns the settings that docs/guides/tune.md recommends; empty if they are in use. */
+function adviceFor(
+  {
+    resourceWindowSeconds,
+    learnedIntervalSeconds,
+  }: Pick<SourceConfig, 'resourceWindowSeconds' | 'learnedIntervalSeconds'>,
+  interval: number,
+): string {
+  const isLearned = typeof learnedIntervalSeconds === 'number';
+  const settings = [
+    ...(interval <= ADVISED_SECONDS ? [] : [`scrape_interval: ${ADVISED_SECONDS}s`]),
+    ...(isLearned ? [] : [`resourceWindowSeconds: ${ADVISED_WINDOW_SECONDS}`]),
+  ];
+  const isShort = resourceWindowSeconds <= ADVISED_WINDOW_SECONDS || settings.length === 0;
+  const advice = isShort ? '' : ` (${settings.join(' and ')} would follow the load sooner)`;
+  return `${isLearned ? `, so that the window is ${resourceWindowSeconds} s` : ''}${advice}`;
+}
+
+const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];
+
+/** Rounds to a common interval within 5 %, because scrapes are slightly early or late. */
+function roundInterval(seconds: number): number {
+  const usual = USUAL_SECONDS.find((one) => Math.abs(one - seconds) <= seconds / 20);
+  return usual ?? Math.max(1, Math.round(seconds));
+}

@@ -1,0 +1,78 @@
+import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { isOfResource, resourceQuery } from '../../prometheus/data-source/resource-queries.js';
+import { podsPattern } from '../../promql/pods-pattern.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
+import { type MetricSpec, type ScalerSpec, scalerKey } from '../../scaler/spec.js';
+import { milliToNumber } from '../../units/quantity.js';
+import { onlyValue } from './read-answer.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+/**
+ * Decisions follow a rise by this factor within `RISE` too late: by default, a decision at most doubles the replicas, and
+ * its metrics are late.
+ */
+const SPIKE_FACTOR = 3;
+const RISE = '5m';
+const LOOK_BACK = '6h';
+/** Each scaler takes a query over the time above, and all checks together have less than a minute. */
+const MOST_SCALERS = 50;
+
+/** Checks for rises of the load that a workload follows too late if it only has metrics of its pods. */
+export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, cluster, sources, context } = facts;
+  const make = resultsOf('spikes', scalerKey(scaler));
+  const { metrics } = scaler.spec;
+  const cpu = metrics.find(isCpu);
+  const source = cpu === undefined ? undefined : sources.get(cpu.source);
+  const read = cluster?.pods ?? null;
+  if (cpu === undefined || source === undefined || read === null || read instanceof KubernetesError)
+    return [make.ok('')];
+  if (!metrics.every(isOfResource) || (context?.scalers.length ?? 0) > MOST_SCALERS) return [make.ok('')];
+  const coresPerPod = targetCores(cpu, read[0]?.pod);
+  const query = resourceQuery(source.source, 'cpu', [scaler.namespace]) ?? '';
+  const usage = usageOf(query, scaler.spec);
+  if (coresPerPod === null || usage === null) return [make.ok('')];
+  // The minimum replicas carry smaller loads, so a rise needs no pods.
+  const least = coresPerPod * Math.max(1, scaler.spec.minReplicas);
+  const before = `clamp_min(last_over_time((${usage})[1m:1m] offset ${RISE}), ${least})`;
+  const answer = await source.runQuery(`max_over_time((${usage} / ${before})[${LOOK_BACK}:1m])`);
+  const factor = onlyValue(answer);
+  if (factor === null || !(factor >= SPIKE_FACTOR)) return [make.ok('')];
+  const who = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
+  return [
+    make.warning(
+      `in the last ${LOOK_BACK}, the CPU of ${who} rose to ${Math.round(factor * 10) / 10} times its value within ${RISE}, and its metrics follow such a rise late: the CPU of a pod ends at its limit, and that of a new pod counts after a whole window`,
+      'scale on a metric of the whole load: requests per second of the service, or jobs in the queue, as an External metric with averageValue',
+    ),
+  ];
+}
+
+type CpuMetric = Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>;
+
+function isCpu(metric: MetricSpec): metric is CpuMetric {
+  return isOfResource(metric) && metric.name === 'cpu';
+}
+
+/** Returns the target in cores per pod; null if the pod has no request for a utilization. */
+function targetCores({ target }: CpuMetric, pod: Pod | undefined): number | null {
+  if (target.type !== 'Utilization') return milliToNumber(target.milli);
+  if (pod === undefined) return null;
+  const own = pod.podRequests?.get('cpu');
+  const milli = own ?? [...pod.requests.values()].reduce((sum, one) => sum + (one.get('cpu') ?? 0n), 0n);
+  return milli === 0n ? null : (milliToNumber(milli) * target.percent) / 100;
+}
+
+/** Returns the query for the cores of the workload; null for a query whose series have other labels. */
+function usageOf(query: string, { scaleTargetRef: { kind, name } }: ScalerSpec): string | null {
+  const selectors = vectorSelectors(query);
+  const [selector] = selectors;
+  const isUsual = selector?.matchers.some(({ label }) => label === 'container') === true;
+  if (selector === undefined || !isUsual || selectors.some(({ text }) => text !== selector.text)) return null;
+  const ofPods = `pod=~${stringLiteral(podsPattern(kind, name))}`;
+  const own = withMatcher(selector, ofPods);
+  return `sum(${query.replaceAll(selector.text, own)})`;
+}

@@ -1,0 +1,102 @@
+import { readEntry } from '../../kubernetes/state/state-entry.js';
+import { configMapName, entryKey, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
+import { readStateMap, type StateMap } from '../../kubernetes/state/state-config-map.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
+import { listSome } from '../output/list-some.js';
+import { orError } from './or-error.js';
+import { reviewPermissions } from './review-permissions.js';
+import { permissionsBy } from '../../service/permissions.js';
+
+const DEGRADED = 'their scalers can scale up but not down';
+
+interface ReadConfigMap {
+  readonly name: string;
+  readonly map: StateMap | KubernetesError;
+}
+
+/** Checks that the ConfigMaps exist, that the account may patch them, and that their entries are valid. */
+export async function checkState(context: ClusterContext): Promise<readonly CheckResult[]> {
+  const { transport, signal, own } = context;
+  if (!own.keepsState) return [];
+  const make = resultsOf('state', CLUSTER_SUBJECT);
+  const names = Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket));
+  const access = { transport, namespace: own.namespace };
+  const read = await Promise.all(
+    names.map(async (name): Promise<ReadConfigMap> => ({
+      name,
+      map: await orError(() => readStateMap({ ...access, name })),
+    })),
+  );
+  const granted = permissionsBy(['state.enabled']);
+  const denied = await reviewPermissions(granted, [own.namespace], { transport, signal, make });
+  const results = [...judgeReads(read, own.namespace, make), ...denied, ...judgeEntries(read, context, make)];
+  const summary = `state in ${STATE_BUCKETS} ConfigMaps in namespace ${own.namespace}`;
+  return results.length === 0 ? [make.ok(summary)] : results;
+}
+
+/**
+ * Returns one result per reason, because sixteen missing ConfigMaps are one mistake. A forbidden read is a permission that
+ * the review finds.
+ */
+function judgeReads(
+  read: readonly ReadConfigMap[],
+  namespace: string,
+  make: ResultBuilder,
+): readonly CheckResult[] {
+  const failed = read.flatMap(({ name, map }) =>
+    map instanceof KubernetesError ? [{ name, error: map }] : [],
+  );
+  const [missing, others] = [
+    failed.filter(({ error }) => error.kind === 'not_found'),
+    failed.filter(({ error }) => error.kind !== 'not_found' && error.kind !== 'forbidden'),
+  ].map((group) => ({ group, names: listSome(group.map(({ name }) => name)) }));
+  const results: CheckResult[] = [];
+  if (missing !== undefined && missing.group.length > 0)
+    results.push(
+      make.failed(
+        `namespace ${namespace} has no ConfigMap ${missing.names}: ${DEGRADED}`,
+        `chart value state.enabled: true, or ${createLine(
+          missing.group.map(({ name }) => name),
+          namespace,
+        )}`,
+      ),
+    );
+  const [first] = others?.group ?? [];
+  if (others !== undefined && first !== undefined)
+    results.push(
+      make.failed(
+        `ConfigMap ${others.names} cannot be read: ${first.error.message}`,
+        `kubectl get configmap ${first.name} -n ${namespace}`,
+      ),
+    );
+  return results;
+}
+
+function createLine(names: readonly string[], namespace: string): string {
+  const numbers = names.map((name) => name.slice(name.lastIndexOf('-') + 1));
+  const list = names.length === STATE_BUCKETS ? `$(seq -w 0 ${STATE_BUCKETS - 1})` : numbers.join(' ');
+  return `for i in ${list}; do kubectl create configmap promscaler-state-$i -n ${namespace}; done`;
+}
+
+function judgeEntries(
+  read: readonly ReadConfigMap[],
+  { scalers, own: { namespace } }: ClusterContext,
+  make: ResultBuilder,
+): readonly CheckResult[] {
+  const keys = new Set(scalers.map(entryKey));
+  return read.flatMap(({ name, map }) => {
+    if (map instanceof KubernetesError) return [];
+    return Object.entries(map.data).flatMap(([key, text]) => {
+      const entry = readEntry(text);
+      if (!('problem' in entry)) return [];
+      const message = `the entry ${key} of ConfigMap ${name} is invalid: ${entry.problem}`;
+      const patch = JSON.stringify({ data: { [key]: null } });
+      const fix = `kubectl patch configmap ${name} -n ${namespace} --type merge -p '${patch}' removes it, and the windows of ${key.replace('.', '/')} restart`;
+      return keys.has(key)
+        ? [make.failed(`${message}; its scaler can scale up but not down`, fix)]
+        : [make.warning(message, fix)];
+    });
+  });
+}

@@ -1,0 +1,182 @@
+import { stringLiteral } from '../../promql/quoting.js';
+import {
+  type LabelMatcher,
+  type VectorSelector,
+  labelText,
+  metricText,
+  vectorSelectors,
+  withoutMatcher,
+} from '../../promql/vector-selectors.js';
+import { nearest } from '../../scaler/problems/nearest.js';
+import type { SourceContext } from './context.js';
+import { labelValues, onlyValue } from './read-answer.js';
+import { listSome } from '../output/list-some.js';
+
+interface NoSeriesReason {
+  /**
+   * Whether a selector has matched no sample for an hour, which is usually a mistake. False: the series have ended, or
+   * operators and functions remove them, which may be intended.
+   */
+  readonly isOfSelector: boolean;
+  readonly message: string;
+  readonly fix: string;
+}
+
+type RunQuery = SourceContext['runQuery'];
+
+/** Maximum numbers of selectors and matchers to test. Each test is a query. */
+const MAX_SELECTORS = 6;
+const MAX_MATCHERS = 8;
+
+/**
+ * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator or
+ * function. Returns null for a query without selectors.
+ */
+export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
+  const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);
+  for (const selector of selectors) {
+    const why = await explainSelector(runQuery, selector);
+    if (why !== null) return why;
+  }
+  const [first, second] = selectors;
+  if (first === undefined) return null;
+  if (second !== undefined)
+    return {
+      isOfSelector: false,
+      message: 'each selector matches series, but the operators between them remove all',
+      fix: `compare the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
+    };
+  return first.range === null
+    ? {
+        isOfSelector: false,
+        message: `${first.text} matches series, but a comparison or function removes all`,
+        fix: `run the query without it in the Prometheus UI: ${query}`,
+      }
+    : {
+        isOfSelector: false,
+        message: `${first.text} matches series, but they have too few samples in [${first.range}], or a comparison removes all`,
+        fix: `see query-window, or make the range longer: ${query}`,
+      };
+}
+
+async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Promise<NoSeriesReason | null> {
+  const { text, metric, matchers } = selector;
+  const range = selector.range ?? '5m';
+  if (await hasSeries(runQuery, text)) return null;
+  if (await hasSeries(runQuery, `last_over_time(${text}[1h])`))
+    return {
+      isOfSelector: false,
+      message: `${text} had samples in the last hour, but has none now`,
+      fix: 'check Status > Targets of Prometheus: the target is down, or the pods that exposed the metric are gone',
+    };
+  if (metric !== null && !(await hasSeries(runQuery, `last_over_time(${metricText(metric)}[${range}])`)))
+    return explainMissingMetric(runQuery, metric);
+  for (const matcher of matchers.slice(0, MAX_MATCHERS)) {
+    const rest = withoutMatcher(selector, matcher);
+    if (metric === null && matchers.length === 1) return null;
+    if (!(await hasSeries(runQuery, rest))) continue;
+    return explainMatcher(runQuery, rest, matcher);
+  }
+  const names = metric === null ? [] : await labelNames(runQuery, metricText(metric));
+  const absent = matchers.filter(({ label }) => !names.includes(label));
+  const notPromoted = absent.length === 0 ? null : await explainAttributes(runQuery, absent);
+  if (notPromoted !== null) return notPromoted;
+  const unknown = absent.map(({ label }) => label);
+  return {
+    isOfSelector: true,
+    message: `${text} matches no series, even without any one of its matchers${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
+    fix: `use matchers for the labels of ${metric ?? 'the metric'}: ${listSome(names, 12)}`,
+  };
+}
+
+async function explainMatcher(
+  runQuery: RunQuery,
+  rest: string,
+  matcher: LabelMatcher,
+): Promise<NoSeriesReason> {
+  const { label, text } = matcher;
+  const values = labelValues(await runQuery(`group by (${labelText(label)}) (${rest})`), label);
+  if (values.length > 0 && looksLikeRegex(matcher)) {
+    const operator = matcher.operator === '=' ? '=~' : '!~';
+    return {
+      isOfSelector: true,
+      message: `the matcher ${text} compares a regular expression as a string; ${label} is ${listSome(values)}`,
+      fix: `use the operator ${operator}: ${labelText(label)}${operator}${stringLiteral(matcher.value)}`,
+    };
+  }
+  if (values.length > 0) {
+    const near = nearest(matcher.value, values);
+    return {
+      isOfSelector: true,
+      message: `the matcher ${text} removes all series; without it ${label} is ${listSome(values)}`,
+      fix: `${labelText(label)}=${stringLiteral(near ?? values[0] ?? '')}`.concat(
+        near === null ? ', or another of these values' : '',
+      ),
+    };
+  }
+  const names = await labelNames(runQuery, rest);
+  const notPromoted = await explainAttributes(runQuery, [matcher]);
+  if (notPromoted !== null) return notPromoted;
+  const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
+  return {
+    isOfSelector: true,
+    message: `the matcher ${text} removes all series: they have no label ${label}, but ${listSome(names, 12)}`,
+    fix:
+      wanted == null
+        ? 'use a matcher for one of these labels, or remove it'
+        : `${labelText(wanted)}${matcher.operator}${stringLiteral(matcher.value)}`,
+  };
+}
+
+/** Returns the reason if `target_info` has the labels that the series lack; null otherwise. */
+async function explainAttributes(
+  runQuery: RunQuery,
+  matchers: readonly LabelMatcher[],
+): Promise<NoSeriesReason | null> {
+  const info = await labelNames(runQuery, 'target_info');
+  const found = matchers.filter(({ label }) => info.includes(label));
+  if (found.length === 0) return null;
+  const labels = found.map(({ label }) => label).join(', ');
+  // The attributes that name Kubernetes objects contain no underscores.
+  const attributes = found.map(({ label }) => label.replaceAll('_', '.')).join(', ');
+  const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
+  return {
+    isOfSelector: true,
+    message: `the series lack ${labels}, which only target_info has: resource attributes of OpenTelemetry that are not promoted to labels`,
+    fix: `otlp.promote_resource_attributes: [${attributes}] in the config of Prometheus; or remove the matcher, and append ${join}`,
+  };
+}
+
+const REGEX = /\.[*+]|\[[^[\]]+\]|\\\.|\|/;
+
+function looksLikeRegex({ operator, value }: LabelMatcher): boolean {
+  return (operator === '=' || operator === '!=') && REGEX.test(value);
+}
+
+async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise<NoSeriesReason> {
+  const words = metric.split('_');
+  const stem = words.slice(0, Math.max(1, Math.min(2, words.length - 1))).join('_');
+  const pattern = stringLiteral(`${stem}.*`);
+  const names = labelValues(await runQuery(`group by (__name__) ({__name__=~${pattern}})`), '__name__');
+  const near = nearest(metric, names);
+  const similar = names.length === 0 ? '' : `; it has ${listSome(names)}`;
+  return {
+    isOfSelector: true,
+    message: `Prometheus has no metric ${metric}${near === null ? similar : ''}`,
+    fix:
+      near === null
+        ? 'correct the name, or scrape its exporter (check Status > Targets of Prometheus)'
+        : `use ${near} instead`,
+  };
+}
+
+async function labelNames(runQuery: RunQuery, selector: string): Promise<readonly string[]> {
+  const answer = await runQuery(`topk(20, ${selector})`);
+  if (answer.class !== 'value' && answer.class !== 'partial') return [];
+  const names = new Set(answer.series.flatMap(({ labels }) => Object.keys(labels)));
+  return [...names].filter((name) => name !== '__name__').sort();
+}
+
+async function hasSeries(runQuery: RunQuery, expression: string): Promise<boolean> {
+  return onlyValue(await runQuery(`count(${expression})`)) !== null;
+}

@@ -1,0 +1,135 @@
+import type { JsonObject } from '../../kubernetes/api/json.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
+import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
+import type { CommandIo } from '../process/io.js';
+import { clusterError } from './cluster-error.js';
+import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from './find-service.js';
+import { VERSION } from '../process/version.js';
+import type { ResourceKind } from './source-kinds.js';
+
+/** Objects of one namespace, with the permissions of the user. Failures are `CommandError`s. */
+export interface ClusterObjects {
+  /** Null: there is no such object. */
+  readonly get: (kind: ResourceKind, name: string) => Promise<JsonObject | null>;
+  readonly list: (kind: ResourceKind) => Promise<readonly JsonObject[]>;
+  /** Returns false if the object exists. */
+  readonly create: (kind: ResourceKind, object: JsonObject) => Promise<boolean>;
+  /** Sends a merge patch. Not interrupted by a signal: half a hand-over leaves the workload without an autoscaler. */
+  readonly patch: (kind: ResourceKind, name: string, body: JsonObject) => Promise<void>;
+  /** Returns false if the object is not this version any more. A missing object is removed. */
+  readonly remove: (kind: ResourceKind, name: string, version: ObjectVersion) => Promise<boolean>;
+  readonly close: () => void;
+}
+
+export interface ObjectVersion {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** Distinguishes the user from the service in `managedFields`. */
+const FIELD_MANAGER = 'promscaler-adopt';
+
+/** Sends no request yet. */
+export async function openObjects(
+  namespace: string,
+  options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
+  io: CommandIo,
+): Promise<ClusterObjects> {
+  const connection = await connectToCluster(options, io);
+  const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
+  const { signal } = io;
+  const send = async (
+    kind: ResourceKind,
+    request: Pick<KubernetesRequest, 'method' | 'verb' | 'signal' | 'body'> & { readonly name?: string },
+  ): Promise<JsonObject> => {
+    const { name, ...rest } = request;
+    const { path } = resourceScope(kind.root, kind.plural, namespace);
+    const isWrite = request.method === 'POST' || request.method === 'PATCH';
+    return transport.request({
+      ...rest,
+      lane: request.method === 'GET' ? 'read' : 'write',
+      path: name === undefined ? path : `${path}/${encodeURIComponent(name)}`,
+      ...(isWrite ? { query: { fieldManager: FIELD_MANAGER } } : {}),
+      doing: `${DOING[request.method]} ${kind.word} ${namespace}${name === undefined ? '' : `/${name}`}`,
+      resource: kind.plural,
+      deadlineMs: ANSWER_DEADLINE_MS,
+    });
+  };
+  const failure = (error: unknown, kind: ResourceKind, verb: string): unknown =>
+    clusterError(error, { verb, plural: kind.plural, namespace }, (message) =>
+      kind.ifNotServed !== undefined && NOT_SERVED.test(message)
+        ? message.replace(NOT_SERVED, notServed(kind))
+        : message,
+    );
+  return {
+    get: async (kind, name) => {
+      try {
+        return await send(kind, { method: 'GET', verb: 'get', name, signal });
+      } catch (error) {
+        if (isMissing(error, name)) return null;
+        throw failure(error, kind, 'get');
+      }
+    },
+    list: async (kind) => {
+      try {
+        const scope = resourceScope(kind.root, kind.plural, namespace);
+        const { items } = await listAll({ transport, scope, convert: (object) => object, signal });
+        return items;
+      } catch (error) {
+        throw failure(error, kind, 'list');
+      }
+    },
+    create: async (kind, body) => {
+      try {
+        await send(kind, { method: 'POST', verb: 'create', body, signal: undefined });
+        return true;
+      } catch (error) {
+        if (error instanceof KubernetesError && error.kind === 'conflict') return false;
+        throw failure(error, kind, 'create');
+      }
+    },
+    patch: async (kind, name, body) => {
+      try {
+        await send(kind, { method: 'PATCH', verb: 'patch', name, body, signal: undefined });
+      } catch (error) {
+        throw failure(error, kind, 'patch');
+      }
+    },
+    remove: async (kind, name, { uid, resourceVersion }) => {
+      const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } };
+      try {
+        await send(kind, { method: 'DELETE', verb: 'delete', name, body, signal });
+        return true;
+      } catch (error) {
+        if (isMissing(error, name)) return true;
+        if (error instanceof KubernetesError && error.kind === 'conflict') return false;
+        throw failure(error, kind, 'delete');
+      }
+    },
+    close: transport.close,
+  };
+}
+
+const DOING = {
+  GET: 'reading',
+  POST: 'creating',
+  PUT: 'writing',
+  PATCH: 'patching',
+  DELETE: 'deleting',
+} as const;
+
+/** The answer to a missing object names it; that to a missing resource does not. */
+function isMissing(error: unknown, name: string): boolean {
+  return (
+    error instanceof KubernetesError && error.kind === 'not_found' && error.message.includes(`"${name}"`)
+  );
+}
+
+/** The answer to a request for a resource that the API server does not serve. */
+const NOT_SERVED = /404 Not Found: 404 page not found|the server could not find the requested resource/;
+
+function notServed({ plural, root, ifNotServed }: ResourceKind): string {
+  return `the API server does not serve ${plural} (${root.replace('/apis/', '')}). ${ifNotServed ?? ''}`;
+}

@@ -1,0 +1,107 @@
+import type { JsonSchema } from './json-schema.js';
+
+const text = (description: string): JsonSchema => ({ description, type: 'string' });
+const time = (description: string): JsonSchema => ({ description, type: 'string', format: 'date-time' });
+const count = (description: string): JsonSchema => ({ description, type: 'integer', format: 'int32' });
+const quantity = (description: string): JsonSchema => ({ description, 'x-kubernetes-int-or-string': true });
+
+function object(
+  description: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+): JsonSchema {
+  return { description, type: 'object', ...(required.length === 0 ? {} : { required }), properties };
+}
+
+const CURRENT = object('Current value of the metric. An unknown value is absent.', {
+  averageUtilization: count('Average usage in percent of the requests.'),
+  averageValue: quantity('Average value per pod.'),
+  value: quantity('Value for all pods together.'),
+});
+
+const METRIC = object('Identifies the metric.', { name: text('Name of the metric.') });
+
+const CURRENT_METRIC = object(
+  'Status of a metric, in the form of autoscaling/v2.',
+  {
+    type: text('Type of the metric: Resource, ContainerResource, Pods, Object or External.'),
+    resource: object('CPU or memory usage of whole pods.', {
+      name: text('Name of the resource: cpu or memory.'),
+      current: CURRENT,
+    }),
+    containerResource: object('CPU or memory usage of one container of each pod.', {
+      name: text('Name of the resource: cpu or memory.'),
+      container: text('Name of the container.'),
+      current: CURRENT,
+    }),
+    pods: object('Query with one series per pod.', { metric: METRIC, current: CURRENT }),
+    object: object('Query with one series.', {
+      metric: METRIC,
+      describedObject: object('Object that the metric describes.', {
+        apiVersion: text('GROUP/VERSION of the object.'),
+        kind: text('Kind of the object.'),
+        name: text('Name of the object.'),
+      }),
+      current: CURRENT,
+    }),
+    external: object('Query whose series are added up.', { metric: METRIC, current: CURRENT }),
+  },
+  ['type'],
+);
+
+const CONDITION = object(
+  'One aspect of the current state.',
+  {
+    type: text(
+      'Type of the condition: Accepted (the document is valid and in effect), Ready (its target can be scaled), or a condition of the last decision: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique.',
+    ),
+    status: {
+      ...text('Status of the condition: True, False or Unknown.'),
+      enum: ['True', 'False', 'Unknown'],
+    },
+    reason: text('Reason for the status, as a CamelCase word.'),
+    message: text('Human-readable details of the reason.'),
+    lastTransitionTime: time('When the status last changed.'),
+    observedGeneration: {
+      ...count('Generation of the Scaler that the condition refers to.'),
+      format: 'int64',
+    },
+  },
+  ['type', 'status'],
+);
+
+/** Only promscaler writes `status`. No field is required: unknown values are absent. */
+export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. Only promscaler writes it.', {
+  observedGeneration: {
+    ...count('Generation of the Scaler that the status refers to.'),
+    format: 'int64',
+  },
+  state: text(
+    'The state in one word, such as OK, AtMaximum, NoData, Conflict, Paused, Stabilizing or AtMinimum.',
+  ),
+  stateSince: time('When the state began.'),
+  cause: text('Why, in a few words. Absent: nothing is special.'),
+  currentReplicas: count('Replicas of the target.'),
+  desiredReplicas: count('Result of the last decision.'),
+  minReplicas: count('Lower bound in effect, of the document or a schedule.'),
+  maxReplicas: count('Upper bound in effect, of the document or a schedule.'),
+  reference: text('Kind and name of the target in effect, as a column of kubectl get scalers.'),
+  lastScaleTime: time('When promscaler last changed the replicas.'),
+  targets: text(
+    'Metrics with their current values and targets, as a column of kubectl get scalers; updated with each change of the counts, otherwise at most once a minute.',
+  ),
+  currentMetrics: {
+    description:
+      'Current values of the metrics, updated with each change of the counts, otherwise at most once a minute.',
+    type: 'array',
+    'x-kubernetes-list-type': 'atomic',
+    items: CURRENT_METRIC,
+  },
+  conditions: {
+    description: 'Conditions of the scaler, one per type.',
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+    items: CONDITION,
+  },
+});
