@@ -51,7 +51,7 @@ describe('documents that are objects of the cluster', () => {
       await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
       await waitFor(
         async () =>
-          /^web +Deployment\/web +cpu: \d+%\/60% +2 +12 +1[0-2] +1[0-2] +True/m.test(
+          /^web +Deployment\/web +cpu: \d+%\/60% +2 +12 +1[0-2] +1[0-2] +[A-Z][A-Za-z]+ /m.test(
             await kubectl('get scaler web'),
           ),
         {

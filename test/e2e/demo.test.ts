@@ -66,7 +66,9 @@ describe('promscaler demo', () => {
     const kubectl = /kubectl --kubeconfig \S+/.exec(demo.output())?.[0] ?? '';
     const scalers = await runLine(`${kubectl} get scalers`);
     expect(scalers.output).toMatch(/^NAME +REFERENCE +TARGETS /);
-    expect(scalers.output).toMatch(/\ncheckout +Deployment\/checkout +cpu: \d+%\/60% +2 +20 +\d+ +\d+ +True/);
+    expect(scalers.output).toMatch(
+      /\ncheckout +Deployment\/checkout +cpu: \d+%\/60% +2 +20 +\d+ +\d+ +[A-Z][A-Za-z]+ +\d+[sm] /,
+    );
     // A scaler that fails, for the panels about failures.
     await runLine(`${kubectl} patch scaler search --type merge -p '${JSON.stringify(WITHOUT_SERIES)}'`);
     await waitFor(async () => (await runLine(`${kubectl} get scaler search`)).output.includes('<unknown>'), {

@@ -9,6 +9,7 @@ const INSTANT = '2026-01-01T10:05:00Z';
 const instant = instantFromMs(Date.parse(INSTANT));
 
 const OUTCOME = { kind: 'none', from: 3, to: 3, message: '' };
+const STATE = { name: 'OK', severity: 'ok', cause: null, since: INSTANT, until: null };
 const DECISION = {
   currentReplicas: 3,
   desiredReplicas: 3,
@@ -22,7 +23,14 @@ const DECISION = {
 function serviceAt(url: string): ApiClient {
   return createApiClient((page) => {
     if (page.endsWith('/decisions')) {
-      const entry = { decision: DECISION, outcome: OUTCOME, count: 1, firstAt: INSTANT, lastAt: INSTANT };
+      const entry = {
+        decision: DECISION,
+        outcome: OUTCOME,
+        state: STATE,
+        count: 1,
+        firstAt: INSTANT,
+        lastAt: INSTANT,
+      };
       return Promise.resolve({ keptFrom: INSTANT, items: [entry] });
     }
     const answer = '404 Not Found: the snapshot is not kept any more';
