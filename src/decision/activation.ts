@@ -4,7 +4,7 @@ import { milliToNumber } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { addSeconds, formatInstant } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import { judgeSample } from './samples/judge-sample.js';
+import { judgeSample } from './snapshot/judge-sample.js';
 import { podStartSeconds } from './proposals/context.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { inEffect, totalOf } from './proposals/total-metrics.js';

@@ -2,12 +2,9 @@ import { countOf } from '../units/count-of.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { MetricSpec } from '../scaler/spec.js';
-import { type ExplainedMetric, explainArithmetic } from './explain-arithmetic.js';
-import { podStartSeconds } from './proposals/context.js';
-import { describeFallback, failingKey } from './proposals/fallback.js';
-import { inEffect } from './proposals/total-metrics.js';
-import type { Decision } from './result/decision.js';
-import { judgeSample } from './samples/judge-sample.js';
+import { explainArithmetic } from './explain-proposal.js';
+import { failingKey } from './proposals/fallback.js';
+import type { JudgedMetric } from './proposals/propose.js';
 import type { ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
 
 interface MetricExplanation {
@@ -17,42 +14,17 @@ interface MetricExplanation {
   readonly arithmetic: string | null;
 }
 
-const NO_SAMPLE: Sample = {
-  form: 'error',
-  kind: 'failed',
-  error: 'the snapshot has no sample for this metric',
-};
-
-/** Returns the metrics of a decision, each with its sample. */
-export function listExplained(
-  snapshot: Snapshot,
-  { metrics }: Pick<Decision, 'metrics'>,
-): readonly ExplainedMetric[] {
-  const { scaler, samples } = snapshot;
-  return scaler.spec.metrics.flatMap((spec, index) => {
-    const result = metrics[index];
-    const sample = samples[index] ?? NO_SAMPLE;
-    const measured = inEffect(spec, sample, podStartSeconds(snapshot));
-    return result === undefined ? [] : [{ spec: measured, sample, result }];
-  });
-}
-
 /** Returns what a data source answered to the query of a metric, and how the proposal follows from it. */
-export function explainMetric(metric: ExplainedMetric, snapshot: Snapshot): MetricExplanation {
-  const { fallback } = metric.result;
-  return {
-    answer: answerText(metric, snapshot),
-    arithmetic: fallback === undefined ? explainArithmetic(metric, snapshot) : describeFallback(fallback),
-  };
+export function explainMetric(metric: JudgedMetric, snapshot: Snapshot): MetricExplanation {
+  return { answer: answerText(metric, snapshot), arithmetic: explainArithmetic(metric, snapshot) };
 }
 
-function answerText({ spec, sample, result }: ExplainedMetric, snapshot: Snapshot): string {
-  const judged = judgeSample(spec, sample);
-  if (judged.form === 'error') return `${judged.kind}: ${judged.error}${sinceText(spec, snapshot)}`;
-  if (sample.form === 'error' || judged !== sample)
-    return `${sample.form === 'error' ? sample.error : 'no usable series'}: read as 0, as the document specifies`;
-  const kind = judged.partial === null ? 'value' : `partial (${judged.partial}: can scale up but not down)`;
-  const facts = [kind, ageText(judged.at, snapshot.now), ...extentOf(judged)];
+function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Snapshot): string {
+  if (sample.form === 'error') return `${sample.kind}: ${sample.error}${sinceText(spec, snapshot)}`;
+  if (sample !== answer)
+    return `${answer.form === 'error' ? answer.error : 'no usable series'}: read as 0, as the document specifies`;
+  const kind = sample.partial === null ? 'value' : `partial (${sample.partial}: can scale up but not down)`;
+  const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample)];
   return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
 }
 

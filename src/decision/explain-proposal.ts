@@ -1,14 +1,26 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { countOf } from '../units/count-of.js';
 import { formatAmount, formatNumber, isInBytes } from '../units/format-amount.js';
-import { milliFromNumber, parseQuantity } from '../units/quantity.js';
-import type { PodGroups } from './result/decision.js';
+import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
+import type { Arithmetic } from './proposals/context.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import { isWithinTolerance, tolerancesOf } from './proposals/tolerance.js';
-import { countReadyPods, drainOf, sumOf, totalOf } from './proposals/total-metrics.js';
-import type { Sample, Snapshot } from './snapshot/snapshot.js';
+import { tolerancesOf } from './proposals/tolerance.js';
+import { drainOf, sumOf } from './proposals/total-metrics.js';
+import type { MetricResult, PodGroups } from './result/decision.js';
+import type { Snapshot } from './snapshot/snapshot.js';
+
+/** A metric whose value proposes a count. */
+interface Proposed extends Pick<JudgedMetric, 'spec' | 'sample' | 'result'> {
+  readonly arithmetic: Arithmetic;
+  readonly proposal: number;
+}
+
+function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Proposed | null {
+  const { proposal } = result;
+  return arithmetic === null || proposal === null ? null : { spec, sample, result, arithmetic, proposal };
+}
 
 /**
  * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is `ceil(83 / 60
@@ -21,29 +33,37 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   const { saturation } = result;
   if (saturation !== undefined && saturation.replicas !== null)
     return `${spec.identity} is at ${saturation.why} = ${saturation.replicas}`;
-  const clauses = isTotal(spec) ? explainTotal(metric, snapshot) : explainPods(metric, snapshot);
+  const proposed = proposedOf(metric);
+  const clauses =
+    proposed === null
+      ? ''
+      : isTotal(spec)
+        ? totalClauses(proposed, snapshot)
+        : podClauses(proposed, snapshot);
   return `${spec.identity} is at ${describeValue(metric, snapshot)}${clauses}`;
 }
 
 /**
- * Returns value and target of a metric with a value. A total that is compared per pod is printed in both forms, because
- * the average is the current value and the proposal follows from the total: `43.334 per pod, 130 in total, target 30
- * per pod`.
+ * Returns value and target of a metric. A total that is compared per pod is printed in both forms, because the average
+ * is the current value and the proposal follows from the total: `43.334 per pod, 130 in total, target 30 per pod`.
  */
 export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string {
-  const { spec, result, sample } = metric;
-  const { target } = spec;
-  const { averageUtilization = 0, averageValue = 0 } = result.current;
+  const { spec, result } = metric;
+  const { target, name } = spec;
+  const proposed = proposedOf(metric);
+  if (proposed === null) return `no value, target ${targetText(spec)}`;
+  const { arithmetic } = proposed;
   if (target.type === 'Utilization')
-    return `${averageUtilization} % of the requests, target ${target.percent} %`;
-  const write = writerOf(metric, snapshot);
-  const wanted = write(Number(target.milli));
-  if (!isTotal(spec)) return `${write(Number(milliFromNumber(averageValue)))} per pod, target ${wanted}`;
-  const total = write(Number(totalOf(spec, sample)));
-  if (target.type === 'Value') return `${total}, target ${wanted}`;
+    return `${arithmetic.usage} % of the requests, target ${target.percent} %`;
+  const write = writerOf(proposed, snapshot);
+  const [usage, wanted] = [write(arithmetic.usage), write(arithmetic.target)];
+  if (!isTotal(spec)) return `${usage} per pod, target ${wanted}`;
+  if (target.type === 'Value') return `${usage}, target ${wanted}`;
   const average =
-    snapshot.target.statusReplicas === 0 ? '' : `${formatAmount(averageValue, spec.name)} per pod, `;
-  return `${average}${total} in total${drainText(metric, write)}, target ${wanted} per pod`;
+    snapshot.target.statusReplicas === 0
+      ? ''
+      : `${formatAmount(result.current.averageValue ?? 0, name)} per pod, `;
+  return `${average}${usage} in total${drainText(metric, write)}, target ${wanted} per pod`;
 }
 
 /** Returns the parts of a total: ` (64 + a backlog of 480 / 60 s)`. */
@@ -57,38 +77,22 @@ function isTotal({ type }: MetricSpec): boolean {
   return type === 'Object' || type === 'External';
 }
 
-/** The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are integers. */
-interface Reading {
-  readonly usage: number;
-  readonly target: number;
-  readonly pods: number;
+function targetText({ target, name }: MetricSpec): string {
+  return target.type === 'Utilization'
+    ? `${target.percent} %`
+    : formatAmount(milliToNumber(target.milli), name);
 }
+
+/** The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are integers. */
+type Reading = Pick<Arithmetic, 'usage' | 'target' | 'pods'>;
 
 function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Explains a proposal that differs from the result of the printed numbers. */
-function explainRest(reading: Reading, proposal: number): string {
-  const count = read(reading);
-  if (count === proposal) return '';
-  if (count > MAX_REPLICAS && proposal === MAX_REPLICAS) return `, a count is at most ${MAX_REPLICAS}`;
-  return `, which is ${proposal} in binary floating point, as with the HPA`;
-}
-
 /** Returns the numbers of the pass that determined the proposal. */
-function readingOf(metric: JudgedMetric, snapshot: Snapshot): Reading {
-  const { spec, result, sample } = metric;
-  const { specReplicas } = snapshot.target;
-  if (spec.target.type !== 'Utilization' && isTotal(spec)) {
-    const isOnePod = spec.target.type === 'AverageValue' || specReplicas === 0;
-    const pods = isOnePod ? 1 : countReadyPods(snapshot.pods);
-    return { usage: Number(totalOf(spec, sample)), target: Number(spec.target.milli), pods };
-  }
-  const first = firstReading(metric, result.pods.ready.length);
-  if (isOnePass(metric)) return first;
-  const usage = Math.round((result.ratio ?? 0) * first.target);
-  return { ...first, usage, pods: countFilled(metric, snapshot) };
+function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
+  return { usage: filledUsage ?? usage, target, pods };
 }
 
 const MOST_DECIMALS = 12;
@@ -97,10 +101,10 @@ const MOST_DECIMALS = 12;
  * Returns a function that formats milli-units. Memory is rounded, but not so far that the printed numbers would give
  * another count.
  */
-function writerOf(metric: JudgedMetric, snapshot: Snapshot): (milli: number) => string {
-  const { name } = metric.spec;
+function writerOf({ spec, arithmetic }: Proposed, snapshot: Snapshot): (milli: number) => string {
+  const { name } = spec;
   if (!isInBytes(name)) return (milli) => formatNumber(milli / 1000);
-  const reading = readingOf(metric, snapshot);
+  const reading = readingOf(arithmetic);
   const readings = [reading, { ...reading, pods: snapshot.target.specReplicas }];
   const writeWith =
     (decimals: number) =>
@@ -118,87 +122,51 @@ function writerOf(metric: JudgedMetric, snapshot: Snapshot): (milli: number) => 
   return writeWith(decimals);
 }
 
-function explainTotal(metric: JudgedMetric, snapshot: Snapshot): string {
+function totalClauses(metric: Proposed, snapshot: Snapshot): string {
   const { specReplicas, statusReplicas } = snapshot.target;
-  const reading = readingOf(metric, snapshot);
-  const rest = explainRest(reading, proposalOf(metric));
-  if (metric.spec.target.type === 'AverageValue') {
-    const there = statusReplicas === specReplicas ? '' : ` over ${countOf(statusReplicas, 'replica')}`;
-    return explainTolerance(metric, snapshot, { reading, there }) ?? rest;
+  const { spec, arithmetic } = metric;
+  if (spec.target.type === 'AverageValue') {
+    const kept = toleranceClause(metric, snapshot, readingOf(arithmetic));
+    if (kept === null) return binaryClause(metric);
+    return kept === '' || statusReplicas === specReplicas
+      ? kept
+      : `${kept} over ${countOf(statusReplicas, 'replica')}`;
   }
-  if (specReplicas === 0) return `, over 1 pod at 0 replicas${rest}`;
-  const whole = { ...reading, pods: specReplicas };
-  const over = overPods(reading.pods, { specReplicas, noun: 'ready pod' });
-  return explainTolerance(metric, snapshot, { reading: whole, there: '' }) ?? `${over}${rest}`;
+  if (specReplicas === 0) return `, over 1 pod at 0 replicas${binaryClause(metric)}`;
+  const kept = toleranceClause(metric, snapshot, { ...readingOf(arithmetic), pods: specReplicas });
+  return kept ?? `${overPods(arithmetic.pods, specReplicas, 'ready pod')}${binaryClause(metric)}`;
 }
 
-function explainPods(metric: JudgedMetric, snapshot: Snapshot): string {
-  const { spec, result } = metric;
+function podClauses(metric: Proposed, snapshot: Snapshot): string {
+  const { arithmetic } = metric;
   const { specReplicas } = snapshot.target;
-  const { unready } = result.pods;
-  const first = firstReading(metric, specReplicas);
-  const reading = readingOf(metric, snapshot);
-  if (isOnePass(metric)) {
-    const aside = unready.length === 0 ? '' : `, ${countOf(unready.length, 'unready pod')} not counted`;
-    const kept = explainTolerance(metric, snapshot, { reading: first, there: '' });
-    if (kept !== null) return `${aside}${kept}`;
-    const over = overPods(reading.pods, { specReplicas, noun: 'ready pod' });
-    return `${aside}${over}${explainRest(reading, proposalOf(metric))}`;
-  }
-  const { usage } = reading;
-  const text = spec.target.type === 'Utilization' ? `${usage} %` : writerOf(metric, snapshot)(usage);
-  const aside = filledText(spec.target, result.pods, { first, usage, text });
-  return `${aside}${secondText(metric, snapshot, { ...first, usage })}`;
+  const { filledUsage, pods, keptBy } = arithmetic;
+  const aside = asideText(metric, snapshot);
+  const kept = toleranceClause(metric, snapshot, { ...readingOf(arithmetic), pods: specReplicas });
+  if (kept !== null) return `${aside}${kept}`;
+  if (keptBy === 'direction' && read(readingOf(arithmetic)) !== specReplicas)
+    return `${aside}, which must not reverse the direction`;
+  const over = overPods(pods, specReplicas, filledUsage === null ? 'ready pod' : 'pod');
+  return `${aside}${over}${binaryClause(metric)}`;
 }
 
-/** Returns whether no pod gets an assumed usage. */
-function isOnePass(metric: JudgedMetric): boolean {
-  const { unready, missing } = metric.result.pods;
-  const { usage, target } = firstReading(metric, 1);
-  return missing.length === 0 && (unready.length === 0 || usage <= target);
-}
-
-function secondText(metric: JudgedMetric, snapshot: Snapshot, filled: Reading): string {
-  const { specReplicas } = snapshot.target;
-  const proposal = proposalOf(metric);
-  const kept = explainTolerance(metric, snapshot, { reading: filled, there: '' });
-  if (kept !== null) return kept;
-  const pods = countFilled(metric, snapshot);
-  const reading = { ...filled, pods };
-  if (proposal === specReplicas && read(reading) !== proposal)
-    return ', which must not reverse the direction';
-  return `${overPods(pods, { specReplicas, noun: 'pod' })}${explainRest(reading, proposal)}`;
-}
-
-function proposalOf({ result }: JudgedMetric): number {
-  return result.proposal ?? 0;
-}
-
-function firstReading({ spec, result }: JudgedMetric, pods: number): Reading {
-  const { averageUtilization, averageValue } = result.current;
-  if (spec.target.type === 'Utilization')
-    return { usage: averageUtilization ?? 0, target: spec.target.percent, pods };
-  return { usage: Number(milliFromNumber(averageValue ?? 0)), target: Number(spec.target.milli), pods };
-}
-
-/** Explains the assumptions about unready and missing pods: idle for a scale-up, at full usage for a scale-down. */
-function filledText(
-  target: MetricTarget,
-  { unready, missing }: PodGroups,
-  { first, usage, text }: { readonly first: Reading; readonly usage: number; readonly text: string },
-): string {
-  const isUp = first.usage > first.target;
-  const groups = {
-    unready: countOf(unready.length, 'unready pod'),
-    missing: countOf(missing.length, 'missing pod'),
-  };
-  const leftOut = unready.length === 0 || isUp ? '' : `, ${groups.unready} not counted`;
-  if (first.usage === first.target) return `${leftOut}, ${groups.missing} not counted`;
-  const become = usage === first.usage ? '' : `${text} `;
-  if (!isUp) return `${leftOut}, ${become}with ${groups.missing} counted at ${fullText(target)}`;
+/** Returns the assumptions about unready and missing pods: idle for a scale-up, at full usage for a scale-down. */
+function asideText(metric: Proposed, snapshot: Snapshot): string {
+  const { spec, result, arithmetic } = metric;
+  const { usage, filledUsage, target } = arithmetic;
+  const unready = countOf(result.pods.unready.length, 'unready pod');
+  const missing = countOf(result.pods.missing.length, 'missing pod');
+  const isUp = usage > target;
+  const notCounted = result.pods.unready.length === 0 || isUp ? '' : `, ${unready} not counted`;
+  if (filledUsage === null) return notCounted;
+  if (usage === target) return `${notCounted}, ${missing} not counted`;
+  const text =
+    spec.target.type === 'Utilization' ? `${filledUsage} %` : writerOf(metric, snapshot)(filledUsage);
+  const become = filledUsage === usage ? '' : `${text} `;
+  if (!isUp) return `${notCounted}, ${become}with ${missing} counted at ${fullText(spec.target)}`;
   const both = [
-    ...(unready.length > 0 ? [groups.unready] : []),
-    ...(missing.length > 0 ? [groups.missing] : []),
+    ...(result.pods.unready.length > 0 ? [unready] : []),
+    ...(result.pods.missing.length > 0 ? [missing] : []),
   ];
   return `, ${become}with ${both.join(' and ')} counted as idle`;
 }
@@ -207,41 +175,109 @@ function fullText(target: MetricTarget): string {
   return target.type === 'Utilization' ? `${Math.max(100, target.percent)} % of the requests` : 'the target';
 }
 
-/** Counts the pods of the second pass, including unlisted pods that have samples. */
-function countFilled({ result, sample, spec }: JudgedMetric, snapshot: Snapshot): number {
-  const { ready, unready, missing } = result.pods;
-  const { usage, target } = firstReading({ result, sample, spec }, 1);
-  return (
-    ready.length +
-    (usage === target ? 0 : missing.length) +
-    (usage > target ? unready.length : 0) +
-    countUnlisted(sample, snapshot)
-  );
-}
-
-/** Counts samples of pods that are not in the snapshot. As in the HPA, the second pass includes them. */
-export function countUnlisted(sample: Sample, { pods }: Snapshot): number {
-  if (sample.form === 'error' || sample.form === 'values') return 0;
-  const listed = new Set(pods.map(({ name }) => name));
-  return sample.pods.filter((name) => !listed.has(name)).length;
-}
-
 /** Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same count. */
-function explainTolerance(
-  { result }: JudgedMetric,
-  { scaler, target: { specReplicas } }: Snapshot,
-  { reading, there }: { readonly reading: Reading; readonly there: string },
+function toleranceClause(
+  { arithmetic, result }: Proposed,
+  snapshot: Snapshot,
+  reading: Reading,
 ): string | null {
-  const { ratio, proposal } = result;
-  const tolerances = tolerancesOf(scaler.spec);
-  if (ratio === null || proposal !== specReplicas || !isWithinTolerance(ratio, tolerances)) return null;
-  if (read(reading) === specReplicas) return '';
-  return `, within the tolerance of ${formatNumber((ratio > 1 ? tolerances.up : tolerances.down) * 100)} %${there}`;
+  if (arithmetic.keptBy !== 'tolerance') return null;
+  return read(reading) === snapshot.target.specReplicas ? '' : `, ${toleranceText(result, snapshot)}`;
 }
 
-function overPods(
-  pods: number,
-  { specReplicas, noun }: { readonly specReplicas: number; readonly noun: string },
-): string {
+function toleranceText({ ratio }: MetricResult, { scaler }: Snapshot): string {
+  const { up, down } = tolerancesOf(scaler.spec);
+  return `within the tolerance of ${formatNumber((ratio !== null && ratio > 1 ? up : down) * 100)} %`;
+}
+
+/** Returns why the proposal differs from the result of the printed numbers; empty: it does not. */
+function binaryClause({ arithmetic, proposal }: Proposed): string {
+  const count = read(readingOf(arithmetic));
+  if (count === proposal) return '';
+  if (count > MAX_REPLICAS && proposal === MAX_REPLICAS) return `, a count is at most ${MAX_REPLICAS}`;
+  return `, which is ${proposal} in binary floating point, as with the HPA`;
+}
+
+function overPods(pods: number, specReplicas: number, noun: string): string {
   return pods === specReplicas ? '' : `, over ${countOf(pods, noun)}`;
+}
+
+/**
+ * Returns the calculation of a proposal as a formula: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null
+ * without a proposal.
+ */
+export function explainArithmetic(metric: JudgedMetric, snapshot: Snapshot): string | null {
+  const { result } = metric;
+  if (result.fallback !== undefined) return describeFallback(result.fallback);
+  if (result.saturation?.replicas != null) return `${result.saturation.why} = ${result.saturation.replicas}`;
+  const proposed = proposedOf(metric);
+  if (proposed === null) return null;
+  return isTotal(metric.spec) ? totalFormula(proposed, snapshot) : podFormula(proposed, snapshot);
+}
+
+function totalFormula(metric: Proposed, snapshot: Snapshot): string {
+  const { spec, result, arithmetic, proposal } = metric;
+  const [total, target] = [formatAmount(arithmetic.usage / 1000, spec.name), targetText(spec)];
+  const { specReplicas, statusReplicas } = snapshot.target;
+  const stays = keptText(metric, snapshot);
+  if (spec.target.type === 'AverageValue' && stays !== null)
+    return `${drainFormula(metric)}${total} / (${target} x ${countOf(statusReplicas, 'replica')}) = ${ratioText(result.ratio)}, ${stays}`;
+  if (spec.target.type === 'AverageValue' || specReplicas === 0)
+    return `${drainFormula(metric)}ceil(${total} / ${target}) = ${proposal}`;
+  const count = stays ?? ceilText(metric, 'ready pod');
+  return `${total} / ${target} = ${ratioText(result.ratio)}, ${count}`;
+}
+
+/** Returns the sum of a metric with a backlog: `64 + 480 / 60 s = 72, `. */
+function drainFormula({ spec, sample, arithmetic }: Proposed): string {
+  const drain = drainOf(spec, sample);
+  if (drain === null) return '';
+  const [sum, backlog] = [sumOf(sample), drain.backlog].map((milli) =>
+    formatAmount(milliToNumber(milli), spec.name),
+  );
+  return `${sum} + ${backlog} / ${drain.time} = ${formatAmount(arithmetic.usage / 1000, spec.name)}, `;
+}
+
+function podFormula(metric: Proposed, snapshot: Snapshot): string {
+  const { spec, result, arithmetic } = metric;
+  const { usage, filledUsage, target } = arithmetic;
+  const value = spec.target.type === 'Utilization' ? `${usage} %` : formatAmount(usage / 1000, spec.name);
+  const ratio = usage / target;
+  const first = `${value} / ${targetText(spec)} = ${ratioText(ratio)}`;
+  const stays = keptText(metric, snapshot);
+  if (filledUsage === null) return `${first}, ${stays ?? ceilText(metric, 'ready pod')}`;
+  const ready = countOf(result.pods.ready.length, 'ready pod');
+  const again = `${first} over ${ready}, with ${filledText(ratio, result.pods)}: ${ratioText(result.ratio)}`;
+  return `${again}, ${stays ?? ceilText(metric, 'pod')}`;
+}
+
+function filledText(ratio: number, { missing, unready }: PodGroups): string {
+  if (ratio < 1) return `${missing.length} missing counted at the target value`;
+  if (ratio === 1) return `${missing.length} missing not counted`;
+  const both = [
+    ...(missing.length === 0 ? [] : [`${missing.length} missing`]),
+    ...(unready.length === 0 ? [] : [`${unready.length} unready`]),
+  ];
+  return `${both.join(' and ')} counted as idle`;
+}
+
+/** Null if nothing keeps the count. */
+function keptText({ result, arithmetic }: Proposed, snapshot: Snapshot): string | null {
+  const { keptBy } = arithmetic;
+  if (keptBy === null) return null;
+  const why =
+    keptBy === 'direction'
+      ? 'missing or unready pods could reverse the direction'
+      : result.ratio === 1
+        ? 'on target'
+        : toleranceText(result, snapshot);
+  return `${why}: stays at ${snapshot.target.specReplicas}`;
+}
+
+function ceilText({ result, arithmetic, proposal }: Proposed, noun: string): string {
+  return `ceil(${ratioText(result.ratio)} x ${countOf(arithmetic.pods, noun)}) = ${proposal}`;
+}
+
+function ratioText(ratio: number | null): string {
+  return ratio === null ? 'none' : String(Math.round(ratio * 10_000) / 10_000);
 }

@@ -1,4 +1,4 @@
-import { errorSample } from '../decision/samples/sample-rules.js';
+import { errorSample } from '../decision/snapshot/judge-sample.js';
 import { listUsage, type Pod, type Sample, type ValuesSample } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';

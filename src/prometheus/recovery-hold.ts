@@ -1,4 +1,4 @@
-import { judgeSample } from '../decision/samples/judge-sample.js';
+import { judgeSample } from '../decision/snapshot/judge-sample.js';
 import type { Sample } from '../decision/snapshot/snapshot.js';
 import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.js';
 import type { Answer } from './answers/answer.js';

@@ -3,7 +3,7 @@ import {
   judgeValues,
   seriesCountError,
   type ValuesVerdict,
-} from '../decision/samples/sample-rules.js';
+} from '../decision/snapshot/judge-sample.js';
 import {
   type ContainersSample,
   type ContainerUsage,
@@ -75,7 +75,7 @@ export function toCeiling(answer: Answer, now: Instant): ValuesSample | ErrorSam
 
 /**
  * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
- * series for one pod (and container), no `pod` label, or a violation of `decision/samples`. Partial: a partial answer,
+ * series for one pod (and container), no `pod` label, or a violation of `judge-sample.ts`. Partial: a partial answer,
  * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section
  * 2.
  */

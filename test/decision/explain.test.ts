@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../src/decision/decide.js';
-import { explainMetric, listExplained } from '../../src/decision/explain-metric.js';
+import { explainMetric } from '../../src/decision/explain-metric.js';
 import { rescaleReason } from '../../src/decision/explain.js';
+import { proposeAll } from '../../src/decision/proposals/propose.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
@@ -179,7 +180,7 @@ describe('the window of a sample', () => {
       ],
     });
 
-    const [metric] = listExplained(snapshot, decide(snapshot));
+    const [metric] = proposeAll(snapshot);
 
     expect(metric === undefined ? '' : explainMetric(metric, snapshot).answer).toContain(`30 s old, ${text}`);
   });

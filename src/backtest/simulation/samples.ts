@@ -2,7 +2,7 @@ import { type Load, lastAtOrBefore } from '../load/load.js';
 import { countAt, type CountStep, visitCounts } from './count-steps.js';
 import { parseMeasure } from './measures.js';
 import type { Queue } from './queue.js';
-import { errorSample } from '../../decision/samples/sample-rules.js';
+import { errorSample } from '../../decision/snapshot/judge-sample.js';
 import type { ContainersSample, Sample, Pod, ValuesSample } from '../../decision/snapshot/snapshot.js';
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';

@@ -1,4 +1,4 @@
-import { isReadAsZero, seriesCountError } from '../../decision/samples/sample-rules.js';
+import { isReadAsZero, seriesCountError } from '../../decision/snapshot/judge-sample.js';
 import { ceilingOf } from '../../decision/limits/ceiling.js';
 import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';

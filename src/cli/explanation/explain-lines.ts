@@ -1,4 +1,4 @@
-import { listExplained } from '../../decision/explain-metric.js';
+import { proposeAll } from '../../decision/proposals/propose.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -101,7 +101,7 @@ const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
 function allMetricLines({ snapshot, decision }: Explanation): readonly string[] {
   if (decision.metrics.length === 0) return ['Metrics: none evaluated'];
-  return ['Metrics', ...listExplained(snapshot, decision).flatMap((metric) => metricLines(metric, snapshot))];
+  return ['Metrics', ...proposeAll(snapshot).flatMap((metric) => metricLines(metric, snapshot))];
 }
 
 function conditionLines({ decision, status, now }: Explanation): readonly string[] {

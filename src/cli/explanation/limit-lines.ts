@@ -1,5 +1,5 @@
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
-import { listExplained } from '../../decision/explain-metric.js';
+import { proposeAll } from '../../decision/proposals/propose.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
 import { pickProposal } from '../../decision/proposals/pick.js';
@@ -34,7 +34,7 @@ export function activationLines({ snapshot, decision }: Explanation): readonly s
   const activation = decision.metrics.length === 0 ? null : readActivation(snapshot);
   if (activation === null) return [];
   const { isActive, inactiveSince, why } = activation;
-  const metrics = listExplained(snapshot, decision);
+  const metrics = proposeAll(snapshot);
   const pick = pickProposal(snapshot.target.specReplicas === 0 ? withoutPodMetrics(metrics) : metrics);
   const isApplied = decision.limits.every(({ limit }) => limit !== 'untrusted_metric');
   if (pick.replicas === null || !isApplied)

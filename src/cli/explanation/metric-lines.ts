@@ -1,20 +1,17 @@
-import { type ExplainedMetric } from '../../decision/explain-arithmetic.js';
 import { explainMetric } from '../../decision/explain-metric.js';
 import { describeValue } from '../../decision/explain-proposal.js';
+import type { JudgedMetric } from '../../decision/proposals/propose.js';
 import type { MetricResult } from '../../decision/result/decision.js';
-import { judgeSample } from '../../decision/samples/judge-sample.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
-import { milliToNumber } from '../../units/quantity.js';
-import { formatAmount } from '../../units/format-amount.js';
 import { listSome } from '../output/list-some.js';
 
-export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readonly string[] {
+export function metricLines(metric: JudgedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
   const proposal = result.proposal === null ? 'no proposal' : `proposes ${result.proposal}`;
   const { answer, arithmetic } = explainMetric(metric, snapshot);
   return [
-    `  ${spec.identity} (${spec.type}): ${valueText(metric, snapshot)} - ${proposal}`,
+    `  ${spec.identity} (${spec.type}): ${describeValue(metric, snapshot)} - ${proposal}`,
     labeled('query', queryText(spec)),
     ...checkTexts(spec).map((text) => labeled('check', text)),
     ...partLines(spec),
@@ -27,19 +24,6 @@ export function metricLines(metric: ExplainedMetric, snapshot: Snapshot): readon
 
 function labeled(label: string, text: string): string {
   return `    ${label.padEnd(7)} ${text}`;
-}
-
-/** Value and target as in the reason of the decision. */
-function valueText(metric: ExplainedMetric, snapshot: Snapshot): string {
-  const { spec, sample, result } = metric;
-  if (result.fallback !== undefined || result.error !== null) return `no value, target ${targetText(spec)}`;
-  return describeValue({ spec, result, sample: judgeSample(spec, sample) }, snapshot);
-}
-
-function targetText({ target, name }: MetricSpec): string {
-  return target.type === 'Utilization'
-    ? `${target.percent} %`
-    : formatAmount(milliToNumber(target.milli), name);
 }
 
 function queryText(spec: MetricSpec): string {

@@ -1,4 +1,4 @@
-import { judgeValues } from '../samples/sample-rules.js';
+import { judgeValues } from '../snapshot/judge-sample.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 

@@ -21,8 +21,25 @@ export interface ProposalContext {
 
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
-/** `error` is set if and only if `proposal` is null. */
-export type Proposal = Omit<MetricResult, 'name' | 'partial' | 'fallback'>;
+/**
+ * The numbers of a proposal, which is `ceil(usage / target x pods)` unless something keeps the count. Usage and target
+ * are percent of the requests for a utilization, otherwise milli-units. The explanation prints them.
+ */
+export interface Arithmetic {
+  /** The total, or the average of the pods that count. */
+  readonly usage: number;
+  /** The average with an assumed usage of the unready and missing pods; null: no pod has one. */
+  readonly filledUsage: number | null;
+  readonly target: number;
+  readonly pods: number;
+  /** The ratio is within the tolerance, or assumed usage must not reverse the direction. */
+  readonly keptBy: 'tolerance' | 'direction' | null;
+}
+
+/** `error` is set, and `arithmetic` null, if and only if `proposal` is null. */
+export interface Proposal extends Omit<MetricResult, 'name' | 'partial' | 'fallback'> {
+  readonly arithmetic: Arithmetic | null;
+}
 
 export const NO_PODS: PodGroups = { ready: [], unready: [], missing: [], ignored: [] };
 
@@ -49,5 +66,6 @@ export function podStartSeconds({ scaler, podStartSeconds: measured }: Snapshot)
 
 export function noProposal(error: string, seen: Partial<Proposal> = {}): Proposal {
   const nothing: CurrentValue = {};
-  return { current: nothing, pods: NO_PODS, podReasons: {}, ratio: null, ...seen, proposal: null, error };
+  const unseen = { current: nothing, pods: NO_PODS, podReasons: {}, ratio: null };
+  return { ...unseen, ...seen, proposal: null, error, arithmetic: null };
 }

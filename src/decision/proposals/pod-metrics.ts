@@ -2,7 +2,13 @@ import { addMilli, type Milli, milliToNumber } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { PodGroups, CurrentValue } from '../result/decision.js';
 import type { ContainersSample, PodsSample } from '../snapshot/snapshot.js';
-import { type PodMetric, type Proposal, type ProposalContext, noProposal } from './context.js';
+import {
+  type Arithmetic,
+  type PodMetric,
+  type Proposal,
+  type ProposalContext,
+  noProposal,
+} from './context.js';
 import { ceilCount } from './count.js';
 import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
 import { MilliSum } from './milli-sum.js';
@@ -40,10 +46,12 @@ function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalC
   const first = usageRatio(metric.target, pass.usage);
   if ('error' in first) return noProposal(first.error, { pods: groups, podReasons: reasons });
   const isOnePass = groups.missing.length === 0 && (groups.unready.length === 0 || first.ratio <= 1);
-  const { ratio, proposal } = isOnePass
+  const { ratio, proposal, filledUsage, pods, keptBy } = isOnePass
     ? onePass(first.ratio, groups.ready.length, context)
     : secondPass(metric, pass, first.ratio, context);
-  return { proposal, current: first.current, ratio, error: null, pods: groups, podReasons: reasons };
+  const { current, usage, target } = first;
+  const arithmetic = { usage, filledUsage, target, pods, keptBy };
+  return { proposal, current, ratio, error: null, pods: groups, podReasons: reasons, arithmetic };
 }
 
 function noSample(metric: PodMetric, given: Given): string {
@@ -201,14 +209,15 @@ function sumUsage(names: readonly string[], useValues: UseValues, byPod: Request
   return { pods, used: sum.total, requested };
 }
 
-interface Result {
+interface Result extends Pick<Arithmetic, 'filledUsage' | 'pods' | 'keptBy'> {
   readonly ratio: number;
   readonly proposal: number;
 }
 
 function onePass(ratio: number, pods: number, { target, tolerances }: ProposalContext): Result {
-  const within = isWithinTolerance(ratio, tolerances);
-  return { ratio, proposal: within ? target.specReplicas : ceilCount(ratio * pods) };
+  const isKept = isWithinTolerance(ratio, tolerances);
+  const proposal = isKept ? target.specReplicas : ceilCount(ratio * pods);
+  return { ratio, proposal, filledUsage: null, pods, keptBy: isKept ? 'tolerance' : null };
 }
 
 /** Computes the ratio again, assuming that the omitted pods oppose the change. */
@@ -226,14 +235,20 @@ function secondPass(
     filled = withPod(filled, { request, usage: ratio < 1 ? fullUsage(target, request) : 0n });
   }
   const again = usageRatio(target, filled);
+  const pods = counted + added.size;
   // Unreachable: the second pass only adds pods that have requests.
-  if ('error' in again) return { ratio, proposal: specReplicas };
-  const flipped = (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1);
-  if (flipped || isWithinTolerance(again.ratio, tolerances))
-    return { ratio: again.ratio, proposal: specReplicas };
-  const count = ceilCount(again.ratio * (counted + added.size));
-  const turned = again.ratio < 1 ? count > specReplicas : count < specReplicas;
-  return { ratio: again.ratio, proposal: turned ? specReplicas : count };
+  if ('error' in again)
+    return { ratio, proposal: specReplicas, filledUsage: null, pods, keptBy: 'direction' };
+  const count = ceilCount(again.ratio * pods);
+  const isFlipped = (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1);
+  const isTurned = again.ratio < 1 ? count > specReplicas : count < specReplicas;
+  const keptBy = isWithinTolerance(again.ratio, tolerances)
+    ? 'tolerance'
+    : isFlipped || isTurned
+      ? 'direction'
+      : null;
+  const proposal = keptBy === null ? count : specReplicas;
+  return { ratio: again.ratio, proposal, filledUsage: again.usage, pods, keptBy };
 }
 
 /** Usage of some pods in milli-units. */
@@ -244,7 +259,9 @@ interface Usage {
   readonly requested: Milli;
 }
 
-type UsageRatio = { readonly ratio: number; readonly current: CurrentValue } | { readonly error: string };
+type UsageRatio =
+  | (Pick<Arithmetic, 'usage' | 'target'> & { readonly ratio: number; readonly current: CurrentValue })
+  | { readonly error: string };
 
 /**
  * Returns `trunc(sum(usage) * 100 / sum(request)) / target` for a utilization: the percentage is truncated to an integer
@@ -255,11 +272,15 @@ function usageRatio(target: MetricTarget, { pods, used, requested }: Usage): Usa
   if (pods === 0) return { error: 'no sample belongs to a pod of the target' };
   const average = used / BigInt(pods);
   const averageValue = milliToNumber(average);
-  if (target.type !== 'Utilization')
-    return { ratio: Number(average) / Number(target.milli), current: { averageValue } };
+  if (target.type !== 'Utilization') {
+    const [usage, wanted] = [Number(average), Number(target.milli)];
+    return { usage, target: wanted, ratio: usage / wanted, current: { averageValue } };
+  }
   if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
-  const averageUtilization = Number((used * 100n) / requested);
-  return { ratio: averageUtilization / target.percent, current: { averageUtilization, averageValue } };
+  const usage = Number((used * 100n) / requested);
+  const { percent } = target;
+  const current = { averageUtilization: usage, averageValue };
+  return { usage, target: percent, ratio: usage / percent, current };
 }
 
 /** Returns the usage with one more pod, which is assumed to be idle or at full usage. */

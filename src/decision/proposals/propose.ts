@@ -1,21 +1,26 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { MetricResult } from '../result/decision.js';
 import type { Sample, Saturation, Snapshot } from '../snapshot/snapshot.js';
-import type { Proposal, ProposalContext } from './context.js';
+import type { Arithmetic, Proposal, ProposalContext } from './context.js';
 import { noProposal, proposalContext } from './context.js';
 import { withFallback } from './fallback.js';
-import { judgeSample } from '../samples/judge-sample.js';
-import type { ValueSample } from '../samples/judge-sample.js';
+import { judgeSample } from '../snapshot/judge-sample.js';
+import type { ValueSample } from '../snapshot/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
 import { inEffect, proposeFromTotal } from './total-metrics.js';
 
+/** A metric, the answer to its query, and what followed from it. */
 export interface JudgedMetric {
   /** See `inEffect`. */
   readonly spec: MetricSpec;
-  readonly result: MetricResult;
+  readonly answer: Sample;
+  /** The answer as the decision uses it. */
   readonly sample: Sample;
+  readonly result: MetricResult;
+  /** Null if the value of the metric proposes no count. */
+  readonly arithmetic: Arithmetic | null;
   /** For the next decision; unset: the metric has no `saturation`. */
   readonly saturation?: Saturation;
 }
@@ -24,35 +29,44 @@ export interface JudgedMetric {
 export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly JudgedMetric[] {
   const context = proposalContext(snapshot, podFacts);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
-    const sample = judgeSample(spec, snapshot.samples[index] ?? NOT_ASKED);
+    const answer = snapshot.samples[index] ?? NO_SAMPLE;
+    const sample = judgeSample(spec, answer);
     const measured = inEffect(spec, sample, context.podStartSeconds);
-    const { result, saturation } = resultOf(measured, sample, context);
-    const judged = { spec: measured, result: withFallback(spec, result, snapshot), sample };
-    return saturation === undefined ? judged : { ...judged, saturation };
+    const { proposal, saturation } = proposeOn(measured, sample, context);
+    const { arithmetic } = proposal;
+    const result = withFallback(
+      spec,
+      named(spec, sample.form === 'error' ? null : sample.partial, proposal),
+      snapshot,
+    );
+    return saturation === undefined
+      ? { spec: measured, answer, sample, result, arithmetic }
+      : { spec: measured, answer, sample, result, arithmetic, saturation };
   });
 }
 
-const NOT_ASKED: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
+const NO_SAMPLE: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
 
-interface Result {
-  readonly result: MetricResult;
+/** `saturation` is set for a metric that has one. */
+interface Proposed {
+  readonly proposal: Proposal;
   readonly saturation?: Saturation;
 }
 
-function resultOf(spec: MetricSpec, sample: Sample, context: ProposalContext): Result {
+function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): Proposed {
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
-    const result = named(spec, null, noProposal(sample.error));
+    const proposal = noProposal(sample.error);
     // Usage that was not seen is not known to have been at the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
-      ? { result, saturation: { ...saturation, since: null } }
-      : { result };
+      ? { proposal, saturation: { ...saturation, since: null } }
+      : { proposal };
   }
-  const proposed = propose(spec, sample, context);
-  if (!isWatched || sample.form !== 'containers') return { result: named(spec, sample.partial, proposed) };
-  const { proposal, saturation } = stepOnSaturation(spec, sample, proposed, context);
-  return { result: named(spec, sample.partial, proposal), saturation };
+  const proposal = propose(spec, sample, context);
+  return isWatched && sample.form === 'containers'
+    ? stepOnSaturation(spec, sample, proposal, context)
+    : { proposal };
 }
 
 /** Lists the fields, because a spread after other fields takes several times as long. */

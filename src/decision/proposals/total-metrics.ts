@@ -1,8 +1,8 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
-import type { Proposal, ProposalContext } from './context.js';
+import type { Pod, ValuesSample } from '../snapshot/snapshot.js';
+import type { Arithmetic, Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
 import { MilliSum } from './milli-sum.js';
@@ -94,7 +94,7 @@ export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
 }
 
 /** Includes pods that are being deleted. */
-export function countReadyPods(pods: readonly Pod[]): number {
+function countReadyPods(pods: readonly Pod[]): number {
   return pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
 }
 
@@ -110,17 +110,17 @@ function proposePerPod(
 ): Proposal {
   const { specReplicas, statusReplicas } = counts;
   const ratio = Number(total) / (Number(target) * statusReplicas);
-  const proposal = isWithinTolerance(ratio, tolerances)
-    ? specReplicas
-    : ceilCount(Number(total) / Number(target));
+  const isKept = isWithinTolerance(ratio, tolerances);
+  const arithmetic = arithmeticOf(total, target, { pods: 1, isKept });
   const average = statusReplicas === 0 ? 0 : Math.ceil(Number(total) / statusReplicas) / 1000;
   return {
-    proposal,
+    proposal: isKept ? specReplicas : ceilCount(Number(total) / Number(target)),
     current: { averageValue: average },
     ratio: Number.isFinite(ratio) ? ratio : null,
     error: null,
     pods: NO_PODS,
     podReasons: {},
+    arithmetic,
   };
 }
 
@@ -132,8 +132,29 @@ function proposeFromValue(total: Milli, target: Milli, context: ProposalContext)
   const { specReplicas } = context.target;
   const ratio = Number(total) / Number(target);
   const seen = { current: { value: milliToNumber(total) }, ratio, pods: NO_PODS, podReasons: {} };
-  if (specReplicas === 0) return { ...seen, proposal: ceilCount(ratio), error: null };
-  if (isWithinTolerance(ratio, context.tolerances)) return { ...seen, proposal: specReplicas, error: null };
+  const proposed = (proposal: number, pods: number, isKept = false): Proposal => ({
+    ...seen,
+    proposal,
+    error: null,
+    arithmetic: arithmeticOf(total, target, { pods, isKept }),
+  });
+  if (specReplicas === 0) return proposed(ceilCount(ratio), 1);
+  if (isWithinTolerance(ratio, context.tolerances)) return proposed(specReplicas, specReplicas, true);
   if (context.pods.length === 0) return noProposal('the selector matches no pods', seen);
-  return { ...seen, proposal: ceilCount(ratio * countReadyPods(context.pods)), error: null };
+  const ready = countReadyPods(context.pods);
+  return proposed(ceilCount(ratio * ready), ready);
+}
+
+function arithmeticOf(
+  total: Milli,
+  target: Milli,
+  { pods, isKept }: { readonly pods: number; readonly isKept: boolean },
+): Arithmetic {
+  return {
+    usage: Number(total),
+    filledUsage: null,
+    target: Number(target),
+    pods,
+    keptBy: isKept ? 'tolerance' : null,
+  };
 }

@@ -2,7 +2,7 @@ import { formatMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
-import { writableSample } from '../samples/judge-sample.js';
+import { writableSample } from '../snapshot/judge-sample.js';
 import type { Pod, Recommendation, Sample, Saturation, Snapshot, State } from '../snapshot/snapshot.js';
 
 /** `parseSnapshot` reads the result, and the decision on it is the same. */

@@ -1,4 +1,4 @@
-import { judgeValues } from '../../decision/samples/sample-rules.js';
+import { judgeValues } from '../../decision/snapshot/judge-sample.js';
 import type { Freshness } from '../../scaler/spec.js';
 import { secondsBetween, instantFromSeconds } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';

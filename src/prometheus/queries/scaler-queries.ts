@@ -1,4 +1,4 @@
-import { isReadAsZero } from '../../decision/samples/sample-rules.js';
+import { isReadAsZero } from '../../decision/snapshot/judge-sample.js';
 import { isByPod } from '../../promql/by-pod.js';
 import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';

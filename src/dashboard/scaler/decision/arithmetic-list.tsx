@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { decide } from '../../../decision/decide.js';
-import { explainMetric, listExplained } from '../../../decision/explain-metric.js';
+import { explainMetric } from '../../../decision/explain-metric.js';
+import { proposeAll } from '../../../decision/proposals/propose.js';
 import type { SnapshotAnswer } from '../../../api/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
 
@@ -14,7 +15,8 @@ export function ArithmeticList({ snapshot: json }: ArithmeticListProps): VNode {
   const metrics = useMemo(() => {
     const snapshot = readSnapshot(json);
     if (typeof snapshot === 'string') return snapshot;
-    return listExplained(snapshot, decide(snapshot)).map((metric) => ({
+    if (decide(snapshot).metrics.length === 0) return [];
+    return proposeAll(snapshot).map((metric) => ({
       ...explainMetric(metric, snapshot),
       identity: metric.spec.identity,
     }));
