@@ -32,11 +32,11 @@ const MOST_WAITING = 16;
 /** 100 metrics with 1,000 points have 3 MB. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-const MOST_KEPT = 16;
-const KEPT_MS = 30_000;
-const KEPT_FAILURE_MS = 5000;
+const MOST_CACHED = 16;
+const CACHED_MS = 30_000;
+const CACHED_FAILURE_MS = 5000;
 
-interface Kept {
+interface CachedAnswer {
   readonly answer: Promise<LongAnswer>;
   untilMs: number;
 }
@@ -49,7 +49,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
   const { clock, scalers, onQuery = () => undefined } = options;
   const client = once(() => createClient(options));
   const reads = createSemaphore(1);
-  const kept = new Map<string, Kept>();
+  const cached = new Map<string, CachedAnswer>();
   let waiting = 0;
 
   const read = async (scaler: Scaler, range: LongRange): Promise<LongAnswer> => {
@@ -75,18 +75,18 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     find: (key) => scalers().find((scaler) => scalerKey(scaler) === key) ?? null,
     read: (scaler, range) => {
       const nowMs = clock.monotonicMs();
-      for (const [key, { untilMs }] of kept) if (untilMs <= nowMs) kept.delete(key);
+      for (const [key, { untilMs }] of cached) if (untilMs <= nowMs) cached.delete(key);
       const key = keyOf(scaler, range);
-      const known = kept.get(key);
+      const known = cached.get(key);
       if (known !== undefined) return known.answer;
       if (waiting >= MOST_WAITING) return Promise.resolve(BUSY);
-      const entry: Kept = { answer: read(scaler, range), untilMs: Infinity };
+      const entry: CachedAnswer = { answer: read(scaler, range), untilMs: Infinity };
       void entry.answer.then((answer) => {
-        entry.untilMs = clock.monotonicMs() + ('why' in answer ? KEPT_FAILURE_MS : KEPT_MS);
+        entry.untilMs = clock.monotonicMs() + ('why' in answer ? CACHED_FAILURE_MS : CACHED_MS);
       });
-      kept.set(key, entry);
-      const [oldest] = kept.keys();
-      if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+      cached.set(key, entry);
+      const [oldest] = cached.keys();
+      if (cached.size > MOST_CACHED && oldest !== undefined) cached.delete(oldest);
       return entry.answer;
     },
   };

@@ -87,15 +87,50 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failed {
   return failed(reason, sayStatus(http) + text);
 }
 
+/**
+ * Error messages of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422 /
+ * `execution`, like an error of the query itself. Excludes limits of a component, which depend on the query and are the
+ * same on every url.
+ */
+const PART_DOWN = /rpc error: code = (?!ResourceExhausted)|\bproxy Series\(\)|\breceive series from\b/;
+
+/** VictoriaMetrics quotes the query before the error. The query is removed first, because it may contain any word. */
+const QUOTED_QUERY = /^error when executing query=[\s\S]* for \(time=\d{1,20}, step=\d{1,20}\): /;
+
+/** Error messages of VictoriaMetrics for a query that it cannot parse, or that calls a function incorrectly. */
+const UNREADABLE =
+  /unexpected token|unparsed data|unknown func|unsupported func|cannot parse|cannot expand WITH|invalid regexp|unexpected number of args|expecting at least \d{1,4} args|number of string args|missing `query` arg/;
+
 function failedByType(http: HttpAnswer, json: Json): Failed {
   const type = typeof json['errorType'] === 'string' ? json['errorType'] : '';
-  const reason = Object.hasOwn(REASON_OF_ERROR_TYPE, type) ? REASON_OF_ERROR_TYPE[type] : undefined;
-  const error = typeof json['error'] === 'string' ? json['error'] : '';
+  const error = errorOf(http, type, json['error']);
+  const byType = Object.hasOwn(REASON_OF_ERROR_TYPE, type) ? REASON_OF_ERROR_TYPE[type] : undefined;
+  const reason = byType ?? REASON_OF_STATUS[http.status] ?? 'server_error';
   const text = error === '' ? '' : `: ${quote(error)}`;
   const named =
     type === '' || type === String(http.status) ? sayStatus(http) : `${sayStatus(http)} ${quote(type)}`;
-  if (reason === 'timeout' && IN_QUEUE.test(error)) return failed('busy', named + text);
-  return failed(reason ?? REASON_OF_STATUS[http.status] ?? 'server_error', named + text);
+  return failed(correctReason(reason, { http, type, error }), named + text);
+}
+
+/** VictoriaMetrics sets `errorType` to the status code, for an invalid query and for any other failure. */
+function errorOf({ status }: HttpAnswer, type: string, error: unknown): string {
+  if (typeof error !== 'string') return '';
+  return status === 422 && type === '422' ? error.replace(QUOTED_QUERY, '') : error;
+}
+
+/**
+ * Corrects the reason of a 422, which depends on the engine. If a component did not answer, it is a failure of the
+ * server, so that another url is tried. If VictoriaMetrics cannot parse the query, it is a failure of the query, which
+ * is retried rarely.
+ */
+function correctReason(
+  reason: FailureReason,
+  { http, type, error }: { readonly http: HttpAnswer; readonly type: string; readonly error: string },
+): FailureReason {
+  if (reason === 'timeout' && IN_QUEUE.test(error)) return 'busy';
+  if (http.status !== 422 || reason !== 'execution') return reason;
+  if (PART_DOWN.test(error)) return 'server_error';
+  return type === '422' && UNREADABLE.test(error) ? 'bad_query' : reason;
 }
 
 function classifyResult(data: Json, why: string | null, maxSeries: number): Answer {

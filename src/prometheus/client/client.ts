@@ -4,20 +4,19 @@ import { type Clock, sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import { type Answer, answerLimits, isServerFailure } from '../answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
-import { isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
+import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
 import { columnAnswer, readVector } from '../answers/vector.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import type { Environment } from '../sign-in/sign-in.js';
 import {
-  classifyByEngine,
   createEngine,
   type Engine,
   engineOfBuild,
   FLAVOR_PARAMETERS,
   isVictoriaMetricsAnswer,
 } from './engine.js';
+import { KeptLayouts } from './kept-layouts.js';
 import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
-import { type QueryMemo, QueryMemos } from './query-memos.js';
 import { createSend, type QueryOptions, type Send, type SendResult } from './request.js';
 
 /** Client for one server. No method throws. */
@@ -219,7 +218,7 @@ function createUrlClient(
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
   const silence = createSilence(clock);
-  const memos = new QueryMemos(clock);
+  const layouts = new KeptLayouts(clock);
   const series = { known: 0, read: 0 };
   const limits = answerLimits(config);
 
@@ -228,14 +227,13 @@ function createUrlClient(
     if (silent !== null) return fail(host, silent, 'not sent: the Retry-After of the server has not elapsed');
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
-    const memo = memos.of(text);
     const parameters = { query: text, timeout: `${ms}ms`, ...flavor };
     const result = await send({ url: base + QUERY_PATH, parameters, isForm: true, timeoutMs: ms, signal });
     if (result.kind === 'failed' && result.reason !== 'busy' && isServerFailure(result.reason)) {
       nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
     }
     if (result.kind === 'failed') return fail(host, result.reason, result.message);
-    const answer = read(result, memo);
+    const answer = read(result, text);
     if (answer.class !== 'failed') {
       nextTryMs = null;
       // A copy by spreading would create an object for each series.
@@ -252,11 +250,12 @@ function createUrlClient(
     return fail(host, reason, answer.message);
   };
 
-  const read = (result: Answered, memo: QueryMemo): Answer => {
+  const read = (result: Answered, text: string): Answer => {
     const { bytes } = result;
+    const known = layouts.of(text);
     const isWhole = isWholeAnswer(result.status);
     const reading = isWhole
-      ? readVector(bytes, memo.layout, { series: limits.series, items: limits.json.items })
+      ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
       : null;
     // Only VictoriaMetrics sends further members with an answer that lacks nothing.
     const mayBeOther = reading === null || reading.rest !== null;
@@ -264,11 +263,11 @@ function createUrlClient(
       engine.recognize();
     if (reading === null) {
       // An error says nothing about the series of the next answer.
-      if (isWhole) memo.layout = null;
-      return redacted(classifyByEngine(result, config.maxSeries), result);
+      if (isWhole) layouts.keep(text, null);
+      return redacted(classifyAnswer(result, config.maxSeries), result);
     }
-    series[reading.layout === memo.layout ? 'known' : 'read'] += reading.layout.count;
-    memo.layout = reading.layout;
+    series[reading.layout === known ? 'known' : 'read'] += reading.layout.count;
+    layouts.keep(text, reading.layout);
     return redacted(
       columnAnswer(reading, reading.rest === null ? null : whyAnswerPartial(reading.rest)),
       result,

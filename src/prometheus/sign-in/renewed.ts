@@ -37,7 +37,7 @@ export function createRenewed<T>(options: {
   readonly fetch: (signal: AbortSignal) => Promise<Fetched<T>>;
 }): Renewed<T> {
   const { clock, what, fetch } = options;
-  let current: Kept<T> | null = null;
+  let current: CurrentValue<T> | null = null;
   let failure: { readonly error: CredentialError; readonly atMs: number } | null = null;
   let isRefused = false;
   let pending: Promise<void> | null = null;
@@ -47,7 +47,7 @@ export function createRenewed<T>(options: {
       const fetched = await withDeadline(clock, { ms: FETCH_MS }, (signal) =>
         untilAborted(fetch(signal), signal),
       );
-      current = keep(fetched, clock.monotonicMs());
+      current = currentValue(fetched, clock.monotonicMs());
       failure = null;
       isRefused = false;
     } catch (error) {
@@ -77,21 +77,21 @@ export function createRenewed<T>(options: {
   return { get, refuse };
 }
 
-interface Kept<T> {
+interface CurrentValue<T> {
   readonly value: T;
   readonly fetchedAtMs: number;
   readonly staleAtMs: number;
   readonly endMs: number;
 }
 
-function keep<T>({ value, lifetimeMs }: Fetched<T>, nowMs: number): Kept<T> {
+function currentValue<T>({ value, lifetimeMs }: Fetched<T>, nowMs: number): CurrentValue<T> {
   if (lifetimeMs === null)
     return { value, fetchedAtMs: nowMs, staleAtMs: nowMs + UNKNOWN_LIFETIME_MS, endMs: Infinity };
   const marginMs = Math.min(MARGIN_MS, lifetimeMs * MARGIN_SHARE);
   return { value, fetchedAtMs: nowMs, staleAtMs: nowMs + lifetimeMs - marginMs, endMs: nowMs + lifetimeMs };
 }
 
-function valueOf<T>(current: Kept<T> | null, failure: { readonly error: CredentialError } | null): T {
+function valueOf<T>(current: CurrentValue<T> | null, failure: { readonly error: CredentialError } | null): T {
   if (failure !== null) throw failure.error;
   if (current === null) throw new Error('neither a value nor a failure after a fetch');
   return current.value;

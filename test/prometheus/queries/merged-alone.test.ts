@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { classifyByEngine } from '../../../src/prometheus/client/engine.js';
+import { classifyAnswer } from '../../../src/prometheus/answers/classify.js';
 import { isByPod } from '../../../src/promql/by-pod.js';
 import { compareWithAlone } from '../../support/merged-and-alone.js';
 import { evaluate } from '../../support/pod-engine.js';
@@ -22,7 +22,7 @@ describe('a query for several workloads', () => {
           const series = workloads.flatMap((one) => one.series);
           const comparison = await compareWithAlone(writeQuery(query), workloads, (text) => {
             const pattern = /pod=~"([^"]*)"/.exec(text)?.[1] ?? '';
-            return Promise.resolve(classifyByEngine(evaluate(query, series, pattern)));
+            return Promise.resolve(classifyAnswer(evaluate(query, series, pattern)));
           });
           compared += comparison.compared;
           for (const one of comparison.classes) classes.set(one, (classes.get(one) ?? 0) + 1);
