@@ -1,27 +1,22 @@
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
-import { CommandError } from '../process/io.js';
 import { type Source, nameSource } from './adopt-options.js';
 
-/** Throws `CommandError` if a controller made the object: it would make it again. */
-export function checkOwner(object: JsonObject, source: Source): void {
+/** Returns the message about the controller that made the object, and would make it again; null: none did. */
+export function whyOwned(object: JsonObject, source: Source): string | null {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((one) => one['controller'] === true) ?? null;
-  if (owner === null) return;
+  if (owner === null) return null;
   const [kind, name] = [textIn(owner, 'kind') ?? '', textIn(owner, 'name') ?? ''];
   const advice =
     kind === 'ScaledObject' ? `adopt that: scaledobject/${name}` : `disable autoscaling in ${kind} ${name}`;
-  throw new CommandError(
-    `${nameSource(source)} is owned by ${kind} ${name}, which would recreate it: ${advice}`,
-  );
+  return `${nameSource(source)} is owned by ${kind} ${name}, which would recreate it: ${advice}`;
 }
 
-/** Throws `CommandError` if deleting the object changes the replicas. */
-export function checkDeletion(object: JsonObject, source: Source): void {
+/** Returns why deleting the object changes the replicas; null: it does not. */
+export function whyScalesWhenDeleted(object: JsonObject, source: Source): string | null {
   const advanced = objectIn(objectIn(object, 'spec'), 'advanced');
-  if (advanced?.['restoreToOriginalReplicaCount'] !== true) return;
-  throw new CommandError(
-    `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas. Set it to false first`,
-  );
+  if (advanced?.['restoreToOriginalReplicaCount'] !== true) return null;
+  return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas. Set it to false first`;
 }
 
 /** Tools that apply their objects again, by the label or annotation that they set, or by their field manager. */

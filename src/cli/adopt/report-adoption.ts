@@ -4,6 +4,7 @@ import { createServiceClient } from '../reach/service-client.js';
 import { type AdoptContext, type ScalerObject, nameScaler, readAdoption, nameWorkload } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { agreementText, readAgreement } from './agreement.js';
+import { whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView } from './service-view.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if nothing was compared yet. */
@@ -12,17 +13,22 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, object } = await readAdoption(context);
   if (scaler === null) throw notStarted(context);
-  const { row } = await fetchView(context, scaler);
-  const report = readAgreement(`${source.namespace}/${scaler.name}`, row);
+  const view = await fetchView(context, scaler);
+  const report = readAgreement(`${source.namespace}/${scaler.name}`, view.row);
   if (typeof report === 'string')
     throw object === null
       ? autoscalerGone(context, scaler)
       : new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
   io.stdout.write(format === 'text' ? agreementText(report) : writeStructured(format, report));
   if (format !== 'text') return 0;
-  const next = object === null || !scaler.isDryRun ? '--undo' : '--switch';
+  if (object === null || !scaler.isDryRun) {
+    io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
+    return 0;
+  }
+  const refusal = whyNotInForce(context, scaler) ?? (await whyRefused(context, scaler, { object, view }));
+  const command = commandFor('--switch', source, context);
   io.stdout.write(
-    `${next === '--switch' ? 'Switch:  ' : 'Way back: '}${commandFor(next, source, context)}\n`,
+    refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
   );
   return 0;
 }

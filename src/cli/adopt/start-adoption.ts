@@ -20,7 +20,7 @@ import { targetKey } from '../../control/cycle/shared-targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { commandFor, nameSource } from './adopt-options.js';
-import { checkOwner } from './check-source.js';
+import { whyOwned } from './check-source.js';
 import { readScalerFile } from './read-scaler-file.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
@@ -36,7 +36,8 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
         : `; ${nameScaler(context, scaler)} was made from it. The way back: ${commandFor('--undo', source, context)}`;
     throw new CommandError(`${nameSource(source)} does not exist${rest}`);
   }
-  checkOwner(object, source);
+  const owned = whyOwned(object, source);
+  if (owned !== null) throw new CommandError(owned);
   if (scaler !== null) {
     if (!scaler.isDryRun)
       throw new CommandError(

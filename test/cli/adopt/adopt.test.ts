@@ -80,6 +80,8 @@ describe('adopt', () => {
     expect(stdout).toMatch(/ {2}same count {10}0 of \d+ rounds \(0 %\)\n/);
     expect(stdout).toMatch(/ {2}largest difference {2}\+2 at \S+: promscaler 6, HPA 4\n {22}\S.*minReplicas/);
     expect(stdout).toContain('  now                 promscaler 6, HPA 4\n');
+    expect(stdout).toMatch(/\nA switch would be refused now: the count would change from 4 to 6: [^\n]*\n$/);
+    expect(stdout).not.toContain('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(
       'the count would change from 4 to 6: try again when both agree. Nothing was changed',

@@ -1,0 +1,146 @@
+import type { ScalerView } from '../../api/answers.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import {
+  type AdoptContext,
+  type ScalerObject,
+  conditionOf,
+  nameScaler,
+  nameWorkload,
+  targetOf,
+} from './adoption.js';
+import { nameSource } from './adopt-options.js';
+import { agreementText, readAgreement } from './agreement.js';
+import { managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
+import { isSameSpec, manifestOf, savedManifest } from './saved-manifest.js';
+import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
+import { HPA } from '../reach/source-kinds.js';
+
+/** Why a switch is refused. */
+export interface Refusal {
+  readonly why: string;
+  /** Whether `--force` switches nevertheless. */
+  readonly canBeForced: boolean;
+}
+
+interface Checked {
+  /** Null: the autoscaler is gone. */
+  readonly object: JsonObject | null;
+  readonly view: ServiceView;
+  /** Called with the text of the comparison, if the switch depends on it. */
+  readonly onCompared?: (text: string) => void;
+}
+
+/** Returns why what the service says forbids a switch, or the autoscaler itself; null: neither does. */
+export async function whyRefused(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { object, view, onCompared = () => undefined }: Checked,
+): Promise<Refusal | null> {
+  const { source, options } = context;
+  const isForced = options.force === true;
+  const unserved = whyNotServed(context, scaler, view);
+  if (unserved !== null) return { why: unserved, canBeForced: false };
+  if (object === null) return null;
+  const other =
+    whyOwned(object, source) ?? whyScalesWhenDeleted(object, source) ?? (await whyOthers(context, scaler));
+  if (other !== null) return { why: other, canBeForced: false };
+  const { row } = view;
+  const report = readAgreement(`${source.namespace}/${scaler.name}`, row);
+  if (typeof report !== 'string') onCompared(agreementText(report));
+  const unable = whyUnready(context, scaler, row);
+  const why = isForced ? unable : (whyDifferent(context, scaler, { object, row, report }) ?? unable);
+  return why === null ? null : { why, canBeForced: unable === null };
+}
+
+/** After the switch, nothing else scales the workload: the document must be in force and must stay so. */
+export function whyNotInForce(context: AdoptContext, scaler: ScalerObject): Refusal | null {
+  const invalid = whyInvalid(context, scaler);
+  if (invalid !== null) return { why: invalid, canBeForced: false };
+  const manager = managerOf(scaler.object);
+  if (manager === null || context.options.force === true) return null;
+  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} there, in one commit: while the HPA exists, promscaler patches nothing`;
+  return { why, canBeForced: true };
+}
+
+function whyInvalid(context: AdoptContext, scaler: ScalerObject): string | null {
+  const name = nameScaler(context, scaler);
+  const accepted = conditionOf(scaler.object, 'Accepted');
+  if (accepted === null)
+    return `no service has accepted ${name}: it must run with scalers.customResources: true and without --dry-run`;
+  if (textIn(accepted, 'status') !== 'True')
+    return `${name} is invalid: ${textIn(accepted, 'message') ?? ''}`;
+  const paused = objectIn(scaler.object, 'spec')?.['paused'] ?? false;
+  return paused === false ? null : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first`;
+}
+
+function whyNotServed(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { row, isLed }: ServiceView,
+): string | null {
+  const paused = row === null ? null : whyPaused(row);
+  if (paused !== null)
+    return `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first, see promscaler resume`;
+  return isLed ? null : 'no replica of the service leads, so that nothing would scale';
+}
+
+/** Of several HPAs on one target, promscaler is compared with one only, and the others would stay. */
+async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const [other] = await otherHpas(context, scaler);
+  if (other === undefined) return null;
+  return `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete it first`;
+}
+
+/** Returns the HPAs of the target, except the adopted one and that of the adopted ScaledObject. */
+async function otherHpas(
+  { source, objects }: AdoptContext,
+  { target }: ScalerObject,
+): Promise<readonly string[]> {
+  const { namespace } = source;
+  const hpas = await objects.list(HPA);
+  return hpas.flatMap((hpa) => {
+    const metadata = objectIn(hpa, 'metadata');
+    const name = textIn(metadata, 'name') ?? '';
+    const owners = objectsIn(metadata, 'ownerReferences');
+    const isOwn =
+      source.kind === HPA ? name === source.name : owners.some((owner) => owner['name'] === source.name);
+    const isSame = targetKey(namespace, targetOf(hpa)) === targetKey(namespace, target);
+    return isSame && !isOwn ? [name] : [];
+  });
+}
+
+/** Returns why the hand-over would change the count, or why the document may be outdated; null: neither. */
+function whyDifferent(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  {
+    object,
+    row,
+    report,
+  }: {
+    readonly object: JsonObject;
+    readonly row: ScalerView | null;
+    readonly report: ReturnType<typeof readAgreement>;
+  },
+): string | null {
+  const { source } = context;
+  if (typeof report === 'string') return `no round was compared yet: ${report}`;
+  const { now, notCompared } = report;
+  if (now === null) return `the last round was not compared: ${notCompared ?? ''}`;
+  if (now.desiredReplicas !== now.theirReplicas)
+    return `the count would change from ${now.theirReplicas} to ${now.desiredReplicas}: try again when both agree`;
+  const noValue = row === null ? null : whyNoValue(row);
+  if (noValue !== null) return noValue;
+  const saved = savedManifest(scaler.object);
+  const isChanged = saved !== null && !isSameSpec(saved, manifestOf(object, source));
+  return isChanged
+    ? `${nameSource(source)} has changed since it was imported: carry the change over to ${nameScaler(context, scaler)}`
+    : null;
+}
+
+/** Returns why the scaler would not scale after the switch, so that the HPA would be created again; null: it would. */
+function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
+  if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
+  return whyUnable(row) ?? whyLacking(row);
+}
