@@ -1,3 +1,4 @@
+import { boundsInForce } from '../decision/limits/scheduled-bounds.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision } from '../decision/result/decision.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
@@ -98,6 +99,15 @@ export function reasonOf({ reason, decision }: CycleRecord): string | null {
 /** Returns the limits of the decision; none in a pause with a fixed count, which replaces the decision. */
 export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
+}
+
+/** Returns the bounds in effect. Without a decision, they follow from the document alone. */
+export function boundsOf({
+  decision,
+  scaler,
+  at,
+}: CycleRecord): Pick<Decision, 'minReplicas' | 'maxReplicas'> {
+  return decision ?? boundsInForce(scaler.spec, at);
 }
 
 /** Returns a shared object for each count, because the record of each scaler keeps one. */

@@ -7,6 +7,7 @@ import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
+import { boundsOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
@@ -116,7 +117,10 @@ function withoutTime(condition: TimedCondition): UntimedCondition {
 function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers {
   const { decision, scaler } = last.record;
   const { scaleTargetRef } = scaler.spec;
+  const { minReplicas, maxReplicas } = boundsOf(last.record);
   const scaled = {
+    minReplicas,
+    maxReplicas,
     ...scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime')),
     reference: `${scaleTargetRef.kind}/${scaleTargetRef.name}`,
     targets: metricTargets(last),
@@ -126,8 +130,6 @@ function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers
   return {
     currentReplicas: decision.currentReplicas,
     desiredReplicas: decision.desiredReplicas,
-    minReplicas: decision.minReplicas,
-    maxReplicas: decision.maxReplicas,
     ...scaled,
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };

@@ -1,3 +1,4 @@
+import { boundsOf } from '../../telemetry/cycle-record.js';
 import type { RecentRange } from '../../telemetry/chart-points.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
@@ -28,6 +29,7 @@ export function viewRow(
 ): OverviewRow {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
+  const bounds = boundsOf(record);
   const { kind, name } = scaler.spec.scaleTargetRef;
   const { up, down } = lastRescale;
   const changedAt = up === null || (down !== null && down > up) ? down : up;
@@ -38,8 +40,8 @@ export function viewRow(
     target: name,
     current: decision?.currentReplicas ?? null,
     desired: decision?.desiredReplicas ?? null,
-    min: decision?.minReplicas ?? null,
-    max: decision?.maxReplicas ?? null,
+    min: bounds.minReplicas,
+    max: bounds.maxReplicas,
     state: viewState(timedState(status, rejection)),
     metric: viewLeadingMetric(status),
     metrics: scaler.spec.metrics.length,

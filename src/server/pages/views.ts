@@ -1,7 +1,7 @@
 import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
+import { boundsOf, pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
 import type { Agreement } from '../../telemetry/agreement.js';
@@ -28,6 +28,7 @@ const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' 
 export function viewScaler(status: ScalerStatus, rejection: string | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
+  const { minReplicas, maxReplicas } = boundsOf(record);
   return {
     namespace: scaler.namespace,
     name: scaler.name,
@@ -37,8 +38,8 @@ export function viewScaler(status: ScalerStatus, rejection: string | null): Scal
     currentReplicas: decision?.currentReplicas ?? null,
     desiredReplicas: decision?.desiredReplicas ?? null,
     recommendedReplicas: decision?.recommendedReplicas ?? null,
-    minReplicas: decision?.minReplicas ?? null,
-    maxReplicas: decision?.maxReplicas ?? null,
+    minReplicas,
+    maxReplicas,
     reason: reasonOf(record),
     metrics: viewMetrics(status),
     limits: (decision?.limits ?? []).map(({ limit, reason, until }) => ({

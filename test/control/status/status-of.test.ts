@@ -54,7 +54,7 @@ describe('statusOf, after a cycle', () => {
     });
   });
 
-  it('omits unknown counts, and never reports 0 for them', () => {
+  it('omits unknown counts, never reports 0 for them, and has the bounds of the document', () => {
     const unread = condition({ status: 'False', reason: 'FailedGetScale', message: 'forbidden' });
 
     const found = status({ last: cycle({ decision: null, snapshot: null, conditions: [unread] }) });
@@ -62,6 +62,8 @@ describe('statusOf, after a cycle', () => {
     expect(Object.keys(found).sort()).toEqual([
       'cause',
       'conditions',
+      'maxReplicas',
+      'minReplicas',
       'observedGeneration',
       'reference',
       'state',

@@ -90,12 +90,12 @@ describe('/api/v1/overview', () => {
     });
   });
 
-  it('shows unknown values as null while the target cannot be read', async () => {
+  it('shows unknown values as null while the target cannot be read, and the bounds of the document', async () => {
     add(record({ snapshot: null, decision: null }));
 
     const [row] = (await overview()).rows;
 
-    expect(row).toMatchObject({ current: null, desired: null, min: null, max: null, metric: null });
+    expect(row).toMatchObject({ current: null, desired: null, min: 1, max: 10, metric: null });
   });
 
   it('returns only what changed since a revision', async () => {
