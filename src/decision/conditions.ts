@@ -1,6 +1,6 @@
 import { rememberByMetric } from '../scaler/remember-by-metric.js';
 import { formatInstant } from '../units/time.js';
-import type { MetricType } from '../scaler/spec.js';
+import type { MetricSpec, MetricType } from '../scaler/spec.js';
 import { buildCondition, type Condition, type ReasonOf } from './result/condition.js';
 import type { LimitStep } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
@@ -24,7 +24,8 @@ export const SCALING_DISABLED = buildCondition(
 /** True if all metrics are usable; otherwise the failure of the first unusable metric. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
-  if (firstFailing !== null && (isHeld || winner === null)) return metricFailed(firstFailing);
+  if (firstFailing !== null && (isHeld || winner === null))
+    return metricFailed(firstFailing.spec, firstFailing.result.error ?? '');
   if (firstReplaced?.result.fallback !== undefined) {
     const message = `${describe(firstReplaced)} has ${describeFallback(firstReplaced.result.fallback)}`;
     return buildCondition('ScalingActive', 'FallbackActive', message);
@@ -60,9 +61,9 @@ const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   External: 'FailedGetExternalMetric',
 };
 
-function metricFailed(metric: JudgedMetric): Condition {
-  const message = `the replica count could not be calculated from ${describe(metric)}: ${metric.result.error ?? ''}`;
-  return buildCondition('ScalingActive', FAILED_REASON[metric.spec.type], message);
+export function metricFailed({ type, identity }: MetricSpec, error: string): Condition {
+  const message = `the replica count could not be calculated from ${nameMetric(type, identity)}: ${error}`;
+  return buildCondition('ScalingActive', FAILED_REASON[type], message);
 }
 
 function describe({ spec }: JudgedMetric): string {

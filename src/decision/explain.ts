@@ -61,10 +61,18 @@ export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision
   const [spec, result] = [metrics[index], decision.metrics[index]];
   if (spec !== undefined && result?.fallback !== undefined)
     return `${metricInEvent(spec)} has ${describeFallback(result.fallback)}`;
-  if (!isUp) return result === undefined ? 'no metric above its activation' : 'All metrics below target';
+  if (!isUp)
+    return `${result === undefined ? 'no metric above its activation' : 'All metrics below target'}${keptAbove(decision)}`;
   const raised = decision.limits.find(({ limit }) => limit === 'stabilization');
   if (decision.recommendedReplicas <= decision.currentReplicas && raised !== undefined) return raised.reason;
   return spec === undefined ? 'a metric above its activation' : `${metricInEvent(spec)} above target`;
+}
+
+/** Returns the limit that keeps a falling count above the recommendation; empty: none does. */
+function keptAbove({ recommendedReplicas, desiredReplicas, limits }: Decision): string {
+  const last = limits.at(-1);
+  if (last === undefined || desiredReplicas === recommendedReplicas) return '';
+  return `; ${recommendedReplicas ?? 0} recommended, ${last.to} by ${last.limit}`;
 }
 
 function shortCutReason({ limits }: Decision, isUp: boolean): string {

@@ -112,6 +112,13 @@ describe('the reason in the Event for a change', () => {
   it.each<[string, number, object, object, object]>([
     ['external metric qps above target', 5, {}, { values: [8] }, {}],
     ['All metrics below target', 5, {}, { values: [3] }, {}],
+    [
+      'All metrics below target; 3 recommended, 4 by stabilization',
+      5,
+      { downscaleStabilizationSeconds: 300 },
+      { values: [3] },
+      { recommendations: [{ at: '2026-01-01T00:59:00Z', replicas: 4 }] },
+    ],
     ['Current number of replicas above Spec.MaxReplicas', 70, {}, { values: [70] }, {}],
     ['Current number of replicas below Spec.MinReplicas', 2, { minReplicas: 4 }, { values: [8] }, {}],
     [`maxReplicas is 4 ${until}`, 5, { schedules: [{ ...schedule, maxReplicas: 4 }] }, { values: [8] }, {}],

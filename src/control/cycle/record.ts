@@ -1,10 +1,14 @@
+import { metricFailed } from '../../decision/conditions.js';
 import { buildCondition, type Condition } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
+import type { Scaler } from '../../scaler/spec.js';
 import { noChange, pauseMessage } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
+import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales } from '../memory/memory.js';
+import { shortfallOf, targetReached } from './capacity.js';
 import { degradedMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
@@ -17,7 +21,8 @@ export function buildRecord(
   measured: Pick<CycleRecord, 'lastScales' | 'seconds'>,
 ): CycleRecord {
   const { observed, decision, hold, result } = settled;
-  const { snapshot, memory, capacity, otherScaler, pause, isDryRun } = observed;
+  const { snapshot, memory, otherScaler, pause, isDryRun } = observed;
+  const capacity = capacityAfter(settled, now);
   const added = [heldCondition(settled), capacity, ...uniqueConditions(answers.duplicates?.(scaler) ?? null)];
   return {
     scaler,
@@ -37,7 +42,7 @@ export function buildRecord(
 
 /** Returns the record of a cycle that could not read its target and made no decision. */
 export function buildUnreadRecord(
-  { scaler, memory, now }: CycleInput,
+  { scaler, memory, now, readings }: CycleInput,
   { failure, pause, isDryRun }: Unread,
   observeSeconds: number,
 ): CycleRecord {
@@ -47,7 +52,7 @@ export function buildUnreadRecord(
     snapshot: null,
     decision: null,
     outcome: noChange(null),
-    conditions: cannotReadTarget(failure),
+    conditions: [cannotReadTarget(failure), ...failedQuery(failure, scaler, readings)],
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
@@ -100,6 +105,15 @@ function isCalculated({ metrics, action }: Decision): boolean {
   return metrics.every(
     ({ error, partial, fallback }) => error === null && partial === null && fallback === undefined,
   );
+}
+
+/** The count of a change in this cycle is desired from now on, and its pods are not ready yet. */
+function capacityAfter({ observed, result }: Settled, now: Instant): Condition {
+  const { capacity, target, memory } = observed;
+  const pods = memory.podFacts?.pods;
+  if (result?.kind !== 'patched' || pods === undefined) return capacity;
+  const changed = { ...target, specReplicas: result.replicas };
+  return targetReached(changed, shortfallOf(memory.shortfall, changed, { pods, now }), { pods, now });
 }
 
 function whyDegraded(degraded: string | null, result: ScaleResult | null): string | null {
@@ -168,10 +182,24 @@ function updateCondition(result: ScaleResult | null): Condition | null {
   );
 }
 
-function cannotReadTarget({ kind, message }: KubernetesError): readonly Condition[] {
+function cannotReadTarget({ kind, message }: KubernetesError): Condition {
   return kind === 'invalid_selector'
-    ? [buildCondition('ScalingActive', 'InvalidSelector', message)]
-    : [buildCondition('AbleToScale', 'FailedGetScale', message)];
+    ? buildCondition('ScalingActive', 'InvalidSelector', message)
+    : buildCondition('AbleToScale', 'FailedGetScale', message);
+}
+
+/** Returns the condition of a second failure in the same round, which a reader would otherwise find after the first. */
+function failedQuery(
+  { kind }: KubernetesError,
+  { spec }: Scaler,
+  { results }: CycleInput['readings'],
+): readonly Condition[] {
+  if (kind === 'invalid_selector' || spec.fallback !== null) return NO_CONDITIONS;
+  const index = results.findIndex((answer) => answer.class === 'failed');
+  const [metric, answer] = [spec.metrics[index], results[index]];
+  return metric === undefined || answer?.class !== 'failed'
+    ? NO_CONDITIONS
+    : [metricFailed(metric, answer.message)];
 }
 
 /**

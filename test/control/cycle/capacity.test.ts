@@ -100,6 +100,21 @@ describe('shortfallOf', () => {
 });
 
 describe('a cycle', () => {
+  it('is short of the pods of the count that it sets: 8 wanted and 5 ready', async () => {
+    const world = new World();
+    world.cluster.pods.push(...many(5));
+    world.load = 80;
+
+    const { conditions, outcome } = (await world.cycle()).record;
+
+    expect(outcome).toMatchObject({ kind: 'patched', to: 8 });
+    expect(conditions.find(({ type }) => type === 'TargetReached')).toMatchObject({
+      status: 'False',
+      reason: 'Starting',
+      message: '8 replicas, 5 ready: 3 not created',
+    });
+  });
+
   it('has the condition, and one Warning Event when pods find no node', async () => {
     const world = new World();
     world.cluster.pods.push(...many(4), ...unready(1));

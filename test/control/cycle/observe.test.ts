@@ -71,6 +71,22 @@ describe('a target that cannot be read', () => {
 });
 
 describe('pods that cannot be read', () => {
+  it('do not hide that the data source does not answer in the same round', async () => {
+    const world = new World();
+    world.cluster.podsFailure = failure('forbidden', '403 Forbidden');
+    world.answers = answersFrom([{ class: 'failed', reason: 'timeout', message: 'timeout after 5 s' }]);
+
+    const { record } = await world.cycle();
+
+    expect(record.conditions.map(({ reason, message }) => [reason, message])).toEqual([
+      ['FailedGetScale', '403 Forbidden'],
+      [
+        'FailedGetExternalMetric',
+        'the replica count could not be calculated from External metric load: timeout after 5 s',
+      ],
+    ]);
+  });
+
   it('are FailedGetScale with verb, resource and namespace, and nothing is decided', async () => {
     const world = new World();
     world.load = 80;
