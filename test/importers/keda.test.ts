@@ -363,6 +363,19 @@ describe('settings of a ScaledObject without an equivalent', () => {
     );
   });
 
+  it.each([
+    ['', true],
+    [', scaleOnInFlight: "true"', true],
+    [', scaleOnInFlight: "false"', false],
+  ])('counts the messages of SQS in flight as KEDA does: %j', (more, isCounted) => {
+    const trigger = `{ type: aws-sqs-queue, metadata: { queueURL: https://sqs.x/1/jobs, queueLength: "5"${more} } }`;
+
+    const { lost, text } = importOne(scaledObject(`minReplicaCount: 1\n${triggers(trigger)}`));
+
+    expect(text.includes('messages_not_visible')).toBe(isCounted);
+    expect(lost.join('\n')).not.toContain('Not carried over');
+  });
+
   it('a formula replaces all triggers', () => {
     const { lost, spec, text } = importOne(
       scaledObject(

@@ -40,7 +40,6 @@ interface ReadLag {
   /** Number of targets whose newest sample is older or missing. */
   readonly lateTargets: number;
   readonly targets: number;
-  readonly intervalSeconds: number;
   readonly boundSeconds: number;
 }
 
@@ -119,7 +118,6 @@ async function readLag(selector: UsedSelector, { runQuery }: SourceContext): Pro
       ageSeconds: shown?.ageSeconds ?? 0,
       lateTargets: targets.length - fresh.length,
       targets: targets.length,
-      intervalSeconds,
       boundSeconds: oldAfterSeconds(intervalSeconds, selector),
     };
   } catch (error) {
@@ -169,19 +167,10 @@ function byLag(one: ReadLag, other: ReadLag): number {
   return other.ageSeconds / other.boundSeconds - one.ageSeconds / one.boundSeconds;
 }
 
-function sayFresh({
-  user,
-  ageSeconds,
-  lateTargets,
-  targets,
-  intervalSeconds,
-  boundSeconds,
-}: ReadLag): string {
+/** Without the scrape interval, which the check `scrape-interval` measures in another way. */
+function sayFresh({ user, ageSeconds, lateTargets, targets, boundSeconds }: ReadLag): string {
   const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets are older`;
-  return (
-    `newest samples of ${user} up to ${Math.round(ageSeconds)} s old ` +
-    `(scrape interval ${inSeconds(intervalSeconds)}, bound ${inSeconds(boundSeconds)})${late}`
-  );
+  return `newest samples of ${user} up to ${Math.round(ageSeconds)} s old (bound ${inSeconds(boundSeconds)})${late}`;
 }
 
 function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly ReadLag[]): string {

@@ -62,7 +62,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     const style = tableStyle({ isWide: format === 'wide', namespace }, io);
     // A dumb terminal cannot move the cursor.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
-    if (!isScreen) for (const note of listNotes(client.where, list)) printNote(io, note);
+    if (!isScreen) for (const note of listNotes(client.where, list, selection)) printNote(io, note);
     if (isMissing) throw await explainMissing(selection, client);
     if (!watch && list.rows.length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
@@ -125,7 +125,7 @@ async function follow({ client, selection, print, notes }: Following, io: Comman
 /** While the service is unreachable, shows the last table and the error. */
 async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandIo): Promise<void> {
   let list: StatusList = first;
-  let notes = listNotes(watched.client.where, list);
+  let notes = listNotes(watched.client.where, list, watched.selection);
   for (;;) {
     const now = io.clock.now();
     const table = writeTable(
@@ -140,7 +140,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     const next = await listAgain(watched, io);
     if (next === null) return;
     if ('rows' in next) list = next;
-    notes = 'failure' in next ? [next.failure] : listNotes(watched.client.where, next);
+    notes = 'failure' in next ? [next.failure] : listNotes(watched.client.where, next, watched.selection);
   }
 }
 

@@ -56,7 +56,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Returns what the rows do not say: about the replica, its version, data sources and documents. */
-export function listNotes(where: string, list: StatusList): readonly string[] {
+export function listNotes(where: string, list: StatusList, selection: Selection): readonly string[] {
   const { rows, leader, unreachable, version, problems } = list;
   const standby =
     rows.length === 0
@@ -68,7 +68,7 @@ export function listNotes(where: string, list: StatusList): readonly string[] {
     ...(leader ? [] : [leading]),
     ...(version === VERSION ? [] : [`${where} has version ${version}, this command has ${VERSION}`]),
     ...failingSources(list.dataSources),
-    ...rejectedDocuments(problems),
+    ...rejectedDocuments(problems, selection),
   ];
 }
 
@@ -84,9 +84,17 @@ export function failingSources(sources: StatusList['dataSources']): readonly str
 
 const MOST_REJECTED = 5;
 
-/** A rejected document has no row, or a row of its last valid version. */
-function rejectedDocuments(problems: ListedScalers['problems']): readonly string[] {
-  const errors = problems.filter(({ severity }) => severity === 'error');
+/** A rejected document has no row, or a row of its last valid version. One without a name may be any document. */
+function rejectedDocuments(
+  problems: ListedScalers['problems'],
+  { namespace, name }: Selection,
+): readonly string[] {
+  const isSelected = (scaler: string | null): boolean => {
+    if (scaler === null) return true;
+    const [itsNamespace, itsName] = scaler.split('/');
+    return (namespace === null || itsNamespace === namespace) && (name === null || itsName === name);
+  };
+  const errors = problems.filter(({ severity, scaler }) => severity === 'error' && isSelected(scaler));
   const lines = errors.slice(0, MOST_REJECTED).map(({ file, line, message }) => {
     const where = `${file ?? 'a document'}${line === null ? '' : `:${line}`}`;
     return cleanText(`document rejected: ${where}: ${message}`);

@@ -7,6 +7,7 @@ import {
   ACTIVATION,
   type ReadTrigger,
   type Trigger,
+  metadataFlag,
   metadataText,
   offMetric,
   readActivation,
@@ -72,6 +73,8 @@ interface Example {
   readonly onceBy?: string;
   /** Labels, and the metadata fields with their values. */
   readonly labels: readonly (readonly [label: string, field: string])[];
+  /** A setting that is true by default, and the metric that counts only then. */
+  readonly optional?: { readonly field: string; readonly metric: string };
   /** Whether the exporter returns negative numbers for unknown values, which would reduce the sum. */
   readonly mayBeNegative?: boolean;
   readonly remark?: string;
@@ -101,10 +104,11 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   'aws-sqs-queue': {
     target: 'queueLength',
-    metrics: [
-      'aws_sqs_approximate_number_of_messages_visible_average',
-      'aws_sqs_approximate_number_of_messages_not_visible_average',
-    ],
+    metrics: ['aws_sqs_approximate_number_of_messages_visible_average'],
+    optional: {
+      field: 'scaleOnInFlight',
+      metric: 'aws_sqs_approximate_number_of_messages_not_visible_average',
+    },
     onceBy: 'dimension_QueueName',
     labels: [['dimension_QueueName', 'queueURL']],
   },
@@ -120,7 +124,7 @@ const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
 
 /** Returns the query with the values of the trigger. */
 function exampleOf(
-  { metrics, onceBy, labels, mayBeNegative }: Example,
+  { metrics, optional, onceBy, labels, mayBeNegative }: Example,
   metadata: Trigger['metadata'],
 ): string {
   const matchers = labels.flatMap(([label, field]) => {
@@ -130,7 +134,8 @@ function exampleOf(
     const value = field === 'queueURL' ? text.slice(text.lastIndexOf('/') + 1) : text;
     return [`${label}=${stringLiteral(value)}`];
   });
-  const sums = metrics.map((metric) => {
+  const isOff = optional === undefined || metadataFlag(metadata, optional.field) === false;
+  const sums = [...metrics, ...(isOff ? [] : [optional.metric])].map((metric) => {
     const selector = `${metric}{${matchers.join(', ')}}`;
     if (onceBy !== undefined) return `sum(max by (${onceBy}) (${selector}))`;
     return mayBeNegative === true ? `sum(clamp_min(${selector}, 0))` : `sum(${selector})`;
@@ -224,6 +229,7 @@ function lostSettings(
   const read = [
     ...(example?.labels.map(([, field]) => field) ?? []),
     ...(example !== undefined && isTargetRead ? [example.target] : []),
+    ...(example?.optional === undefined ? [] : [example.optional.field]),
   ];
   const lost = [
     ...Object.keys(metadata.value).filter((key) => !read.includes(key) && !ACTIVATION.test(key)),

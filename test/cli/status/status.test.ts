@@ -257,6 +257,22 @@ describe('status, with invalid documents', () => {
     ]);
   });
 
+  it.each([
+    ['shop/web', ['web.yaml', 'broken.yaml']],
+    ['shop/other', ['broken.yaml']],
+  ])('names only those of the named scaler, and those without a name: %s', async (name, files) => {
+    const problems = [
+      { ...problem(1), file: 'web.yaml', scaler: 'shop/web' },
+      { ...problem(2), file: 'api.yaml', scaler: 'shop/api' },
+      { ...problem(3), file: 'broken.yaml' },
+    ];
+    const url = await serveApp(appOf(fourScalers(), {}, { problems: () => problems }));
+
+    const { stderr } = await runCli(['status', name, '--url', url]);
+
+    expect(stderr.match(/\w+\.yaml/g)).toEqual(files);
+  });
+
   it('lists them all in JSON, errors first', async () => {
     const problems = [problem(0, 'warning'), problem(1)];
     const url = await serveApp(appOf(createLedger(), {}, { problems: () => problems }));
