@@ -1,7 +1,7 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Pod, ValuesSample } from '../snapshot/snapshot.js';
+import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Arithmetic, Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount } from './count.js';
