@@ -1,4 +1,5 @@
 import { RAN } from '../../../backtest/history/recorded-run.js';
+import { estimateCapacity } from '../../../backtest/history/estimate-capacity.js';
 import { historyWorkload, isMemory } from '../../../backtest/history/history-models.js';
 import { longestWindowSeconds, knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
 import { countAt, countsSince } from '../../../backtest/simulation/count-steps.js';
@@ -105,7 +106,10 @@ function inputOf(
     start: latest(asked.start, knownSince(load.observed, asked.stepSeconds) ?? asked.start),
   };
   const ran = recorded.ran === null ? null : runSince(recorded.ran, range.start);
-  const capacity = given.assumptions.capacity ?? load.saturation;
+  const known = given.assumptions.capacity ?? load.saturation;
+  const estimate =
+    known === null && recorded.ran !== null ? estimateCapacity(load, recorded.ran.ready) : null;
+  const capacity = known ?? estimate?.capacity ?? null;
   if (capacity === null)
     throw new CommandError(
       `the load that one pod carries is unknown for metric ${loadMetric.identity}: set --capacity${loadMetric.type === 'Resource' ? ' or --request' : ''}`,
@@ -135,6 +139,11 @@ function inputOf(
     assumptions,
     otherResults: ran === null ? [] : [resultOf(RAN, ran, scoring)],
     assumptionLines: [
+      ...(estimate === null
+        ? []
+        : [
+            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(estimate.at)}: pods that were never busy carry more (--capacity)`,
+          ]),
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants, { hasConfig: given.config !== null }),
       ...unscoredLines(scoring.demand),
