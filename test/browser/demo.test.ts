@@ -32,7 +32,7 @@ describe('the dashboard of the demo', () => {
   it('shows the scalers, finds one, and shows changes without a reload', async () => {
     watched = await openPage(browser, url);
     const { page } = watched;
-    const links = page.locator('.scaler-row .cell-name a');
+    const links = page.locator('.scaler-row .cell-name a > bdi');
     const names = async (): Promise<string> => (await links.allInnerTexts()).toSorted().join();
     await until(async () => (await names()) === 'checkout,mailer,search', 'the scalers of the demo');
     await page.getByText('Live', { exact: true }).waitFor();

@@ -20,7 +20,7 @@ const THREE = [
 ];
 
 async function namesIn(page: Page): Promise<readonly string[]> {
-  return page.locator('.scaler-row .cell-name a').allInnerTexts();
+  return page.locator('.scaler-row .cell-name a > bdi').allInnerTexts();
 }
 
 async function rowsOnPage(page: Page, names: readonly string[]): Promise<void> {
@@ -34,11 +34,62 @@ describe('the overview of 3 scalers', () => {
     await rowsOnPage(page, ['etl', 'cart', 'web']);
     const text = async (name: string): Promise<string> =>
       (await page.locator('.scaler-row').filter({ hasText: name }).innerText()).replace(/\s+/g, ' ');
-    expect(await text('etl')).toMatch(/^etl data · Deployment NoData 10 min ago .* no series for queue/);
+    expect(await text('etl')).toMatch(/^data\/ ?etl NoData .* no series for queue \d\d:\d\d \(10 min\)$/);
     expect(await text('cart')).toMatch(
-      /Stabilizing .*6.* 2 to 10 .*54 %.* 60 % .*the window is 300 s until \d\d:\d\d:\d\d/,
+      /Stabilizing .*6.*10 .*90 % of target.* the window is 300 s until \d\d:\d\d /,
     );
     expect(await text('web')).toMatch(/OK 2 to 4/);
+    expect(await page.locator('.scaler-row').first().boundingBox()).toMatchObject({ height: 36 });
+  });
+
+  it('has a section for each severity, and keeps in the address which are collapsed', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    const sections = page.locator('.section-row');
+    expect((await sections.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
+      'Cannot follow 1',
+      'Waiting 1',
+      'OK 1',
+    ]);
+
+    await sections.first().getByRole('button').click();
+
+    await rowsOnPage(page, ['cart', 'web']);
+    await page.waitForURL(`${service.url}#/?closed=cannot-follow`);
+    await page.reload();
+    await rowsOnPage(page, ['cart', 'web']);
+  });
+
+  it('groups by namespace and shows the chosen columns, as the link says', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await page.getByLabel('Group by').selectOption('namespace');
+    await page.getByText('Columns').click();
+    await page.getByLabel('Last 2 hours').uncheck();
+
+    await page.waitForURL(`${service.url}#/?group=namespace&columns=replicas%2Cmetric%2Creason%2Csince`);
+    await page.reload();
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+    expect((await page.locator('.section-row').allInnerTexts()).join(' ').split(/\s+/)).toEqual([
+      'data',
+      '1',
+      'shop',
+      '2',
+    ]);
+    expect(await page.locator('.sparkline').count()).toBe(0);
+  });
+
+  it('highlights a changed row without hiding its texts', async () => {
+    const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
+    await page.getByText('Live', { exact: true }).waitFor();
+    await until(() => service.streams.length === 1, 'the event stream');
+    const changed = { ...THREE[1]!, current: 9, desired: 9 };
+    service.answer({ overview: () => overviewOf([changed], { isComplete: false, revision: '2' }) });
+
+    service.send('decision', { at: after(1), namespace: 'shop', name: 'cart' });
+
+    await page.locator('.news').waitFor({ state: 'attached' });
+    const style = 'getComputedStyle(document.querySelector(".news")).zIndex';
+    expect(await page.evaluate(style)).toBe('-1');
   });
 
   it('finds while the viewer types, and writes the search into the address', async () => {
@@ -112,11 +163,11 @@ describe('the overview of 5,000 scalers', () => {
 
   it('moves the focus by keys, to rows that were not in the document, and keeps it while scrolling', async () => {
     const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
-    const focused = (): Promise<string> => page.locator(':focus').innerText();
+    const focused = (): Promise<string> => page.locator(':focus > bdi').innerText();
     await page.getByLabel('Search scalers').press('ArrowDown');
     expect(await focused()).toBe(FLEET[0]?.name);
 
-    for (const key of ['ArrowDown', 'PageDown', 'ArrowUp']) await page.keyboard.press(key);
+    for (const key of ['j', 'ArrowDown', 'PageDown', 'ArrowUp', 'k']) await page.keyboard.press(key);
     expect(await focused()).toBe(FLEET[10]?.name);
     await page.keyboard.press('End');
     expect(await focused()).toBe(FLEET[4999]?.name);
@@ -135,7 +186,7 @@ describe('the overview of 5,000 scalers', () => {
     await page.locator('.scaler-row').first().waitFor();
     await page.evaluate("document.querySelectorAll('.scaler-row').forEach((row) => { row.isOld = true; })");
     for (const row of [5, 100, 2500, 4900]) {
-      await page.evaluate(`scrollTo(0, ${row * 64})`);
+      await page.evaluate(`scrollTo(0, ${row * 36})`);
       await page.getByText(FLEET[row]?.name ?? '', { exact: true }).waitFor();
     }
 
@@ -149,7 +200,7 @@ describe('the overview of 5,000 scalers', () => {
   it('returns to the same rows', async () => {
     const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
     await page.locator('.scaler-row').first().waitFor();
-    await page.evaluate('scrollTo(0, 64000)');
+    await page.evaluate('scrollTo(0, 36000)');
     await page.getByText(FLEET[1000]?.name ?? '', { exact: true }).waitFor();
 
     // A click would scroll to the link.
@@ -158,7 +209,7 @@ describe('the overview of 5,000 scalers', () => {
     await page.goBack();
 
     await page.getByText(FLEET[1000]?.name ?? '', { exact: true }).waitFor();
-    expect(await page.evaluate('scrollY')).toBe(64_000);
+    expect(await page.evaluate('scrollY')).toBe(36_000);
   });
 
   it('starts with a link to skip to the content', async () => {

@@ -3,11 +3,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
-import { useMedia } from '../ui/use-media.js';
-import { WIDE } from './layout.js';
-import { SORT_KEYS } from './selection.js';
-import type { Counts, Selection, SortKey } from './selection.js';
-import { isLargestFirst } from './sort-header.jsx';
+import { WIDE, useMedia } from '../ui/use-media.js';
+import { COLUMNS } from './scaler-table.jsx';
+import { COLUMN_NAMES, SORT_KEYS, isLargestFirst } from './selection.js';
+import type { Counts } from './lines.js';
+import type { Selection, SortKey } from './selection.js';
 
 interface FilterBarProps {
   readonly selection: Selection;
@@ -18,12 +18,28 @@ interface FilterBarProps {
 export function FilterBar(props: FilterBarProps): VNode {
   const { selection, onChange, counts } = props;
   const isWide = useMedia(WIDE);
+  const fields = (
+    <>
+      <NamespaceField selection={selection} onChange={onChange} counts={counts} />
+      <GroupField selection={selection} onChange={onChange} />
+    </>
+  );
   return (
     <search class="filters">
       <div class="filter-line">
         <SearchField selection={selection} onChange={onChange} />
-        <NamespaceField selection={selection} onChange={onChange} counts={counts} />
-        {isWide ? null : <SortField selection={selection} onChange={onChange} />}
+        {isWide ? (
+          <>
+            {fields}
+            <ColumnsField selection={selection} onChange={onChange} />
+          </>
+        ) : (
+          <details class="more-filters">
+            <summary>Filter and sort</summary>
+            {fields}
+            <SortField selection={selection} onChange={onChange} />
+          </details>
+        )}
       </div>
       <SeverityChips selection={selection} onChange={onChange} counts={counts} />
     </search>
@@ -49,7 +65,7 @@ function SearchField({ selection, onChange }: FieldProps): VNode {
     if (event.key === 'Escape') onChange({ search: '' });
     if (event.key !== 'ArrowDown' && event.key !== 'Enter') return;
     event.preventDefault();
-    document.querySelector<HTMLElement>('[data-index="0"] a')?.focus();
+    document.querySelector<HTMLElement>('.scaler-row a')?.focus();
   };
   return (
     <div class="search-field">
@@ -98,7 +114,8 @@ const SORT_TITLES: Readonly<Record<SortKey, string>> = {
   name: 'Name',
   state: 'Most urgent',
   replicas: 'Most replicas',
-  metric: 'Highest metric',
+  metric: 'Highest load',
+  since: 'Latest state',
   changed: 'Last changed',
 };
 
@@ -118,6 +135,45 @@ function SortField({ selection, onChange }: FieldProps): VNode {
         </option>
       ))}
     </select>
+  );
+}
+
+function GroupField({ selection: { group }, onChange }: FieldProps): VNode {
+  return (
+    <select
+      aria-label="Group by"
+      value={group ?? ''}
+      onChange={({ currentTarget: { value } }) =>
+        onChange({ group: value === 'namespace' ? value : null, closed: [] })
+      }
+    >
+      <option value="">Grouped by state</option>
+      <option value="namespace">Grouped by namespace</option>
+    </select>
+  );
+}
+
+function ColumnsField({ selection: { columns }, onChange }: FieldProps): VNode {
+  return (
+    <details class="columns-field">
+      <summary>Columns</summary>
+      <div class="columns-menu">
+        {COLUMN_NAMES.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={columns.includes(name)}
+              onChange={({ currentTarget: { checked } }) =>
+                onChange({
+                  columns: COLUMN_NAMES.filter((one) => (one === name ? checked : columns.includes(one))),
+                })
+              }
+            />
+            {COLUMNS[name].title}
+          </label>
+        ))}
+      </div>
+    </details>
   );
 }
 

@@ -1,18 +1,20 @@
 import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
 import { plural } from '../format/numbers.js';
 import { parseTime } from '../format/times.js';
+import { announce } from '../ui/announcer.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
 import { EmptyView, Notice, Outdated } from '../ui/states.jsx';
 import { useNow } from '../ui/use-now.js';
 import { FilterBar } from './filter-bar.jsx';
+import { keyOf } from './merge-overview.js';
 import type { Fleet } from './merge-overview.js';
 import type { OverviewState } from './overview-store.js';
+import { replicasText } from './row-texts.js';
 import { ScalerTable } from './scaler-table.jsx';
-import { countRows } from './selection.js';
+import { countRows, linesOf } from './lines.js';
 import type { Selection } from './selection.js';
-import { useNews } from './use-news.js';
 import './overview.css';
 
 interface FleetViewProps extends OverviewState {
@@ -29,6 +31,7 @@ export function FleetView({ clock, fleet, error, selection, onChange, selected }
   // An answer can be newer than the last tick. Its changes must not be in the future.
   const nowMs = Math.max(useNow(clock, 10_000), parseTime(fleet.facts.at) ?? 0);
   const counts = useMemo(() => countRows(rows), [rows]);
+  const lines = useMemo(() => linesOf(selected, selection), [selected, selection]);
   const news = useNews(fleet, clock);
   return (
     <>
@@ -46,7 +49,7 @@ export function FleetView({ clock, fleet, error, selection, onChange, selected }
         </EmptyView>
       ) : null}
       {selected.length === 0 ? null : (
-        <ScalerTable rows={selected} selection={selection} onChange={onChange} nowMs={nowMs} news={news} />
+        <ScalerTable lines={lines} selection={selection} onChange={onChange} nowMs={nowMs} news={news} />
       )}
     </>
   );
@@ -88,4 +91,28 @@ function NoScalers(): VNode {
       </p>
     </EmptyView>
   );
+}
+
+const NO_NEWS: ReadonlyMap<string, string> = new Map();
+/** Interval between announcements, each of which interrupts the reader. */
+const QUIET_MS = 10_000;
+const MAX_NAMED = 3;
+
+/** Announces changed rows and returns their keys with the time of the answer. */
+function useNews(fleet: Fleet, clock: Clock): ReadonlyMap<string, string> {
+  const [news, setNews] = useState(NO_NEWS);
+  const announcedMs = useRef(-Infinity);
+  useEffect(() => {
+    if (fleet.news.length === 0) return;
+    setNews(new Map(fleet.news.map((row) => [keyOf(row), fleet.facts.at])));
+    if (clock.monotonicMs() - announcedMs.current < QUIET_MS) return;
+    announcedMs.current = clock.monotonicMs();
+    announce(sentenceOf(fleet.news));
+  }, [fleet, clock]);
+  return news;
+}
+
+function sentenceOf(news: Fleet['news']): string {
+  if (news.length > MAX_NAMED) return `${plural(news.length, 'scaler')} changed`;
+  return news.map((row) => `${row.name}: ${replicasText(row)} replicas`).join('. ');
 }

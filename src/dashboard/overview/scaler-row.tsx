@@ -1,14 +1,15 @@
 import { Component } from 'preact';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
+import { formatAge, formatLocal, formatShort, formatUtc, parseTime } from '../format/times.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
-import { Time } from '../ui/time.jsx';
 import { ratioOf } from './selection.js';
+import type { ColumnName } from './selection.js';
 import { replicasText, shorten, sparklineLabel } from './row-texts.js';
 
 interface ScalerRowProps {
@@ -17,6 +18,7 @@ interface ScalerRowProps {
   readonly index: number;
   readonly rowHeight: number;
   readonly nowMs: number;
+  readonly columns: readonly ColumnName[];
   /** Changes when the row has changed. The row is then highlighted for a moment. */
   readonly newsAt: string | null;
 }
@@ -24,17 +26,18 @@ interface ScalerRowProps {
 /** Shows one scaler. It renders only if something has changed, because scrolling renders many rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
-    const { row, index, rowHeight, nowMs, newsAt } = this.props;
+    const { row, index, rowHeight, nowMs, newsAt, columns } = this.props;
     return (
       next.row !== row ||
       next.index !== index ||
       next.rowHeight !== rowHeight ||
       next.nowMs !== nowMs ||
-      next.newsAt !== newsAt
+      next.newsAt !== newsAt ||
+      next.columns !== columns
     );
   }
 
-  override render({ row, index, rowHeight, nowMs, newsAt }: ScalerRowProps): VNode {
+  override render({ row, index, rowHeight, nowMs, newsAt, columns }: ScalerRowProps): VNode {
     return (
       <div
         class="scaler-row"
@@ -44,64 +47,71 @@ export class ScalerRow extends Component<ScalerRowProps> {
         data-index={index}
         style={{ top: `${index * rowHeight}px` }}
       >
+        {newsAt === null ? null : <span key={newsAt} class="news" />}
         <NameCell row={row} />
-        <StateCell row={row} nowMs={nowMs} />
-        <ReplicasCell row={row} newsAt={newsAt} />
-        <div role="cell" class="cell-trend">
-          <Sparkline values={row.replicas} width={96} height={28} label={sparklineLabel(row)} />
-        </div>
-        <MetricCell row={row} />
-        <ReasonCell row={row} nowMs={nowMs} />
-        <div role="cell" class="cell-changed muted">
-          {row.changedAt === null ? UNKNOWN : <Time at={row.changedAt} nowMs={nowMs} show="distance" />}
-        </div>
+        <StateCell row={row} />
+        {columns.map((name) => {
+          const Cell = CELLS[name];
+          return <Cell key={name} row={row} nowMs={nowMs} />;
+        })}
       </div>
     );
   }
 }
 
+interface CellProps {
+  readonly row: OverviewRow;
+  readonly nowMs: number;
+}
+
+const CELLS: Readonly<Record<ColumnName, (props: CellProps) => VNode>> = {
+  replicas: ReplicasCell,
+  trend: ({ row }) => (
+    <div role="cell" class="cell-trend">
+      <Sparkline values={row.replicas} maximum={row.max} width={96} height={24} label={sparklineLabel(row)} />
+    </div>
+  ),
+  metric: MetricCell,
+  reason: ReasonCell,
+  since: ({ row, nowMs }) => <SinceCell name="since" at={row.state.since} nowMs={nowMs} />,
+  changed: ({ row, nowMs }) => <SinceCell name="changed" at={row.changedAt} nowMs={nowMs} />,
+};
+
 function NameCell({ row: { namespace, name, kind, target } }: { readonly row: OverviewRow }): VNode {
   return (
     <div role="rowheader" class="cell-name">
-      <a href={scalerLink(namespace, name)} title={`${namespace}/${name}`}>
+      <a href={scalerLink(namespace, name)} title={`${namespace}/${name}: ${kind} ${target}`}>
+        <span class="row-namespace">
+          <bdi>{namespace}</bdi>/
+        </span>
         <bdi>{name}</bdi>
       </a>
-      <span class="muted clipped" title={`${kind} ${target} in ${namespace}`}>
-        <bdi>{namespace}</bdi>
-        {target === name ? ` · ${kind}` : ` · ${kind} `}
-        {target === name ? null : <bdi>{target}</bdi>}
-      </span>
     </div>
   );
 }
 
-function StateCell({ row: { state }, nowMs }: { readonly row: OverviewRow; readonly nowMs: number }): VNode {
+function StateCell({ row: { state } }: { readonly row: OverviewRow }): VNode {
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   return (
     <div role="cell" class="cell-state">
       {state.severity === 'ok' ? (
-        <span class="state-ok">
-          <Icon name={icon} />
-          {state.name}
-        </span>
+        <span class="muted">{state.name}</span>
       ) : (
         <Badge tone={tone} icon={icon} text={state.name} />
-      )}
-      {state.since === null || state.severity === 'ok' ? null : (
-        <span class="muted">
-          <Time at={state.since} nowMs={nowMs} show="distance" />
-        </span>
       )}
     </div>
   );
 }
 
-function ReplicasCell({ row, newsAt }: { readonly row: OverviewRow; readonly newsAt: string | null }): VNode {
+function ReplicasCell({ row }: CellProps): VNode {
   const { current, desired, min, max } = row;
   const isChanging = desired !== null && desired !== current;
   return (
-    <div role="cell" class="cell-replicas">
-      {newsAt === null ? null : <span key={newsAt} class="news" />}
+    <div
+      role="cell"
+      class="cell-replicas"
+      title={`At least ${formatCount(min)}, at most ${formatCount(max)}`}
+    >
       <span class="replicas">
         <span class="visually-hidden">{replicasText(row)}</span>
         <span aria-hidden="true">
@@ -114,60 +124,48 @@ function ReplicasCell({ row, newsAt }: { readonly row: OverviewRow; readonly new
           ) : null}
         </span>
       </span>
-      <span class="muted">
-        {min === null && max === null ? null : `${formatCount(min)} to ${formatCount(max)}`}
-      </span>
+      {max === null ? null : (
+        <span class="muted">
+          {' '}
+          <span class="visually-hidden">of at most</span>
+          <span aria-hidden="true">/</span> {formatCount(max)}
+        </span>
+      )}
     </div>
   );
 }
 
-/** Position of the target on the meter. */
-const TARGET_AT = 2 / 3;
-
-function MetricCell({ row: { metric, metrics } }: { readonly row: OverviewRow }): VNode {
+function MetricCell({ row: { metric, metrics } }: CellProps): VNode {
   if (metric === null)
     return (
-      <div role="cell" class="cell-metric">
-        <span class="muted">{metrics === 0 ? 'No metric' : 'No value'}</span>
+      <div role="cell" class="cell-metric muted">
+        {metrics === 0 ? 'No metric' : 'No value'}
       </div>
     );
   const ratio = ratioOf(metric);
-  const others = metrics > 1 ? ` · 1 of ${metrics}` : '';
+  const value = `${formatMetric(shorten(metric.value), metric)} of ${formatMetric(metric.target, metric)}`;
+  const others = metrics > 1 ? ` (1 of ${metrics} metrics)` : '';
   return (
-    <div role="cell" class="cell-metric">
-      <span class="metric-line">
-        <span class="metric-value">{formatMetric(shorten(metric.value), metric)}</span>
-        <span class="muted">
-          <span class="visually-hidden">of a target of</span>
-          <span aria-hidden="true">/</span> {formatMetric(metric.target, metric)}
+    <div role="cell" class="cell-metric" title={`${metric.name}: ${value}${others}`}>
+      {ratio === null ? (
+        <span class="muted">{UNKNOWN}</span>
+      ) : (
+        <span class={ratio > 1 ? 'is-above' : undefined}>{formatCount(Math.round(ratio * 100))} %</span>
+      )}
+      <span class="muted">
+        {' of target'}
+        <span class="visually-hidden">
+          {' of '}
+          <bdi>{metric.name}</bdi>
         </span>
-      </span>
-      <span class="meter" aria-hidden="true">
-        {ratio === null ? null : (
-          <span
-            class={ratio > 1 ? 'meter-value is-above' : 'meter-value'}
-            style={{ width: `${Math.min(1, ratio * TARGET_AT) * 100}%` }}
-          />
-        )}
-        <span class="meter-target" />
-      </span>
-      <span class="muted clipped" title={metric.name}>
-        <bdi>{metric.name}</bdi>
-        {others}
       </span>
     </div>
   );
 }
 
-function ReasonCell({
-  row: {
-    state: { cause, until },
-  },
-  nowMs,
-}: {
-  readonly row: OverviewRow;
-  readonly nowMs: number;
-}): VNode {
+function ReasonCell({ row: { state }, nowMs }: CellProps): VNode {
+  const { cause, until } = state;
+  const untilMs = until === null ? null : parseTime(until);
   if (cause === null)
     return (
       <div role="cell" class="cell-reason is-empty muted">
@@ -176,15 +174,48 @@ function ReasonCell({
     );
   return (
     <div role="cell" class="cell-reason" title={cause}>
-      <span class="two-lines">
-        <bdi>{cause}</bdi>
-      </span>
-      {until === null ? null : (
+      <bdi>{cause}</bdi>
+      {untilMs === null || untilMs <= nowMs ? null : (
         <span class="muted">
           {'until '}
-          <Time at={until} nowMs={nowMs} />
+          <ShortTime ms={untilMs} nowMs={nowMs}>
+            {formatShort(untilMs, nowMs)}
+          </ShortTime>
         </span>
       )}
     </div>
   );
+}
+
+interface SinceCellProps {
+  readonly name: 'since' | 'changed';
+  readonly at: string | null;
+  readonly nowMs: number;
+}
+
+/** An earlier day is shown without the time of the day, because the column is narrow. */
+function SinceCell({ name, at, nowMs }: SinceCellProps): VNode {
+  const ms = at === null ? null : parseTime(at);
+  return (
+    <div role="cell" class={`cell-${name} muted`}>
+      {ms === null ? (
+        UNKNOWN
+      ) : (
+        <ShortTime ms={ms} nowMs={nowMs}>
+          {formatShort(ms, nowMs).split(',', 1)} ({formatAge(ms, nowMs)})
+        </ShortTime>
+      )}
+    </div>
+  );
+}
+
+interface ShortTimeProps {
+  readonly ms: number;
+  readonly nowMs: number;
+  readonly children: ComponentChildren;
+}
+
+/** Shows a short text for a time, and the local time with seconds and the one in UTC on hover. */
+function ShortTime({ ms, nowMs, children }: ShortTimeProps): VNode {
+  return <time title={`${formatLocal(ms, nowMs)}, ${formatUtc(ms)}`}>{children}</time>;
 }

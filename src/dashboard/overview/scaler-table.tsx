@@ -1,15 +1,19 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { OverviewRow } from '../../api/answers.js';
-import { ScalerRow } from './scaler-row.jsx';
-import type { Selection, SortKey } from './selection.js';
-import { keyOf } from './merge-overview.js';
-import { SortHeader } from './sort-header.jsx';
+import { formatCount } from '../format/numbers.js';
+import { Icon } from '../ui/icon.jsx';
 import { useScrollMemory } from '../ui/scroll-memory.js';
+import { SEVERITY_STYLES } from '../ui/severities.js';
+import { WIDE, useMedia } from '../ui/use-media.js';
+import { ScalerRow } from './scaler-row.jsx';
+import { lineKey } from './lines.js';
+import type { Line, SectionLine } from './lines.js';
+import { isLargestFirst } from './selection.js';
+import type { ColumnName, Selection, SortKey } from './selection.js';
 import { useVirtualRows } from './use-virtual-rows.js';
 
 interface ScalerTableProps {
-  readonly rows: readonly OverviewRow[];
+  readonly lines: readonly Line[];
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
   readonly nowMs: number;
@@ -19,50 +23,54 @@ interface ScalerTableProps {
 
 interface ColumnHead {
   readonly title: string;
+  /** Null: the column cannot be sorted. */
   readonly sort: SortKey | null;
-  readonly name: string;
+  /** A track of a CSS grid. */
+  readonly width: string;
 }
 
-const COLUMNS: readonly ColumnHead[] = [
-  { title: 'Scaler', sort: 'name', name: 'name' },
-  { title: 'State', sort: 'state', name: 'state' },
-  { title: 'Replicas', sort: 'replicas', name: 'replicas' },
-  { title: 'Last 2 hours', sort: null, name: 'trend' },
-  { title: 'Metric / target', sort: 'metric', name: 'metric' },
-  { title: 'Cause', sort: null, name: 'reason' },
-  { title: 'Changed', sort: 'changed', name: 'changed' },
-];
+const NAME: ColumnHead = { title: 'Scaler', sort: 'name', width: 'minmax(11rem, 1.6fr)' };
+const STATE: ColumnHead = { title: 'State', sort: 'state', width: '8.25rem' };
+
+export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {
+  replicas: { title: 'Replicas / max', sort: 'replicas', width: '6.25rem' },
+  trend: { title: 'Last 2 hours', sort: null, width: '6rem' },
+  metric: { title: 'Load', sort: 'metric', width: '7.25rem' },
+  reason: { title: 'Cause', sort: null, width: 'minmax(12rem, 3fr)' },
+  since: { title: 'Since', sort: 'since', width: '6.5rem' },
+  changed: { title: 'Changed', sort: 'changed', width: '6.5rem' },
+};
 
 /** Shows thousands of scalers. Only the rows in the window are in the document. */
-export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTableProps): VNode {
+export function ScalerTable({ lines, selection, onChange, nowMs, news }: ScalerTableProps): VNode {
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
-  const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: rows.length });
+  const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: lines.length });
   useScrollMemory('overview', rowHeight > 0);
-  const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, rows.length, end - first);
+  const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, lines.length, end - first);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);
   // The focused row stays in the document; otherwise the focus would be lost.
-  if (focused !== null && focused < rows.length && (focused < first || focused >= end)) indexes.push(focused);
+  if (focused !== null && focused < lines.length && (focused < first || focused >= end))
+    indexes.push(focused);
+  const heads = [
+    ['name', NAME],
+    ['state', STATE],
+    ...selection.columns.map((name) => [name, COLUMNS[name]] as const),
+  ] as const;
   return (
     <div
       class="scalers"
+      style={{ '--columns': heads.map(([, { width }]) => width).join(' ') }}
       role="table"
       aria-label="Scalers"
-      aria-rowcount={rows.length + 1}
-      aria-colcount={COLUMNS.length}
+      aria-rowcount={lines.length + 1}
+      aria-colcount={heads.length}
     >
       <div role="rowgroup" class="scalers-head">
         <div role="row" aria-rowindex={1} class="scaler-head">
-          {COLUMNS.map(({ title, sort, name }) => (
-            <SortHeader
-              key={name}
-              class={`cell-${name}`}
-              title={title}
-              sort={sort}
-              selection={selection}
-              onChange={onChange}
-            />
+          {heads.map(([name, head]) => (
+            <SortHeader key={name} name={name} head={head} selection={selection} onChange={onChange} />
           ))}
         </div>
       </div>
@@ -71,26 +79,111 @@ export function ScalerTable({ rows, selection, onChange, nowMs, news }: ScalerTa
         ref={body}
         role="rowgroup"
         class="scalers-body"
-        style={{ height: `${rows.length * rowHeight}px` }}
+        style={{ height: `${lines.length * rowHeight}px` }}
         onFocusCapture={onFocus}
         onBlurCapture={onBlur}
         onKeyDown={onKeyDown}
       >
         {indexes.map((index) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          const key = keyOf(row);
+          const line = lines[index];
+          if (line === undefined) return null;
+          const slot = slotOf(index, end - first, focused);
+          if ('section' in line)
+            return (
+              <SectionRow
+                key={slot}
+                index={index}
+                rowHeight={rowHeight}
+                section={line.section}
+                cells={heads.length}
+                selection={selection}
+                onChange={onChange}
+              />
+            );
           return (
             <ScalerRow
-              key={slotOf(index, end - first, focused)}
-              row={row}
+              key={slot}
               index={index}
               rowHeight={rowHeight}
+              row={line.row}
               nowMs={nowMs}
-              newsAt={news.get(key) ?? null}
+              columns={selection.columns}
+              newsAt={news.get(lineKey(line)) ?? null}
             />
           );
         })}
+      </div>
+    </div>
+  );
+}
+
+interface SortHeaderProps {
+  readonly name: string;
+  readonly head: ColumnHead;
+  readonly selection: Selection;
+  readonly onChange: (change: Partial<Selection>) => void;
+}
+
+/** Shows the header of a column. On a narrow page it is hidden, and a list above the rows sorts instead. */
+function SortHeader({ name, head: { title, sort }, selection, onChange }: SortHeaderProps): VNode {
+  const isWide = useMedia(WIDE);
+  const isSorted = sort !== null && selection.sort === sort;
+  const order = selection.isDescending ? 'descending' : 'ascending';
+  return (
+    <div role="columnheader" class={`cell-${name}`} aria-sort={isSorted ? order : undefined}>
+      {sort === null || !isWide ? (
+        title
+      ) : (
+        <button
+          type="button"
+          class="sort-button"
+          onClick={() =>
+            onChange({ sort, isDescending: isSorted ? !selection.isDescending : isLargestFirst(sort) })
+          }
+        >
+          {title}
+          {isSorted ? <Icon name={selection.isDescending ? 'down' : 'up'} /> : null}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface SectionRowProps extends Pick<SortHeaderProps, 'selection' | 'onChange'> {
+  readonly section: SectionLine;
+  readonly index: number;
+  readonly rowHeight: number;
+  /** Number of columns that the heading spans. */
+  readonly cells: number;
+}
+
+function SectionRow({ section, index, rowHeight, cells, selection, onChange }: SectionRowProps): VNode {
+  const { key, severity, title, rows, isClosed } = section;
+  const style = severity === null ? null : SEVERITY_STYLES[severity];
+  const { closed } = selection;
+  return (
+    <div
+      class="section-row"
+      role="row"
+      aria-rowindex={index + 2}
+      data-index={index}
+      style={{ top: `${index * rowHeight}px` }}
+    >
+      <div role="cell" aria-colspan={cells}>
+        <button
+          type="button"
+          aria-expanded={!isClosed}
+          onClick={() =>
+            onChange({ closed: isClosed ? closed.filter((one) => one !== key) : [...closed, key] })
+          }
+        >
+          {style === null ? null : (
+            <span class={`section-icon tone-${style.tone}`}>
+              <Icon name={style.icon} />
+            </span>
+          )}
+          <bdi>{title}</bdi> <span class="muted">{formatCount(rows)}</span>
+        </button>
       </div>
     </div>
   );
@@ -115,7 +208,7 @@ interface RowFocus {
 /** Number of rows for Page Up and Page Down. */
 const PAGE = 10;
 
-/** Moves the focus between rows with the arrow keys, Home, End, Page Up and Page Down. */
+/** Moves the focus between rows with j and k, the arrow keys, Home, End, Page Up and Page Down. */
 function useRowFocus(
   body: { readonly current: HTMLDivElement | null },
   count: number,
@@ -154,8 +247,8 @@ function useRowFocus(
   };
 
   function nextIndex(key: string, from: number): number | null {
-    if (key === 'ArrowDown') return from + 1;
-    if (key === 'ArrowUp') return from - 1;
+    if (key === 'ArrowDown' || key === 'j') return from + 1;
+    if (key === 'ArrowUp' || key === 'k') return from - 1;
     if (key === 'PageDown') return from + PAGE;
     if (key === 'PageUp') return from - PAGE;
     if (key === 'Home') return 0;
@@ -164,5 +257,5 @@ function useRowFocus(
 }
 
 function linkOf(body: { readonly current: HTMLDivElement | null }, index: number): HTMLElement | null {
-  return body.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`) ?? null;
+  return body.current?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`) ?? null;
 }

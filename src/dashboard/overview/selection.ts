@@ -1,13 +1,23 @@
 import type { OverviewRow, ScalerState } from '../../api/answers.js';
-import { isSeverity } from '../ui/severities.js';
+import { SEVERITIES, isSeverity } from '../ui/severities.js';
 
 type Severity = ScalerState['severity'];
 
-export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'changed'] as const;
+export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'since', 'changed'] as const;
 
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** Filters and order of the viewer. They are in the address. */
+/** Returns whether a sort starts with the largest value: viewers look for the largest counts and the last changes. */
+export function isLargestFirst(sort: SortKey): boolean {
+  return sort !== 'name' && sort !== 'state';
+}
+
+/** Columns that the viewer can hide. Name and state are always shown. */
+export const COLUMN_NAMES = ['replicas', 'trend', 'metric', 'reason', 'since', 'changed'] as const;
+
+export type ColumnName = (typeof COLUMN_NAMES)[number];
+
+/** Filters, order and layout of the viewer. They are in the address. */
 export interface Selection {
   readonly search: string;
   /** Null: all namespaces. */
@@ -16,6 +26,11 @@ export interface Selection {
   readonly severities: readonly Severity[];
   readonly sort: SortKey;
   readonly isDescending: boolean;
+  /** Null: rows sorted by state are grouped by severity, and other rows are not grouped. */
+  readonly group: 'namespace' | null;
+  /** Keys of the collapsed sections. */
+  readonly closed: readonly string[];
+  readonly columns: readonly ColumnName[];
 }
 
 export const EVERYTHING: Selection = {
@@ -24,29 +39,43 @@ export const EVERYTHING: Selection = {
   severities: [],
   sort: 'state',
   isDescending: false,
+  group: null,
+  closed: [],
+  columns: COLUMN_NAMES.filter((name) => name !== 'changed'),
 };
 
 /** Ignores unknown parameters, such as those of an older version. */
 export function readSelection(parameters: URLSearchParams): Selection {
   const sort = parameters.get('sort') ?? '';
-  const severities = (parameters.get('severity') ?? '').split(',').filter(isSeverity);
+  const severities = listIn(parameters, 'severity').filter(isSeverity);
+  const columns = parameters.has('columns') ? listIn(parameters, 'columns') : EVERYTHING.columns;
   return {
     search: parameters.get('q') ?? '',
     namespace: parameters.get('namespace'),
     severities: [...new Set(severities)],
     sort: SORT_KEYS.find((key) => key === sort.replace(/^-/, '')) ?? EVERYTHING.sort,
     isDescending: sort.startsWith('-'),
+    group: parameters.get('group') === 'namespace' ? 'namespace' : null,
+    closed: [...new Set(listIn(parameters, 'closed'))],
+    columns: COLUMN_NAMES.filter((name) => columns.includes(name)),
   };
+}
+
+function listIn(parameters: URLSearchParams, name: string): readonly string[] {
+  return (parameters.get(name) ?? '').split(',').filter((part) => part !== '');
 }
 
 /** Omits parameters with default values. */
 export function writeSelection(selection: Selection): URLSearchParams {
-  const { search, namespace, severities, sort, isDescending } = selection;
+  const { search, namespace, severities, sort, isDescending, group, closed, columns } = selection;
   const parameters = new URLSearchParams();
   if (search !== '') parameters.set('q', search);
   if (namespace !== null) parameters.set('namespace', namespace);
   if (severities.length > 0) parameters.set('severity', severities.join(','));
   if (sort !== EVERYTHING.sort || isDescending) parameters.set('sort', `${isDescending ? '-' : ''}${sort}`);
+  if (group !== null) parameters.set('group', group);
+  if (closed.length > 0) parameters.set('closed', closed.join(','));
+  if (columns.join() !== EVERYTHING.columns.join()) parameters.set('columns', columns.join(','));
   return parameters;
 }
 
@@ -76,9 +105,10 @@ function hasWords(row: OverviewRow, words: readonly string[]): boolean {
 
 /** Sorting is stable: equal rows stay ordered by namespace and name. Rows without a value are last in both directions. */
 function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selection): readonly OverviewRow[] {
-  if (sort === 'name') return isDescending ? rows.toReversed() : rows;
-  const value = VALUES[sort];
   const sign = isDescending ? -1 : 1;
+  if (sort === 'name') return isDescending ? rows.toReversed() : rows;
+  if (sort === 'state') return rows.toSorted((a, b) => sign * byUrgency(a, b));
+  const value = VALUES[sort];
   const keyed = rows.map((row) => ({ row, value: value(row) }));
   keyed.sort((a, b) => {
     if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
@@ -87,17 +117,31 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
   return keyed.map(({ row }) => row);
 }
 
-/** The others change with the load: rows sorted by them would jump. */
-const URGENT: readonly Severity[] = ['cannot-follow', 'held'];
+/**
+ * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in steps of 10 %
+ * of its target, then the one with the oldest state. The order of the others does not depend on their load, because
+ * rows would jump.
+ */
+function byUrgency(a: OverviewRow, b: OverviewRow): number {
+  const { severity } = a.state;
+  const difference = SEVERITIES.indexOf(severity) - SEVERITIES.indexOf(b.state.severity);
+  if (difference !== 0 || severity !== 'cannot-follow') return difference;
+  return overloadOf(b) - overloadOf(a) || timeOf(a.state.since) - timeOf(b.state.since);
+}
 
-const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (row: OverviewRow) => number | null>> = {
-  state: ({ state: { severity } }) => {
-    const rank = URGENT.indexOf(severity);
-    return rank === -1 ? URGENT.length : rank;
-  },
+function overloadOf({ metric }: OverviewRow): number {
+  return Math.max(10, Math.round((ratioOf(metric) ?? 0) * 10));
+}
+
+function timeOf(text: string | null): number {
+  return text === null ? 0 : Date.parse(text);
+}
+
+const VALUES: Readonly<Record<Exclude<SortKey, 'name' | 'state'>, (row: OverviewRow) => number | null>> = {
   replicas: ({ current }) => current,
   metric: ({ metric }) => ratioOf(metric),
-  // The oldest change has the smallest key.
+  // The oldest time has the smallest key.
+  since: ({ state: { since } }) => (since === null ? null : Date.parse(since)),
   changed: ({ changedAt }) => (changedAt === null ? null : Date.parse(changedAt)),
 };
 
@@ -105,22 +149,4 @@ const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (row: OverviewRow) => nu
 export function ratioOf(metric: OverviewRow['metric']): number | null {
   if (metric === null || metric.value === null || metric.target <= 0) return null;
   return metric.value / metric.target;
-}
-
-/** Number of rows per severity and per namespace. */
-export interface Counts {
-  readonly severities: ReadonlyMap<Severity, number>;
-  /** Ordered by name. */
-  readonly namespaces: readonly (readonly [string, number])[];
-}
-
-export function countRows(rows: readonly OverviewRow[]): Counts {
-  const severities = new Map<Severity, number>();
-  const namespaces = new Map<string, number>();
-  for (const row of rows) {
-    namespaces.set(row.namespace, (namespaces.get(row.namespace) ?? 0) + 1);
-    const { severity } = row.state;
-    severities.set(severity, (severities.get(severity) ?? 0) + 1);
-  }
-  return { severities, namespaces: [...namespaces].sort(([a], [b]) => (a < b ? -1 : 1)) };
 }

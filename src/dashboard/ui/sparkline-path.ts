@@ -3,24 +3,34 @@ interface Box {
   readonly height: number;
 }
 
+interface SparklineShape {
+  /** A step line from the left to the right edge; empty without a value. */
+  readonly path: string;
+  /** Position of the maximum, from the top; null: unknown. */
+  readonly maximumY: number | null;
+}
+
 const MARGIN = 2;
 
 /**
- * Returns the path of a step line from the left to the right edge. The lowest value is at the bottom. Equal values are
- * a line in the middle. Empty without a value.
+ * Returns the shape of a line with its maximum. The lowest value is at the bottom, and the maximum or a larger value at
+ * the top. Equal values without a maximum are a line in the middle.
  */
-export function sparklinePath(values: readonly (number | null)[], { width, height }: Box): string {
-  let [least, most] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (value === null) continue;
-    least = Math.min(least, value);
-    most = Math.max(most, value);
-  }
-  if (least === Infinity) return '';
+export function sparklineOf(
+  values: readonly (number | null)[],
+  maximum: number | null,
+  { width, height }: Box,
+): SparklineShape {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return { path: '', maximumY: null };
+  const least = Math.min(...known, maximum ?? Infinity);
+  const most = Math.max(...known, maximum ?? -Infinity);
   const step = width / values.length;
   const y = (value: number): number =>
     most === least
-      ? height / 2
+      ? maximum === null
+        ? height / 2
+        : MARGIN
       : rounded(height - MARGIN - ((value - least) / (most - least)) * (height - 2 * MARGIN));
   let path = '';
   let isDrawing = false;
@@ -32,7 +42,7 @@ export function sparklinePath(values: readonly (number | null)[], { width, heigh
     }
     isDrawing = value !== null;
   }
-  return path;
+  return { path, maximumY: maximum === null ? null : y(maximum) };
 }
 
 function rounded(value: number): number {

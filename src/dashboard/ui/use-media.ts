@@ -12,3 +12,6 @@ export function useMedia(query: string): boolean {
   }, [query]);
   return matches;
 }
+
+/** Above this width, rows are lines of a table; below, each row is a block. The style sheet uses the same width. */
+export const WIDE = '(min-width: 62rem)';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/format/numbers.js';
-import { formatDistance, formatDuration, formatUtc, parseTime } from '../../../src/dashboard/format/times.js';
+import {
+  formatAge,
+  formatDistance,
+  formatDuration,
+  formatUtc,
+  parseTime,
+} from '../../../src/dashboard/format/times.js';
 
 describe('numbers', () => {
   it.each([
@@ -63,6 +69,14 @@ describe('times', () => {
     [-60_000, '1 min ago'],
   ])('shows the distance of %i ms as %s', (ms, text) => {
     expect(formatDistance(1e12 + ms, 1e12)).toBe(text);
+  });
+
+  it.each([
+    [-190_000, '3 min'],
+    [-400, '0 s'],
+    [1_000, '0 s'],
+  ])('shows the age of %i ms as %s, also with a clock that is behind', (ms, text) => {
+    expect(formatAge(1e12 + ms, 1e12)).toBe(text);
   });
 
   it('shows UTC, and knows what is no time', () => {

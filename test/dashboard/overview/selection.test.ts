@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   EVERYTHING,
-  countRows,
   ratioOf,
   readSelection,
   selectRows,
   writeSelection,
 } from '../../../src/dashboard/overview/selection.js';
+import { countRows, linesOf } from '../../../src/dashboard/overview/lines.js';
 import type { Selection } from '../../../src/dashboard/overview/selection.js';
 import { after, rowOf, stateOf } from '../../browser/support/answers.js';
 
@@ -54,8 +54,27 @@ describe('selectRows', () => {
     expect(namesOf({ severities: ['held', 'waiting'], sort: 'name' })).toEqual(['etl', 'web']);
   });
 
-  it('orders the most urgent first; waiting counts like OK', () => {
+  it('orders by severity', () => {
     expect(namesOf({})).toEqual(['cart', 'web', 'etl', 'zoo']);
+  });
+
+  it('orders scalers that cannot follow by overload in steps of 10 %, then by the age of their state', () => {
+    const loadOf = (value: number) => ({ name: 'cpu', unit: 'percent' as const, value, target: 100 });
+    const stuck = (name: string, value: number | null, since: number) =>
+      rowOf({
+        name,
+        metric: value === null ? null : loadOf(value),
+        state: stateOf('AtMaximum', { since: after(since) }),
+      });
+    const rows = [
+      stuck('a', 99, -10),
+      stuck('b', null, -20),
+      stuck('c', 154, -10),
+      stuck('d', 146, -20),
+      stuck('e', 210, -1),
+    ];
+
+    expect(selectRows(rows, EVERYTHING).map(({ name }) => name)).toEqual(['e', 'd', 'c', 'b', 'a']);
   });
 
   it.each([
@@ -69,6 +88,39 @@ describe('selectRows', () => {
     const found = selectRows(rows, { ...EVERYTHING, sort, isDescending }).map(({ name }) => name);
 
     expect(found).toEqual(names);
+  });
+});
+
+describe('linesOf', () => {
+  const linesIn = (selection: Partial<Selection>): readonly string[] => {
+    const all = { ...EVERYTHING, ...selection };
+    return linesOf(selectRows(ROWS, all), all).map((line) =>
+      'row' in line ? line.row.name : `${line.section.title} ${line.section.rows}`,
+    );
+  };
+
+  it('has a section for each severity, if rows are sorted by state', () => {
+    expect(linesIn({})).toEqual([
+      'Cannot follow 1',
+      'cart',
+      'Held 1',
+      'web',
+      'Waiting 1',
+      'etl',
+      'OK 1',
+      'zoo',
+    ]);
+    expect(linesIn({ sort: 'name' })).toEqual(['etl', 'cart', 'web', 'zoo']);
+  });
+
+  it('has a section for each namespace, in the order of their first rows, and no rows of a closed one', () => {
+    expect(linesIn({ group: 'namespace', closed: ['data'] })).toEqual([
+      'shop 3',
+      'cart',
+      'web',
+      'zoo',
+      'data 1',
+    ]);
   });
 });
 
@@ -89,8 +141,11 @@ describe('readSelection and writeSelection', () => {
   it.each([
     ['', EVERYTHING],
     [
-      'q=a+b&namespace=x%2Fy&severity=cannot-follow%2Cwaiting&sort=-replicas',
+      'q=a+b&namespace=x%2Fy&severity=cannot-follow%2Cwaiting&sort=-replicas&group=namespace&closed=x%2Cy&columns=metric',
       {
+        group: 'namespace',
+        closed: ['x', 'y'],
+        columns: ['metric'],
         search: 'a b',
         namespace: 'x/y',
         severities: ['cannot-follow', 'waiting'],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { sparklinePath } from '../../../src/dashboard/ui/sparkline-path.js';
+import { sparklineOf } from '../../../src/dashboard/ui/sparkline-path.js';
 
 const BOX = { width: 40, height: 20 };
 
-describe('sparklinePath', () => {
+describe('sparklineOf', () => {
   it.each([
     ['without values', [null, null], ''],
     ['of none', [], ''],
@@ -11,6 +11,15 @@ describe('sparklinePath', () => {
     ['from the bottom to the top', [1, 5], 'M0 18H20V2H40'],
     ['with a gap, which is no line', [1, null, 5, 5], 'M0 18H10M20 2H30V2H40'],
   ])('%s', (_name, values, path) => {
-    expect(sparklinePath(values, BOX)).toBe(path);
+    expect(sparklineOf(values, null, BOX)).toEqual({ path, maximumY: null });
+  });
+
+  it.each([
+    ['above the values, which use the space below it', [1, 3], 5, { path: 'M0 18H20V10H40', maximumY: 2 }],
+    ['equal to the values: at the top', [5, 5], 5, { path: 'M0 2H20V2H40', maximumY: 2 }],
+    ['below values that are from before it', [5, 1], 3, { path: 'M0 2H20V18H40', maximumY: 10 }],
+    ['without values', [null], 5, { path: '', maximumY: null }],
+  ])('draws a maximum %s', (_name, values, maximum, shape) => {
+    expect(sparklineOf(values, maximum, BOX)).toEqual(shape);
   });
 });
