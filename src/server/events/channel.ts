@@ -23,6 +23,8 @@ interface ChannelOptions {
 /** A client that missed more bytes gets a gap event. */
 const MAX_MISSED_BYTES = 32 * 1024;
 const RETRY_MS = 3000;
+/** A client learns an id only from an event with data. */
+const CONNECTED = 'event: connected\ndata: {}\n\n';
 /** Events within this time are sent together, because a write to each of 100 streams takes more than a millisecond. */
 const GATHER_MS = 100;
 const MOST_GATHERED = 8;
@@ -83,7 +85,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
   };
 }
 
-/** Returns the retry delay and the events after `lastId`, or a gap event if there are too many. */
+/** Returns the retry delay, `connected` and the events after `lastId`, or a gap event if there are too many. */
 function beginning(
   source: EventSource,
   {
@@ -94,10 +96,10 @@ function beginning(
 ): string {
   const retry = `retry: ${RETRY_MS}\n`;
   // The id lets a client that reconnects before the first event send a Last-Event-ID.
-  if (lastId === null) return `${retry}id: ${source.lastId()}\n: connected\n\n`;
+  if (lastId === null) return `${retry}id: ${source.lastId()}\n${CONNECTED}`;
   const events = source.since(lastId);
   const missed = events === null ? null : textOf(events, viewer);
-  if (missed !== null && missed.length <= MAX_MISSED_BYTES) return `${retry}\n${missed}`;
+  if (missed !== null && missed.length <= MAX_MISSED_BYTES) return `${retry}${CONNECTED}${missed}`;
   const gap = JSON.stringify({ at: formatInstant(clock.now()) });
   return `${retry}id: ${source.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
 }

@@ -15,7 +15,7 @@ export interface PeerStreamOptions {
   /** The first of the shared keys; null: there is none. */
   readonly key: Buffer | null;
   readonly signal: AbortSignal;
-  readonly onMessages: (messages: readonly StreamMessage[]) => void;
+  readonly onMessage: (message: StreamMessage) => void;
 }
 
 const ANSWER_MS = 5000;
@@ -28,11 +28,11 @@ const MOST_FRAME_BYTES = 1024 * 1024;
 
 /**
  * Reads the events of another replica until its stream ends. Rejects with a `PeerError` if the stream breaks, is silent
- * or is not an event stream, and with any error of `onMessages`.
+ * or is not an event stream, and with any error of `onMessage`.
  */
 export async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<void> {
-  const { clock, onMessages, signal } = options;
-  const reader = createMessageReader();
+  const { clock, signal } = options;
+  const read = createMessageReader(options.onMessage);
   const decoder = new TextDecoder();
   const ending = new AbortController();
   const forget = onAbort(signal, () => ending.abort());
@@ -63,7 +63,7 @@ export async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Pr
           throw new PeerError(`the answer is no event stream: status ${status}`);
         isAlive();
         slowDown(piece.length);
-        onMessages(reader.push(decoder.decode(piece, { stream: true })));
+        read(decoder.decode(piece, { stream: true }));
       },
     });
   } finally {

@@ -40,6 +40,8 @@ interface RelayOptions {
 /** Maximum number of events that are kept for clients that reconnect. */
 const MOST_EVENTS = 200;
 const FIRST_DELAY_MS = 1000;
+/** Both replicas have the same documents, and this replica publishes its own reload. */
+const UNTAKEN: ReadonlySet<string> = new Set(['connected', 'gap', 'reload']);
 const LONGEST_DELAY_MS = 15_000;
 
 /** Stays connected to a replica until it is closed. After an interruption, it continues after the last event. */
@@ -82,8 +84,7 @@ export function createRelay(options: RelayOptions): Relay {
       restartAt(id);
       onGap();
     }
-    // Both replicas have the same documents, and this replica publishes its own reload.
-    if (type === null || id === null || type === 'gap' || type === 'reload') {
+    if (id === null || type === null || UNTAKEN.has(type)) {
       if (id !== null) lastId = id;
       return;
     }
@@ -108,9 +109,7 @@ export function createRelay(options: RelayOptions): Relay {
           identity: options.identity(),
           key: (await options.keys())[0] ?? null,
           signal: ending.signal,
-          onMessages: (messages) => {
-            for (const message of messages) take(message);
-          },
+          onMessage: take,
         });
       } catch (error) {
         // The overview names replicas that do not answer. Only their own log may contain the reason.

@@ -106,7 +106,7 @@ export async function startFakeService({
       const lastEventId = request.headers['last-event-id'];
       streams.push({ lastEventId: typeof lastEventId === 'string' ? lastEventId : null });
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-      response.write(`retry: 100\nid: ${eventNumber}\n: connected\n\n`);
+      response.write(`retry: 100\nid: ${eventNumber}\nevent: connected\ndata: {}\n\n`);
       open.add(response);
       response.on('close', () => open.delete(response));
       return;

@@ -71,7 +71,7 @@ describe('createLiveEvents', () => {
     const { live, streams, events, start } = createRig();
     start();
     streams[0]?.answer();
-    streams[0]?.push('id: a-1\n: connected\n\n');
+    streams[0]?.push('id: a-1\nevent: connected\ndata: {}\n\n');
     await settle();
     expect(live.state.get()).toEqual({ kind: 'open' });
 
@@ -124,7 +124,7 @@ describe('createLiveEvents', () => {
     const { clock, live, streams, start } = createRig();
     start();
     streams[0]?.answer();
-    streams[0]?.push(': connected\n\n');
+    streams[0]?.push('event: connected\ndata: {}\n\n');
     await settle();
 
     clock.advance(39_000);

@@ -73,7 +73,7 @@ async function startBeside(answer: Parameters<typeof startPeer>[0]): Promise<[Re
 
 interface Client {
   readonly text: () => string;
-  /** What the events are about, in their order. */
+  /** What the events after `connected` are about, in their order. */
   readonly events: () => readonly string[];
   readonly lastId: () => string;
   readonly leave: () => void;
@@ -93,7 +93,7 @@ async function listenTo(
   return {
     text: () => text,
     events: () =>
-      [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)].map(([, type, data]) =>
+      [...text.matchAll(/^event: (?!connected)(\w+)\ndata: (.*)$/gm)].map(([, type, data]) =>
         type === 'failure' ? (JSON.parse(data ?? '') as { message: string }).message : (type ?? ''),
       ),
     lastId: () => [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '',
@@ -157,7 +157,9 @@ describe('the events of several replicas', () => {
   });
 
   it('share one connection to a replica, which ends with the last client', async () => {
-    const [replica, peer] = await startBeside((response) => stream(response, 'id: p-0\n: connected\n\n'));
+    const [replica, peer] = await startBeside((response) =>
+      stream(response, 'id: p-0\nevent: connected\ndata: {}\n\n'),
+    );
     const clients = [await listenTo(replica), await listenTo(replica), await listenTo(replica)];
     await eventually(() => peer.answers.length === 1);
 
@@ -211,7 +213,7 @@ describe('the events beside a replica', () => {
     let times = 0;
     const [first, peer] = await startBeside((response) => {
       times += 1;
-      const text = times === 1 ? `id: p-0\n: connected\n\n${failureText('p-1', 'one')}` : '';
+      const text = times === 1 ? `id: p-0\nevent: connected\ndata: {}\n\n${failureText('p-1', 'one')}` : '';
       stream(response, text === '' ? `retry: 3000\n\n${failureText('p-2', 'two')}` : text);
       if (times === 1) response.write('', () => response.destroy());
     });
@@ -230,7 +232,7 @@ describe('the events beside a replica', () => {
     const [first] = await startBeside((response) => {
       times += 1;
       if (times === 1) {
-        stream(response, 'id: p-0\n: connected\n\n');
+        stream(response, 'id: p-0\nevent: connected\ndata: {}\n\n');
         response.write('', () => response.destroy());
       } else {
         stream(response, 'retry: 3000\nid: q-0\nevent: gap\ndata: {"at":"2026-01-01T00:00:00Z"}\n\n');
@@ -246,8 +248,11 @@ describe('the events beside a replica', () => {
     ['an error', (response) => void response.writeHead(401).end()],
     ['a redirect', (response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
     ['an endless line', (response) => stream(response, 'x'.repeat(200_000))],
-    ['no ID', (response) => stream(response, ': connected\n\n')],
-    ['an ID with other characters', (response) => stream(response, 'id: a b\r\n: connected\n\n')],
+    ['no ID', (response) => stream(response, 'event: connected\ndata: {}\n\n')],
+    [
+      'an ID with other characters',
+      (response) => stream(response, 'id: a b\r\nevent: connected\ndata: {}\n\n'),
+    ],
   ] satisfies [string, Parameters<typeof startPeer>[0]][])(
     'that answers with %s are those of this replica',
     async (_, answer) => {
@@ -267,7 +272,9 @@ describe('the events beside a replica', () => {
     ['a wrong type', 'id: p-1\nevent: decision\ndata: {"outcome":7}\n\n'],
     ['an unknown time', failureText('p-1', 'x').replace('2026-01-01T00:00:00Z', 'yesterday')],
   ])('that sends an event with %s have a gap instead', async (_, text) => {
-    const [first, peer] = await startBeside((response) => stream(response, 'id: p-0\n: connected\n\n'));
+    const [first, peer] = await startBeside((response) =>
+      stream(response, 'id: p-0\nevent: connected\ndata: {}\n\n'),
+    );
     const client = await listenTo(first);
     await eventually(() => peer.answers.length === 1);
 
@@ -279,7 +286,9 @@ describe('the events beside a replica', () => {
   });
 
   it('that sends lines of its own cannot add a field or an event to the stream', async () => {
-    const [first, peer] = await startBeside((response) => stream(response, 'id: p-0\n: connected\n\n'));
+    const [first, peer] = await startBeside((response) =>
+      stream(response, 'id: p-0\nevent: connected\ndata: {}\n\n'),
+    );
     const client = await listenTo(first);
     await eventually(() => peer.answers.length === 1);
 

@@ -175,7 +175,7 @@ describe('the events of the leader', () => {
   it('reach the viewers of a standby by their namespaces, and a reload has counts only for all', async () => {
     const { leader, standby } = await startLeaderAndStandby(['shop', 'secret'], reviewed);
     const [admin, shop] = [await listen(standby, 'admin'), await listen(standby, 'shop')];
-    await eventually(() => [admin, shop].every(({ text }) => text().includes(': connected')));
+    await eventually(() => [admin, shop].every(({ text }) => text().includes('event: connected')));
 
     for (const namespace of ['secret', 'shop']) publish(leader, namespace);
     standby.records.feed.publish({ type: 'reload', at: at(0), scalers: 2, errors: 1 });
