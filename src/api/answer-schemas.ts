@@ -241,6 +241,9 @@ export const historySchema = z
 const about = { at: time, namespace: z.string(), name: z.string() };
 
 export const eventSchemas = {
+  connected: z
+    .object({})
+    .describe('The start of a stream. If it has an id, that is the id of the last event before.'),
   decision: z
     .object({
       ...about,

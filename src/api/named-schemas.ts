@@ -57,6 +57,7 @@ export const NAMED_SCHEMAS = {
   ServiceStatus: serviceStatusSchema,
   ScalerEventList: scalerEventListSchema,
   ScalerEvent: scalerEventSchema,
+  ConnectedEvent: eventSchemas.connected,
   DecisionEvent: eventSchemas.decision,
   FailureEvent: eventSchemas.failure,
   ReloadEvent: eventSchemas.reload,

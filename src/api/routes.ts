@@ -192,7 +192,7 @@ const TABLE = [
     answers: {
       200: {
         description:
-          'First `connected`, then the events `decision`, `failure`, `reload` and `gap`, with DecisionEvent, FailureEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
+          'Events `connected`, `decision`, `failure`, `reload` and `gap`, with ConnectedEvent, DecisionEvent, FailureEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
         mediaType: 'text/event-stream',
       },
       503: json('the maximum number of streams is open', 'Error'),

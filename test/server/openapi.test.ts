@@ -189,7 +189,9 @@ describe('the API of a running service', () => {
       return { type, breaches: validate(JSON.parse(data)) ? [] : validate.errors };
     });
     expect(events.filter(({ breaches }) => breaches?.length !== 0)).toEqual([]);
-    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['reload', 'failure', 'decision']));
+    expect(new Set(events.map(({ type }) => type))).toEqual(
+      new Set(['connected', 'reload', 'failure', 'decision']),
+    );
   });
 });
 

@@ -53,17 +53,24 @@ notifications:
         .replace(/=$/, '')
         .replaceAll('+', ' '),
     );
-    const event = {
-      subject: 'AbleToScale',
-      failing: true,
-      message: expect.stringMatching(/^FailedGetScale: /),
+    const failureOf = (subject: string, message: RegExp): object => {
+      return {
+        namespace: 'shop',
+        scaler: 'web',
+        subject,
+        failing: true,
+        message: expect.stringMatching(message),
+      };
     };
     expect(JSON.parse(body)).toMatchObject({
       version: 1,
-      events: [{ namespace: 'shop', scaler: 'web', ...event }],
+      events: [
+        failureOf('AbleToScale', /^FailedGetScale: /),
+        failureOf('ScalingActive', /^FailedGetResourceMetric: /),
+      ],
     });
-    expect(page).toContain('promscaler_notifications_sent_total{receiver="hook"} 1');
-    expect(page).toContain('promscaler_notifications_failed_total{receiver="dead"} 1');
+    expect(page).toContain('promscaler_notifications_sent_total{receiver="hook"} 2');
+    expect(page).toContain('promscaler_notifications_failed_total{receiver="dead"} 2');
     expect(page).toContain('promscaler_notifications_dropped_total{receiver="dead"} 0');
     expect(`${run.written.stderr}${page}`).not.toContain(SECRET);
     expect(`${run.written.stderr}${page}`).not.toContain('/dead');
