@@ -108,7 +108,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['simulator/crd/cel-rules.ts'],
   tar: ['cli/demo/programs/unpack.ts'],
   fflate: ['cli/demo/programs/unpack.ts'],
-  'eventsource-parser': ['server/events/read-messages.ts', 'dashboard/data/live-events.ts'],
+  'eventsource-parser': ['server/events/read-messages.ts'],
   croner: ['schedules/cron.ts'],
   commander: ['cli/'],
   picocolors: ['cli/'],

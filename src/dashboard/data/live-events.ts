@@ -1,11 +1,11 @@
-import { createParser } from 'eventsource-parser';
-import type { EventSourceMessage } from 'eventsource-parser';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { LiveEvent } from '../../api/answers.js';
 import { ApiError, errorOfStatus } from './api-error.js';
 import { createCell } from './cell.js';
 import type { ReadableCell } from './cell.js';
+import { createEventParser } from './event-parser.js';
+import type { StreamMessage } from './event-parser.js';
 import { readBody } from './read-body.js';
 import type { Session } from './session.js';
 
@@ -38,8 +38,6 @@ interface LiveEventsOptions {
 /** The server sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
 const MAX_ERROR_BYTES = 64 * 1024;
-/** A message of promscaler is shorter than 64 KiB. */
-const MAX_MESSAGE_LENGTH = 1024 * 1024;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
 
@@ -71,32 +69,24 @@ export function createLiveEvents({ send, clock, session }: LiveEventsOptions): L
       }
       const reader = response.body.getReader();
       const decoder = new TextDecoder();
-      const parser = createParser({
-        maxBufferSize: MAX_MESSAGE_LENGTH,
-        onEvent: (message) => {
-          lastId = message.id ?? lastId;
-          publish(message);
-        },
-        onError: ({ type }) => {
-          if (type === 'max-buffer-size-exceeded')
-            throw new ApiError('invalid', 'a message of the event stream is too long');
-        },
-      });
+      const parser = createEventParser();
       for (;;) {
         const { done, value } = await reader.read();
         if (done) throw new ApiError('unreachable', 'the event stream has ended');
         cancel();
         cancel = silence();
+        const messages = parser.push(decoder.decode(value, { stream: true }));
+        lastId = parser.lastId() ?? lastId;
         failures = 0;
         if (state.get().kind !== 'open') state.set({ kind: 'open' });
-        parser.feed(decoder.decode(value, { stream: true }));
+        for (const message of messages) publish(message);
       }
     } finally {
       cancel();
       controller.abort();
     }
   };
-  const publish = (message: EventSourceMessage): void => {
+  const publish = (message: StreamMessage): void => {
     const event = liveEventOf(message);
     if (event !== null) for (const listener of [...listeners]) listener(event);
   };
@@ -136,8 +126,8 @@ export function createLiveEvents({ send, clock, session }: LiveEventsOptions): L
 
 const TYPES: ReadonlySet<string> = new Set(['decision', 'failure', 'reload', 'gap']);
 
-function liveEventOf({ event: type, data }: EventSourceMessage): LiveEvent | null {
-  if (type === undefined || !TYPES.has(type)) return null;
+function liveEventOf({ type, data }: StreamMessage): LiveEvent | null {
+  if (!TYPES.has(type)) return null;
   try {
     const value: unknown = JSON.parse(data);
     if (typeof value !== 'object' || value === null || !('at' in value)) return null;
