@@ -1,3 +1,5 @@
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
 import type { CheckName } from './check-names.js';
 
 /** `skipped`: the check could not run. The result of another check contains the reason. */
@@ -26,4 +28,35 @@ export function resultsOf(check: CheckName, subject: string): ResultBuilder {
     (status: CheckStatus) =>
     (message: string, fix: string | null = null): CheckResult => ({ check, status, subject, message, fix });
   return { ok: make('ok'), warning: make('warning'), failed: make('failed'), skipped: make('skipped') };
+}
+
+/** Returns the value if there is exactly one series; null otherwise. */
+export function onlyValue(answer: Answer): number | null {
+  if (answer.class !== 'value' && answer.class !== 'partial') return null;
+  const [first, second] = answer.series;
+  return first === undefined || second !== undefined ? null : first.value;
+}
+
+export function labelValues(answer: Answer, label: string): readonly string[] {
+  if (answer.class !== 'value' && answer.class !== 'partial') return [];
+  const values = answer.series.map(({ labels }) =>
+    Object.hasOwn(labels, label) ? labels[label] : undefined,
+  );
+  return [...new Set(values.filter((value) => value !== undefined && value !== ''))].sort() as string[];
+}
+
+/** Returns the result of `request`, or the `KubernetesError` that it throws. Rethrows other errors. */
+export async function orError<T>(request: () => Promise<T>): Promise<T | KubernetesError> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof KubernetesError) return error;
+    throw error;
+  }
+}
+
+/** Returns the result of `request`, or null if it throws a `KubernetesError`. Rethrows other errors. */
+export async function orNull<T>(request: () => Promise<T>): Promise<T | null> {
+  const answer = await orError(request);
+  return answer instanceof KubernetesError ? null : answer;
 }

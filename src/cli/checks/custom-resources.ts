@@ -6,11 +6,10 @@ import {
 import { fixForScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckResult, resultsOf, orError, orNull } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
 import { listSome } from '../output/list-some.js';
-import { orError, orNull } from './or-error.js';
-import { reviewPermissions, scaledNamespaces } from './review-permissions.js';
+import { reviewPermissions, scaledNamespaces } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 
 /** Checks that the CRD exists, and that the account may read Scaler objects and patch their status. */

@@ -1,10 +1,10 @@
 import { classifyAnswer } from '../../prometheus/answers/classify.js';
 import type { SendResult } from '../../prometheus/client/request.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { recognizePage } from '../../prometheus/recognize-page.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from './context.js';
-import { findWrongAddress } from './wrong-address.js';
-import { explainConnectionFailure } from './connection-failure.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 const QUERY_PATH = '/api/v1/query';
 
@@ -103,4 +103,157 @@ async function explainErrorResponse(
     message: `${url} does not serve the Prometheus API (${error})`,
     fix: `set ${key}.urls to the base URL of the server, without ${QUERY_PATH}`,
   };
+}
+
+type Failure = Extract<SendResult, { kind: 'failed' }>;
+
+function explainConnectionFailure(
+  url: string,
+  { reason, message: error, code = null }: Failure,
+  { name }: Pick<SourceConfig, 'name'>,
+): { readonly message: string; readonly fix: string } {
+  const key = `prometheus.${name}`;
+  const message = `${url} is not reachable: ${error}`;
+  if (reason === 'timeout') return { message, fix: NETWORK_FIX };
+  return { message, fix: fixForCode(code ?? '', { url, key }) };
+}
+
+const NETWORK_FIX =
+  'check for a NetworkPolicy or firewall that drops packets to this address, and that the host name is correct';
+
+function fixForCode(code: string, { url, key }: { readonly url: string; readonly key: string }): string {
+  const host = URL.canParse(url) ? new URL(url).hostname : url;
+  switch (code) {
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return (
+        `${key}.urls: the host name ${host} cannot be resolved. Inside the cluster use http://SERVICE.NAMESPACE:PORT; outside, ` +
+        'run `kubectl port-forward -n NAMESPACE svc/SERVICE 9090` and pass --prometheus http://localhost:9090'
+      );
+    case 'ECONNREFUSED':
+      return `no process listens on this port: \`kubectl get svc -A\` lists the ports; set the port in ${key}.urls (9090 for Prometheus, 80 for the Services of many charts)`;
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ETIMEDOUT':
+      return NETWORK_FIX;
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+      return `${key}.tls.caFile: FILE, with the certificate of the CA that signed the server certificate (or use plain http inside the cluster)`;
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `${key}.tls.serverName: NAME, with a name in the certificate of the server`;
+    case 'CERT_HAS_EXPIRED':
+      return 'renew the certificate of the server';
+    case 'EPROTO':
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
+      return `the port serves plain http: ${key}.urls: ['${url.replace(/^https:/i, 'http:')}']`;
+    case 'ECONNRESET':
+    case 'ERR_BAD_RESPONSE':
+      return `the server closed the connection: if it serves https, use https:// in ${key}.urls; otherwise a service mesh or proxy may reject the client`;
+    case 'CREDENTIAL_FILE':
+      return `mount the credentials file of ${key} (chart value \`secrets\`), or fix its path; the process must have permission to read it`;
+    case 'SIGN_IN':
+      return `fix the authentication of ${key}: ${key}.oauth2, ${key}.sigv4, ${key}.azure or ${key}.google`;
+    default:
+      return code.startsWith('HPE_')
+        ? `the server does not speak HTTP (a gRPC port of Thanos?): set the HTTP port in ${key}.urls`
+        : `check that ${key}.urls is the address of a Prometheus that is reachable from this machine`;
+  }
+}
+
+/** Common path prefixes of the API: an Ingress, Mimir, VictoriaMetrics. */
+const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '/query'];
+
+type Answered = Extract<SendResult, { kind: 'answered' }>;
+
+/** Detects what the address serves instead of the Prometheus API, and tries to find the correct address. */
+async function findWrongAddress(
+  context: SourceContext,
+  url: string,
+  result: Answered,
+): Promise<{ readonly message: string; readonly fix: string } | null> {
+  const { source } = context;
+  const key = `prometheus.${source.name}.urls`;
+  if (/HTTP request.*HTTPS (?:server|port)/i.test(result.body)) {
+    const secure = url.replace(/^http:/i, 'https:');
+    return { message: `${url} serves https, not http`, fix: `${key}: ['${secure}']` };
+  }
+  const elsewhere = await findPrefix(context, url, result);
+  if (elsewhere !== null)
+    return {
+      message: `${url} does not serve the Prometheus API (HTTP ${result.status}), but ${elsewhere} does`,
+      fix: `${key}: ['${elsewhere}']`,
+    };
+  const what = recognizePage(result) ?? (await recognizeRoot(context, url));
+  if (what === null && result.location === null) return null;
+  const where = result.location === null ? '' : `: it redirects to ${safeLocation(result.location)}`;
+  const fix =
+    what === 'a login page' ? LOGIN_FIX : `set ${key} to the address of the Prometheus server itself`;
+  return {
+    message: `${url} is ${what ?? 'not a Prometheus API'}${where}`,
+    fix: fix.replace('KEY', `prometheus.${source.name}`),
+  };
+}
+
+const LOGIN_FIX =
+  'set KEY.urls to the address of Prometheus inside the cluster, which needs no login (http://SERVICE.NAMESPACE:9090), or set KEY.bearerTokenFile';
+
+async function findPrefix(context: SourceContext, url: string, result: Answered): Promise<string | null> {
+  const { probe, signal } = context;
+  if (result.status !== 404 && result.location === null && !isHtml(result)) return null;
+  const { origin } = new URL(url);
+  const base = withoutTrailingSlashes(url);
+  const redirected = await redirectOfRoot(context, origin);
+  const candidates = [
+    ...(redirected === null ? [] : [`${origin}${redirected}`]),
+    // The URL may be that of the UI or of an API path instead of the base URL.
+    ...(base === origin ? [] : [origin]),
+    ...PREFIXES.map((prefix) => `${base}${prefix}`),
+  ];
+  const answers = await Promise.all(
+    [...new Set(candidates)].map(async (candidate) => {
+      const page = await probe({
+        url: `${candidate}/api/v1/query`,
+        parameters: { query: 'time()' },
+        timeoutMs: REQUEST_MS,
+        signal,
+      });
+      const isApi = page.kind === 'answered' && classifyAnswer(page).class === 'value';
+      return isApi ? candidate : null;
+    }),
+  );
+  return answers.find((candidate) => candidate !== null) ?? null;
+}
+
+/** Returns the prefix to which Prometheus redirects `/` with --web.route-prefix. */
+async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
+  const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
+  if (root.kind === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
+  const target = new URL(root.location, origin);
+  if (target.origin !== origin) return null;
+  const path = target.pathname.replace(/\/(?:graph|query|targets)?\/?$/, '');
+  return path === '' ? null : path;
+}
+
+async function recognizeRoot({ probe, signal }: SourceContext, url: string): Promise<string | null> {
+  const root = await probe({
+    url: `${new URL(url).origin}/`,
+    timeoutMs: REQUEST_MS,
+    signal,
+    accept: 'text/html',
+  });
+  return root.kind === 'failed' ? null : recognizePage(root);
+}
+
+function isHtml({ contentType, body }: Answered): boolean {
+  return (contentType ?? '').includes('html') || body.trimStart().startsWith('<');
+}
+
+/** Removes query string and fragment, which may contain a token. */
+function safeLocation(location: string): string {
+  // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
+  return (location.split(/[?#]/)[0] ?? '').replace(/[\x00-\x1f\x7f]/g, '').slice(0, 200);
 }

@@ -2,10 +2,9 @@ import { metricChecks, metricQuery } from '../../prometheus/queries/scaler-queri
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { onlyValue } from './read-answer.js';
-import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-times.js';
+import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-interval.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /** `rate` needs two samples. */

@@ -1,19 +1,29 @@
+import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 import {
   isByNamespace,
   namespacesPattern,
   resourceQuery,
 } from '../../prometheus/data-source/resource-queries.js';
-import { labelOf } from '../../prometheus/answers/columns.js';
-import { vectorSelectors } from '../../promql/vector-selectors.js';
-import { type CheckResult, resultsOf } from './check-result.js';
-import { type SourceContext, sourceSubject } from './context.js';
-import { labelValues, onlyValue } from './read-answer.js';
+import {
+  describeLabels,
+  type Duplicates,
+  findContainerDuplicates,
+} from '../../prometheus/queries/find-duplicates.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { vectorSelectors, labelText } from '../../promql/vector-selectors.js';
 import { listSome } from '../output/list-some.js';
-import { checkDuplicates } from './duplicates.js';
-import { queryForSchemes, readLabelSchemes } from './label-schemes.js';
+import { type CheckResult, resultsOf, labelValues, onlyValue } from './check-result.js';
+import { type SourceContext, sourceSubject } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';
-import { type LabelScheme, findLabelScheme, isDefaultScheme, resourceQueryFor } from './resource-labels.js';
-import { type UsedResource, usedResources } from './used-resources.js';
+import {
+  type LabelScheme,
+  findLabelScheme,
+  isDefaultScheme,
+  resourceQueryFor,
+  selectorsOfNamespace,
+  type UsedResource,
+  usedResources,
+} from './resource-labels.js';
 
 /** Checks that resource queries return series with the expected labels for all scaled namespaces. */
 export async function checkResourceSeries(context: SourceContext): Promise<readonly CheckResult[]> {
@@ -206,4 +216,77 @@ async function explainNoSeriesInNamespaces(
 
 async function onlyValueOf(runQuery: SourceContext['runQuery'], query: string): Promise<number | null> {
   return onlyValue(await runQuery(query));
+}
+
+/** Each namespace needs one query. */
+const MAX_NAMESPACES = 5;
+
+/**
+ * Returns the distinct label schemes of a metric in these namespaces; empty without series. One Prometheus may have
+ * several schemes, for example from two scrape jobs or two clusters.
+ */
+async function readLabelSchemes(
+  runQuery: SourceContext['runQuery'],
+  metric: string,
+  namespaces: readonly string[],
+): Promise<readonly LabelScheme[]> {
+  const schemes = new Map<string, LabelScheme>();
+  for (const namespace of namespaces.slice(0, MAX_NAMESPACES)) {
+    const answer = await runQuery(`topk(20, ${selectorsOfNamespace(metric, namespace).join(' or ')})`);
+    if (answer.class !== 'value' && answer.class !== 'partial') continue;
+    const scheme = schemeOf(answer.series, namespace);
+    if (scheme !== null) schemes.set(JSON.stringify(scheme), scheme);
+  }
+  return [...schemes.values()];
+}
+
+/** A label counts as the namespace label only if a series has the namespace as its value. */
+function schemeOf(series: readonly Series[], namespace: string): LabelScheme | null {
+  const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
+  const isOf = (label: string): boolean => series.some((one) => labelOf(one, label) === namespace);
+  return findLabelScheme(new Set([...names].filter((name) => !/namespace/.test(name) || isOf(name))));
+}
+
+function queryForSchemes(
+  metric: string,
+  schemes: readonly LabelScheme[],
+  options: { readonly isCounter: boolean },
+): string {
+  return schemes.map((scheme) => resourceQueryFor(metric, scheme, options)).join(' or ');
+}
+
+/** Checks for several series per container, which would count the usage several times. */
+async function checkDuplicates(
+  { source, runQuery }: SourceContext,
+  { resource }: UsedResource,
+  query: string,
+): Promise<readonly CheckResult[]> {
+  const found = await findContainerDuplicates(runQuery, query);
+  if (found === null) return [];
+  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
+  const make = resultsOf('resource-series', sourceSubject(source));
+  const message = `each container has ${found.times} ${resource} series, by ${describeLabels(found)}: its usage is counted `;
+  const fix = `${key}: ${fixFor(found)}`;
+  if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];
+  return Object.hasOwn(source.onceQueries, resource)
+    ? [make.warning(`${message}once, because the service takes the largest`, fix)]
+    : [make.failed(`${message}${found.times} times`, fix)];
+}
+
+/** Labels of the copies of one Prometheus or receiver. Any of the copies may be down. */
+const OF_A_REPLICA = /replica|^(?:receive|prometheus)$/;
+
+/** If some series lack the label, the fix excludes those series. */
+function fixFor({ labels }: Duplicates): string {
+  const [first] = labels;
+  if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';
+  const { name, values } = first;
+  if (OF_A_REPLICA.test(name))
+    return (
+      `count each series once, whichever replica is up: put max without (${labelText(name)}) (...) around rate(...), ` +
+      `or around the selector of a gauge, inside the sum; or let the server deduplicate ` +
+      `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
+    );
+  const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;
+  return `add ${matcher} to its matchers, or remove one of the scrape jobs`;
 }

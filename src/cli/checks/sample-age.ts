@@ -13,7 +13,7 @@ import { inSeconds } from '../../units/format-seconds.js';
 import { listSome } from '../output/list-some.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
-import { usedResources } from './used-resources.js';
+import { usedResources } from './resource-labels.js';
 
 /** Each selector takes about four queries. */
 const MAX_SELECTORS = 40;

@@ -10,7 +10,7 @@ import { readWorkload } from '../../kubernetes/workload.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.js';
-import { orError } from './or-error.js';
+import { orError } from './check-result.js';
 
 export interface OwnedPod extends WatchedPod {
   /** Workload that owns the pod; null: the pod has no controller. */

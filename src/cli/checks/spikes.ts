@@ -7,8 +7,7 @@ import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
 import { type MetricSpec, type ScalerSpec, scalerKey } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
-import { onlyValue } from './read-answer.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /**

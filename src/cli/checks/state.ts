@@ -2,11 +2,10 @@ import { readEntry } from '../../kubernetes/state/state-entry.js';
 import { configMapName, entryKey, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { readStateMap, type StateMap } from '../../kubernetes/state/state-config-map.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import { type CheckResult, type ResultBuilder, resultsOf, orError } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
 import { listSome } from '../output/list-some.js';
-import { orError } from './or-error.js';
-import { reviewPermissions } from './review-permissions.js';
+import { reviewPermissions } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 
 const DEGRADED = 'their scalers can scale up but not down';

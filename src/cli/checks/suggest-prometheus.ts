@@ -1,9 +1,8 @@
 import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import type { CheckResult } from './check-result.js';
+import { type CheckResult, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../output/list-some.js';
-import { orNull } from './or-error.js';
 
 /** Names of Services that serve queries. Excludes exporters, operators and similar components. */
 const QUERY_SERVICES =

@@ -9,7 +9,7 @@ import {
 } from '../../promql/vector-selectors.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import type { SourceContext } from './context.js';
-import { labelValues, onlyValue } from './read-answer.js';
+import { labelValues, onlyValue } from './check-result.js';
 import { listSome } from '../output/list-some.js';
 
 interface NoSeriesReason {

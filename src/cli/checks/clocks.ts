@@ -1,0 +1,70 @@
+import { engineOfBuild } from '../../prometheus/client/engine.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { instantFromMs, secondsBetween, instantFromSeconds } from '../../units/time.js';
+import { type ResultBuilder, type CheckResult, resultsOf, onlyValue } from './check-result.js';
+import {
+  CLUSTER_SUBJECT,
+  type ClusterContext,
+  REQUEST_MS,
+  type SourceContext,
+  sourceSubject,
+} from './context.js';
+
+/** A smaller difference has no effect. */
+const WARN_SECONDS = 5;
+/** A typical scrape interval. With a larger difference, the age of samples is off by more than one scrape. */
+const FAIL_SECONDS = 30;
+
+/** `spreadSeconds` is the error of the measurement: half of the round trip plus the resolution of the response. */
+function judgeClockSkew(
+  make: ResultBuilder,
+  server: string,
+  { aheadSeconds, spreadSeconds }: { readonly aheadSeconds: number; readonly spreadSeconds: number },
+): CheckResult {
+  const apart = Math.max(0, Math.abs(aheadSeconds) - spreadSeconds);
+  if (apart < WARN_SECONDS) return make.ok('');
+  const words = `the clock of ${server} is ${Math.round(Math.abs(aheadSeconds))} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} this machine's`;
+  const fix =
+    'synchronize both machines with a time server (NTP, chrony); `timedatectl` on each shows which one is not';
+  return apart >= FAIL_SECONDS ? make.failed(words, fix) : make.warning(words, fix);
+}
+
+/** The `Date` header has a resolution of 1 s. The second second allows for the response time. */
+const SPREAD_SECONDS = 2;
+
+/**
+ * Compares the `Date` header of the API server with the local clock, because pod start times come from the API server.
+ */
+export function checkClusterClock({ serverDate }: ClusterContext): readonly CheckResult[] {
+  const make = resultsOf('cluster-clock', CLUSTER_SUBJECT);
+  const seen = serverDate();
+  const ms = seen === null ? Number.NaN : Date.parse(seen.text);
+  if (seen === null || Number.isNaN(ms)) return [make.skipped('the API server sends no valid Date header')];
+  const aheadSeconds = secondsBetween(seen.at, instantFromMs(ms));
+  return [judgeClockSkew(make, 'the API server', { aheadSeconds, spreadSeconds: SPREAD_SECONDS })];
+}
+
+/** Compares `time()` of a data source with the local clock, because the age of samples depends on both. */
+export async function checkPrometheusClock(context: SourceContext): Promise<readonly CheckResult[]> {
+  const { source, runQuery, clock } = context;
+  const make = resultsOf('prometheus-clock', sourceSubject(source));
+  const before = clock.now();
+  const startMs = clock.monotonicMs();
+  const seconds = onlyValue(await runQuery('time()'));
+  const halfRoundTrip = (clock.monotonicMs() - startMs) / 2000;
+  if (seconds === null) return [make.skipped('the data source does not answer the query time()')];
+  if (source.flavor !== 'victoriametrics' && (await isVictoriaMetrics(context)))
+    return [
+      make.skipped(
+        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics: see the check prometheus',
+      ),
+    ];
+  const aheadSeconds = secondsBetween(before, instantFromSeconds(seconds)) - halfRoundTrip;
+  return [judgeClockSkew(make, 'Prometheus', { aheadSeconds, spreadSeconds: halfRoundTrip })];
+}
+
+async function isVictoriaMetrics({ source, probe, signal }: SourceContext): Promise<boolean> {
+  const [url = ''] = source.urls;
+  const page = `${withoutTrailingSlashes(url)}/api/v1/status/buildinfo`;
+  return engineOfBuild(await probe({ url: page, timeoutMs: REQUEST_MS, signal })) === 'victoriametrics';
+}
