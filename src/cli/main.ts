@@ -2,7 +2,7 @@
 import { basename, delimiter, dirname } from 'node:path';
 import { inspect } from 'node:util';
 import type { FaultListener } from './process/io.js';
-import { lossyOutput } from './output/lossy-output.js';
+import { lossyOutput } from './output/streams.js';
 import { cli } from './program.js';
 import { readStdin } from './input/read-stdin.js';
 import { countBuffersWithHeap, keepSemiSpaces } from './run/heap-growth.js';

@@ -1,16 +1,15 @@
 import { Command, CommanderError } from 'commander';
-import { addAdoptCommand } from './command-line/adopt-command.js';
+import { addAdoptCommand, addPauseCommands } from './command-line/change-commands.js';
 import { addExamples } from './command-line/examples.js';
 import { addDocumentCommands } from './command-line/document-commands.js';
 import { addMetaCommands } from './command-line/meta-commands.js';
-import type { Result } from './command-line/result.js';
+import type { Result } from './command-line/options.js';
 import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
 import type { CommandIo, ExitCode } from './process/io.js';
 import { CommandError } from './process/io.js';
 import { cleanText } from '../units/clean-text.js';
-import { cleanStream } from './output/clean-stream.js';
-import { addPauseCommands } from './command-line/pause-commands.js';
+import { cleanStream } from './output/streams.js';
 import { VERSION } from './process/version.js';
 
 /** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */

@@ -1,12 +1,22 @@
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { importObject, remarkLine } from '../../importers/import-object.js';
-import { documentOf } from '../../importers/write/write-document.js';
 import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
 import { nameSources } from '../../importers/manifest/source-names.js';
-import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
-import { CommandError, type ExitCode } from '../process/io.js';
+import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
+import { documentOf } from '../../importers/write/write-document.js';
+import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { readScalerDocument } from '../../scaler/read/read-scalers.js';
+import type { TargetRef } from '../../scaler/spec.js';
+import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
+import { readInput } from '../input/read-files.js';
 import { writeStructured } from '../output/output-format.js';
+import { CommandError, type ExitCode } from '../process/io.js';
+import { createServiceClient } from '../reach/service-client.js';
+import { SCALER } from '../reach/source-kinds.js';
+import { commandFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
   conditionOf,
@@ -16,14 +26,8 @@ import {
   targetOf,
   nameWorkload,
 } from './adoption.js';
-import { targetKey } from '../../control/cycle/shared-targets.js';
-import type { TargetRef } from '../../scaler/spec.js';
-import { createServiceClient } from '../reach/service-client.js';
-import { commandFor, nameSource } from './adopt-options.js';
 import { whyOwned } from './check-source.js';
-import { readScalerFile } from './read-scaler-file.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
-import { SCALER } from '../reach/source-kinds.js';
 
 /** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -189,4 +193,31 @@ function printNext(context: AdoptContext): void {
   io.stdout.write(`Compare: ${commandFor('--report', source, context)}
 Switch:  ${commandFor('--switch', source, context)}
 `);
+}
+
+/** Reads the completed document of a file and sets `dryRun: true`. Its target must be that of the autoscaler. */
+async function readScalerFile(context: AdoptContext, file: string, object: JsonObject): Promise<JsonObject> {
+  const { io, source } = context;
+  const input = await readInput(file, io, IMPORT_BOUNDS.bytes);
+  if ('code' in input) throw new CommandError(`-f ${file}: ${input.message}`);
+  const [document, second] = readYaml(input.text, file);
+  if (document === undefined || second !== undefined)
+    throw new CommandError(`-f ${file}: must have exactly one scaler document`);
+  const { scaler, problems } = readScalerDocument(document, file, {});
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  const value = asObject(document.value);
+  if (scaler === null || value === null) throw new CommandError(`-f ${file}: the scaler document is invalid`);
+  const { namespace } = source;
+  if (scaler.namespace !== namespace)
+    throw new CommandError(`-f ${file}: metadata.namespace is ${scaler.namespace}, must be ${namespace}`);
+  const target = targetOf(value);
+  const wanted = targetOf(object);
+  if (targetKey(namespace, target) !== targetKey(namespace, wanted))
+    throw new CommandError(
+      `-f ${file}: the target is ${nameWorkload(context, { target })}, but ${nameSource(source)} scales ${nameWorkload(context, { target: wanted })}`,
+    );
+  if (scaler.spec.paused === true)
+    throw new CommandError(`-f ${file}: spec.paused is true: complete the document and remove the field`);
+  const metadata = { ...objectIn(value, 'metadata'), name: textIn(objectIn(value, 'metadata'), 'name') };
+  return { ...value, metadata, spec: { ...objectIn(value, 'spec'), dryRun: true } };
 }

@@ -1,13 +1,32 @@
+import { targetKey } from '../../control/cycle/shared-targets.js';
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { parseInstant, type Instant } from '../../units/time.js';
 import { CommandError, type ExitCode } from '../process/io.js';
-import { parseInstant } from '../../units/time.js';
-import { type AdoptContext, type ScalerObject, nameScaler, nameWorkload, readAdoption } from './adoption.js';
+import { HPA, SCALER } from '../reach/source-kinds.js';
 import { commandFor, nameSource } from './adopt-options.js';
+import {
+  type AdoptContext,
+  type ScalerObject,
+  nameScaler,
+  nameWorkload,
+  readAdoption,
+  pollFor,
+  targetOf,
+} from './adoption.js';
 import { managerAdvice, managerOf } from './check-source.js';
 import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
 import { confirmService } from './confirm-service.js';
-import { endDryRun, removeSource, waitUntilGone } from './hand-over.js';
 import { fetchView, notStarted } from './report-adoption.js';
-import { manifestOf, openManifestFile, savedManifest } from './saved-manifest.js';
+import {
+  manifestOf,
+  openManifestFile,
+  savedManifest,
+  ADOPT_ANNOTATIONS,
+  type ManifestFile,
+  isSameSpec,
+  originOf,
+} from './saved-manifest.js';
+import { restoreSource, startDryRun } from './undo-adoption.js';
 
 /**
  * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision of promscaler that was
@@ -74,4 +93,108 @@ async function confirmEarlier(
     );
   io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
   return 0;
+}
+
+const MOST_TRIES = 10;
+
+/**
+ * Saves the present manifest, then deletes exactly this version. The HPA controller writes the status meanwhile.
+ * Returns the saved manifest.
+ */
+async function removeSource(
+  context: AdoptContext,
+  { name }: ScalerObject,
+  { first, file }: { readonly first: JsonObject; readonly file: ManifestFile },
+): Promise<JsonObject> {
+  const { source, objects, io } = context;
+  let manifest = manifestOf(first, source);
+  const spec = manifest;
+  for (let object: JsonObject | null = first, tries = 0; object !== null; tries += 1) {
+    manifest = manifestOf(object, source);
+    if (tries === MOST_TRIES || !isSameSpec(manifest, spec))
+      throw new CommandError(`${nameSource(source)} keeps changing: it was not deleted. Try again`);
+    await file.write(manifest);
+    const annotations = {
+      [ADOPT_ANNOTATIONS.from]: originOf(source),
+      [ADOPT_ANNOTATIONS.manifest]: JSON.stringify(manifest),
+    };
+    await objects.patch(SCALER, name, { metadata: { annotations } });
+    const metadata = objectIn(object, 'metadata');
+    const version = {
+      uid: textIn(metadata, 'uid') ?? '',
+      resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
+    };
+    if (await objects.remove(source.kind, source.name, version)) break;
+    object = await objects.get(source.kind, source.name);
+  }
+  io.stdout.write(
+    `${nameSource(source)} saved in ${file.path} and in the annotation ${ADOPT_ANNOTATIONS.manifest} of ${nameScaler(context, { name })}, and deleted\n`,
+  );
+  return manifest;
+}
+
+/** KEDA removes the HPA of a ScaledObject before the ScaledObject itself is gone. */
+const GONE_MS = 60_000;
+
+async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promise<void> {
+  const { source, objects, io } = context;
+  let why = `${nameSource(source)} or its HPA still exists`;
+  const gone = await pollFor(io, GONE_MS, async () => {
+    try {
+      if ((await objects.get(source.kind, source.name)) !== null) return null;
+      const key = targetKey(source.namespace, scaler.target);
+      const hpas = await objects.list(HPA);
+      return hpas.some((hpa) => targetKey(source.namespace, targetOf(hpa)) === key) ? null : true;
+    } catch (error) {
+      // The HPA is deleted: a failed read must not leave the workload without an autoscaler.
+      if (!(error instanceof CommandError)) throw error;
+      why = error.message;
+      return null;
+    }
+  });
+  if (gone !== null) return;
+  throw new CommandError(
+    `${io.signal.aborted ? 'interrupted' : why}, so ${nameScaler(context, scaler)} stays in dry run. Continue with ${commandFor('--switch', source, context)}; the way back is ${commandFor('--undo', source, context)}`,
+  );
+}
+
+/** Ends the dry run, and puts the autoscaler back unless a decision of promscaler confirms the switch. */
+async function endDryRun(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { manifest, after }: { readonly manifest: JsonObject | null; readonly after: Instant | null },
+): Promise<ExitCode> {
+  const { source, objects, io, options } = context;
+  const name = nameScaler(context, scaler);
+  const undo = commandFor('--undo', source, context);
+  let why: string | null;
+  try {
+    await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
+    io.stdout.write(`dry run of ${name} ended\n`);
+    why = await confirmService(context, scaler, { after, isForced: options.force === true });
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    why = error.message;
+  }
+  if (why === null) {
+    io.stdout.write(`Way back: ${undo}\n`);
+    return 0;
+  }
+  if (io.signal.aborted)
+    throw new CommandError(
+      `interrupted before ${name} was seen to scale ${nameWorkload(context, scaler)}. See promscaler status -n ${source.namespace}; the way back is ${undo}`,
+    );
+  io.stderr.write(`promscaler: ${name} does not scale ${nameWorkload(context, scaler)}: ${why}\n`);
+  if (manifest === null)
+    throw new CommandError(
+      `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy after setting spec.dryRun: true`,
+    );
+  await startDryRun(context, scaler).catch((error: unknown) => {
+    // Next to an HPA, promscaler patches nothing, in dry run or not.
+    if (!(error instanceof CommandError)) throw error;
+    io.stderr.write(`promscaler: warning: ${error.message}\n`);
+  });
+  await restoreSource(context, manifest);
+  io.stdout.write(`${nameSource(source)} scales ${nameWorkload(context, scaler)} again\n`);
+  return 1;
 }

@@ -11,7 +11,7 @@ import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';
 import { CommandError, type CommandIo } from '../process/io.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 
 /**
  * Reads the scaler in a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. If

@@ -43,9 +43,8 @@ import {
   type BacktestInput,
 } from './input/backtest-input.js';
 import { type GivenAssumptions, openHistory } from './history/open-history.js';
-import { buildPage, MOST_CHARACTERS } from './report/build-page.js';
+import { buildPage, MOST_CHARACTERS, writeHtml } from './report/write-html.js';
 import type { RunTrace } from './report/trace-run.js';
-import { writeHtml } from './report/write-html.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import { createWorkerPool } from './workers/run-jobs-in-workers.js';

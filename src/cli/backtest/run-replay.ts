@@ -4,7 +4,7 @@ import type { Difference } from '../../recording/compare-decisions.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';
-import { alignColumns } from '../output/align-columns.js';
+import { alignColumns } from '../output/lines.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
 import { VERSION } from '../process/version.js';
 import type { Format } from './report/write-report.js';

@@ -8,7 +8,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { type CheckResult, resultsOf, orError, orNull } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { reviewPermissions, scaledNamespaces } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 

@@ -4,7 +4,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { groupOf } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { type Permission, permissionsBy } from '../../service/permissions.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull, type ResultBuilder, orError } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
 

@@ -6,7 +6,7 @@ import { resourceWindowSeconds } from '../../prometheus/data-source/resource-que
 import { formatInstant } from '../../units/time.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];

@@ -3,7 +3,7 @@ import type { FailureReason } from '../../units/failure.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { labelText } from '../../promql/vector-selectors.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 
 /** Errors for queries that exceed a limit in Prometheus, VictoriaMetrics, Mimir, Cortex or Thanos. */
 const LIMIT =

@@ -10,7 +10,7 @@ import { ceilingQuery, metricQuery, metricChecks } from '../../prometheus/querie
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
 import { type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { fixForFailure, fixForInvalid } from './query-fixes.js';

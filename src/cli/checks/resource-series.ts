@@ -11,7 +11,7 @@ import {
 } from '../../prometheus/queries/find-duplicates.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, labelText } from '../../promql/vector-selectors.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, labelValues, onlyValue } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';

@@ -10,7 +10,7 @@ import {
 import { resourceQuery } from '../../prometheus/data-source/resource-queries.js';
 import { selectedRanges } from '../../promql/ranges.js';
 import { inSeconds } from '../../units/format-seconds.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import { usedResources } from './resource-labels.js';

@@ -4,7 +4,7 @@ import { groupOf, nameTarget, watchedPlural, APPS_ROOT } from '../../kubernetes/
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';

@@ -3,8 +3,7 @@ import type { BacktestOptions } from '../backtest/input/options.js';
 import type { CommandIo } from '../process/io.js';
 import type { NewOptions } from '../new/new-options.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
-import { optionOf, outputOption, reachingCluster } from './options.js';
-import type { Result } from './result.js';
+import { optionOf, outputOption, reachingCluster, type Result } from './options.js';
 
 export function addDocumentCommands(program: Command, io: CommandIo, result: Result): void {
   addNew(program, io, result);

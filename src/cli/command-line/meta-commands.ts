@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { CommandIo } from '../process/io.js';
-import { outputOption } from './options.js';
-import type { Result } from './result.js';
+import { outputOption, type Result } from './options.js';
 
 export function addMetaCommands(program: Command, io: CommandIo, result: Result): void {
   program

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { ExitCode } from '../process/io.js';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
@@ -55,3 +56,8 @@ export const NAMESPACE_OF_SCALER = [
   '-n, --namespace <namespace>',
   'Namespace of the scaler, if it is given as NAME (default: that of the kubeconfig context)',
 ] as const;
+
+/** Carries the exit code out of the action of a command, because commander discards its return value. */
+export interface Result {
+  exitCode: ExitCode;
+}

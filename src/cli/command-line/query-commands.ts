@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandIo } from '../process/io.js';
-import { NAMESPACE_OF_SCALER, outputOption, reaching } from './options.js';
-import type { Result } from './result.js';
+import { NAMESPACE_OF_SCALER, outputOption, reaching, type Result } from './options.js';
 
 interface ReachFlags {
   readonly url?: string;

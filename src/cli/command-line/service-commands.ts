@@ -3,8 +3,13 @@ import type * as Demo from '../demo/demo.js';
 import type { DemoOptions } from '../demo/options.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
-import { KUBECONFIG_OF_SERVICE, NAMESPACE_OF_SCALER, outputOption, reachingCluster } from './options.js';
-import type { Result } from './result.js';
+import {
+  KUBECONFIG_OF_SERVICE,
+  NAMESPACE_OF_SCALER,
+  outputOption,
+  reachingCluster,
+  type Result,
+} from './options.js';
 
 export function addServiceCommands(program: Command, io: CommandIo, result: Result): void {
   addRun(program, io, result);

@@ -1,10 +1,9 @@
+import { execFile } from 'node:child_process';
+import { platform } from 'node:os';
 import { onAbort } from '../../units/abort.js';
 import { errorCode } from '../../units/error-code.js';
-import type { CommandIo, ExitCode } from '../process/io.js';
-import { CommandError } from '../process/io.js';
-import { reachService } from '../reach/find-service.js';
-import type { ReachOptions } from '../reach/find-service.js';
-import { openBrowser } from './open-browser.js';
+import { type CommandIo, type ExitCode, CommandError } from '../process/io.js';
+import { reachService, type ReachOptions } from '../reach/find-service.js';
 import { startForwarder } from './forwarder.js';
 
 interface DashboardOptions extends ReachOptions {
@@ -64,4 +63,26 @@ async function show(url: string, { open = true }: DashboardOptions, io: CommandI
 function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => onAbort(signal, resolve));
+}
+
+/** Opens the default browser. Returns whether the program that opens it was started and succeeded. */
+export function openBrowser(url: string, { env }: Pick<CommandIo, 'env'>): Promise<boolean> {
+  const [command, args] = opener(url);
+  return new Promise((resolve) => {
+    const child = execFile(command, [...args], { env: { ...env }, timeout: 10_000 }, (error) =>
+      resolve(error === null),
+    );
+    child.stdin?.on('error', () => undefined).end();
+  });
+}
+
+function opener(url: string): readonly [string, readonly string[]] {
+  switch (platform()) {
+    case 'darwin':
+      return ['open', [url]];
+    case 'win32':
+      return ['cmd', ['/c', 'start', '', url]];
+    default:
+      return ['xdg-open', [url]];
+  }
 }

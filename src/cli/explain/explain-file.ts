@@ -3,7 +3,7 @@ import { formatInstant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { Instant } from '../../units/time.js';
 import { readRecord } from '../input/read-record.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { VERSION } from '../process/version.js';

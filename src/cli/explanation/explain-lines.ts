@@ -5,7 +5,7 @@ import type { Instant } from '../../units/time.js';
 import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
 import { activationLines, limitLines, restrictionLines } from './limit-lines.js';
 import { metricLines } from './metric-lines.js';
-import { alignColumns } from '../output/align-columns.js';
+import { alignColumns } from '../output/lines.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 
 export function explainLines(explanation: Explanation): readonly string[] {

@@ -7,7 +7,7 @@ import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/l
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Explanation } from './explanation.js';
-import { alignColumns } from '../output/align-columns.js';
+import { alignColumns } from '../output/lines.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 
 export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Decision): readonly string[] {

@@ -1,20 +1,20 @@
-import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
-import type { ImportContext } from '../../importers/manifest/context.js';
 import { remarkLine } from '../../importers/import-object.js';
 import {
   type ImportedManifest,
   type ImportedManifests,
   importObjects,
 } from '../../importers/import-objects.js';
+import type { ImportContext } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import type { Problem } from '../../scaler/problems/problem.js';
+import { readAdapterFile } from '../input/read-adapter-file.js';
 import { type InputFiles, readInputFiles } from '../input/read-files.js';
 import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
-import { readAdapterFile } from '../input/read-adapter-file.js';
-import { sharedTargetLines } from './shared-targets.js';
 
 interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
@@ -99,4 +99,24 @@ function nothingFound({ others }: ImportedManifests): string {
   const kinds = [...others].map(([kind, count]) => `${count} ${kind}`).slice(0, 10);
   const found = kinds.length === 0 ? 'the input has no documents' : `the input has ${kinds.join(', ')}`;
   return `no autoscaler to import: ${found}`;
+}
+
+/** Returns one line per document with the target of an earlier document. promscaler would scale neither of them. */
+export function sharedTargetLines(objects: readonly ImportedManifest[]): readonly string[] {
+  const first = new Map<string, ImportedManifest>();
+  return objects.flatMap((object) => {
+    const { file, label, draft } = object;
+    const target = draft?.spec['scaleTargetRef'];
+    if (draft === null || !isPlainObject(target)) return [];
+    const { apiVersion = '', kind = '', name } = target;
+    const key = JSON.stringify([draft.metadata['namespace'], apiVersion, kind, name]);
+    const other = first.get(key);
+    if (other === undefined) {
+      first.set(key, object);
+      return [];
+    }
+    return [
+      `${file}: ${label} has the same target as ${other.label}: promscaler scales it only after one of the documents is removed`,
+    ];
+  });
 }

@@ -3,7 +3,7 @@ import { describeReadError } from '../../config/describe-read-error.js';
 import { readLines } from '../../files/read-lines.js';
 import { parseRecordLine } from '../../recording/record-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 
 /** Larger than the largest snapshot: 15,000 pods with two containers and two metrics. */

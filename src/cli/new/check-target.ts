@@ -8,7 +8,7 @@ import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readWorkload } from '../../kubernetes/workload.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
-import { listSome } from '../output/list-some.js';
+import { listSome } from '../output/lines.js';
 import type { FoundKind } from './find-kind.js';
 import type { NewMetric } from './new-options.js';
 

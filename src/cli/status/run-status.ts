@@ -7,7 +7,7 @@ import type { CommandIo, ExitCode } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
-import { lineLimit } from '../output/align-columns.js';
+import { lineLimit } from '../output/lines.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ServiceClient } from '../reach/service-client.js';
 import { drawScreen, type ScreenSize } from './screen.js';

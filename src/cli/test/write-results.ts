@@ -1,15 +1,13 @@
-import type { TestResult } from '../../document-tests/document-test.js';
+import type { TestResult, Failure } from '../../document-tests/document-test.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
-import { cleanText } from '../../units/clean-text.js';
 import type { Position, Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
+import { cleanText } from '../../units/clean-text.js';
 import type { CommandIo } from '../process/io.js';
-import { failureLines } from './failure-lines.js';
-import { junitText } from './junit.js';
 
 export const TEST_FORMATS = ['text', 'json', 'github', 'junit'] as const;
 
-export interface Results {
+interface Results {
   readonly results: readonly TestResult[];
   /** Problems of test files and scaler documents. */
   readonly problems: readonly Problem[];
@@ -129,4 +127,76 @@ function escapeData(text: string): string {
 
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** Returns JUnit XML: a suite for each test file, and a test case for each test and each invalid file. */
+function junitText({
+  results,
+  problems,
+}: {
+  readonly results: readonly TestResult[];
+  readonly problems: readonly Problem[];
+}): string {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const files = new Set([...results.map(({ test }) => test.file), ...errors.map(({ file }) => file ?? '')]);
+  const suites = [...files].map((file) => {
+    const own = results.filter(({ test }) => test.file === file);
+    const invalid = errors.filter((problem) => (problem.file ?? '') === file);
+    const failed = own.filter(({ failures, error }) => error === null && failures.length > 0).length;
+    const broken = own.filter(({ error }) => error !== null).length + invalid.length;
+    return [
+      `  <testsuite name="${escapeXml(file)}" tests="${own.length + invalid.length}" failures="${failed}" errors="${broken}">`,
+      ...own.map(caseOf),
+      ...invalid.map(
+        (problem) =>
+          `    <testcase name="${escapeXml(problem.code)}" classname="${escapeXml(file)}"><error message="${escapeXml(problem.message)}">${escapeXml(formatProblem(problem))}</error></testcase>`,
+      ),
+      '  </testsuite>',
+    ].join('\n');
+  });
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', ...suites, '</testsuites>', ''].join(
+    '\n',
+  );
+}
+
+function caseOf({ test, failures, error }: TestResult): string {
+  const open = `    <testcase name="${escapeXml(test.name)}" classname="${escapeXml(scalerKey(test.scaler))}"`;
+  const [first] = failures;
+  if (error !== null) return `${open}><error message="${escapeXml(error)}"/></testcase>`;
+  if (first === undefined) return `${open}/>`;
+  const text = failures.flatMap(failureLines).join('\n');
+  const message = first.mismatches.map(({ field }) => field).join(', ');
+  return `${open}><failure message="${escapeXml(`at ${first.expectation.at}: ${message}`)}">${escapeXml(text)}</failure></testcase>`;
+}
+
+function escapeXml(text: string): string {
+  return cleanText(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replace(/[\uFFFE\uFFFF]/g, '\uFFFD');
+}
+
+/** Returns a diff: `-` is the expectation of the test, `+` the decision. */
+function failureLines({ expectation, mismatches, reason }: Failure): readonly string[] {
+  const line = expectation.place === null ? '' : ` (line ${expectation.place.line})`;
+  return [
+    `at ${timeOf(expectation)}${line}:`,
+    ...mismatches.flatMap(({ field, expected, actual }) => [
+      `  - ${field}: ${show(expected)}`,
+      `  + ${field}: ${show(actual)}`,
+    ]),
+    `  reason: ${reason}`,
+  ];
+}
+
+/** Names the round if the time of an expectation is between two rounds. */
+function timeOf({ at, atSeconds, roundSeconds }: Failure['expectation']): string {
+  return atSeconds === roundSeconds ? at : `${at}, in the round at ${roundSeconds}s`;
+}
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.join(', ')}]`;
+  return value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
 }

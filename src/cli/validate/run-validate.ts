@@ -1,33 +1,34 @@
 import { checkLimits } from '../../config/document-set.js';
-import { findSharedTargets } from '../../control/cycle/shared-targets.js';
-import { nameTarget } from '../../kubernetes/targets.js';
-import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import {
   isServiceDocument,
   mayBeServiceText,
   readServiceDocument,
 } from '../../config/read-service-config.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
+import { findSharedTargets } from '../../control/cycle/shared-targets.js';
+import { nameTarget } from '../../kubernetes/targets.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { finding, formatValue } from '../../scaler/problems/finding.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import type { LocatedDocument } from '../../scaler/problems/located-document.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
-import type { LocatedDocument } from '../../scaler/problems/located-document.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
+import { formatLocal } from '../../schedules/local-time.js';
+import { nextOccurrences } from '../../schedules/occurrences.js';
 import type { Instant } from '../../units/time.js';
-import type { Scaler } from '../../scaler/spec.js';
 import { readOtherScalers } from '../checks/list-scaler-objects.js';
-import { runChecks } from '../checks/run-checks.js';
 import { type DoctorReport, makeReport, writeReport } from '../checks/report.js';
-import { withPrometheusUrl } from '../input/with-prometheus-url.js';
-import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
+import { runChecks } from '../checks/run-checks.js';
 import { homeDirectory } from '../input/home-directory.js';
-import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
+import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
+import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/service-config.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
+import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
-import { type NextTimes, describeNextTimes, nextTimes } from './next-times.js';
-import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/service-config.js';
 
 interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
@@ -277,4 +278,42 @@ const NOT_CHECKED =
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+export interface NextTimes {
+  readonly scaler: string;
+  readonly schedule: string;
+  readonly timeZone: string;
+  /** At most three, in local time without seconds. */
+  readonly next: readonly { readonly start: string; readonly end: string }[];
+}
+
+const COUNT = 3;
+
+export function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes[] {
+  return scalers.flatMap((scaler) =>
+    scaler.spec.schedules.map((schedule) => {
+      const { name, timeZone } = schedule;
+      const next = nextOccurrences(schedule, now, COUNT).map(({ start, end }) => ({
+        start: formatLocal(start, timeZone),
+        end: formatLocal(end, timeZone),
+      }));
+      return { scaler: scalerKey(scaler), schedule: name, timeZone, next };
+    }),
+  );
+}
+
+/** Returns `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
+export function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
+  const times = next.map(({ start, end }) => `${spaced(start)} to ${endText(start, end)}`);
+  const text = times.length === 0 ? 'never active again' : times.join(', ');
+  return `${scaler}, schedule ${schedule} (${timeZone}): ${text}`;
+}
+
+function endText(start: string, end: string): string {
+  return start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : spaced(end);
+}
+
+function spaced(time: string): string {
+  return time.replace('T', ' ');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cleanStream } from '../../../src/cli/output/clean-stream.js';
+import { cleanStream } from '../../../src/cli/output/streams.js';
 import { drawScreen } from '../../../src/cli/status/screen.js';
 import { folderOf, runCli } from '../fake-io.js';
 

@@ -1,3 +1,4 @@
+import { isMemory, type History, type MetricHistory } from '../../../backtest/history/history-models.js';
 import {
   type Column,
   columnOf,
@@ -9,7 +10,6 @@ import {
   medianOf,
   observedOfColumn,
 } from '../../../backtest/history/matrix-to-load.js';
-import { isMemory, type History, type MetricHistory } from '../../../backtest/history/history-models.js';
 import {
   type HistoryQuery,
   perContainerQuery,
@@ -21,18 +21,17 @@ import {
   windowOfQuery,
 } from '../../../backtest/history/plan-queries.js';
 import { recordedRun } from '../../../backtest/history/recorded-run.js';
-import { CONTAINER, spanOfRate } from '../../../backtest/simulation/samples.js';
 import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
-import { isDifference, isRate } from '../../../promql/ranges.js';
+import { CONTAINER, spanOfRate } from '../../../backtest/simulation/samples.js';
 import { isOfResource, resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { isDifference, isRate } from '../../../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
-import { addSeconds } from '../../../units/time.js';
+import { addSeconds, instantFromMs } from '../../../units/time.js';
 import { CommandError } from '../../process/io.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
-import { aligned, readColumn, withoutWarmUp } from './read-column.js';
 
 /** The recorded data of the workload of the first document. */
 export interface RecordedHistory {
@@ -50,7 +49,7 @@ export interface RecordedHistory {
   readonly warnings: readonly string[];
 }
 
-export interface HistorySettings {
+interface HistorySettings {
   readonly range: Range;
   /** `--request`: cores per pod; null: measured. */
   readonly request: number | null;
@@ -272,4 +271,36 @@ function keyOf(scaler: Scaler, metric: MetricSpec): string {
     object,
     query,
   ]);
+}
+
+/**
+ * Reads the sum of the series of a query. Queries the warm-up separately, so a document with a shorter warm-up finds
+ * the rest in the cache and in a saved history. Throws the same errors as `fetchSeries`.
+ */
+async function readColumn(
+  what: string,
+  query: HistoryQuery,
+  range: Range,
+  fetching: Fetching,
+): Promise<Column> {
+  const { start, end, stepSeconds } = aligned(range);
+  const begin = addSeconds(start, -range.warmUpSeconds);
+  const before = { ...range, start: begin, end: addSeconds(start, -stepSeconds) };
+  const [warmUp, rest] = await Promise.all([
+    range.warmUpSeconds === 0 ? [] : fetchSeries(what, query, before, fetching),
+    fetchSeries(what, query, range, fetching),
+  ]);
+  return columnOf([...warmUp, ...rest], { start: begin, end, stepSeconds });
+}
+
+/** Returns the part of a column that is scored. */
+function withoutWarmUp({ start, stepSeconds, values }: Column, { warmUpSeconds }: Range): Column {
+  const steps = warmUpSeconds / stepSeconds;
+  return { start: addSeconds(start, warmUpSeconds), stepSeconds, values: values.subarray(steps) };
+}
+
+/** The points of a range query are multiples of the step: see `chunksOf`. */
+function aligned({ start, end, stepSeconds }: Range): Omit<Range, 'warmUpSeconds'> {
+  const stepMs = stepSeconds * 1000;
+  return { start: instantFromMs(Math.ceil(start / stepMs) * stepMs), end, stepSeconds };
 }

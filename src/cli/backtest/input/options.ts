@@ -10,7 +10,7 @@ import {
   type QueueSettings,
 } from '../../../backtest/simulation/settings.js';
 import type { MetricSpec } from '../../../scaler/spec.js';
-import { listSome } from '../../output/list-some.js';
+import { listSome } from '../../output/lines.js';
 import { CommandError } from '../../process/io.js';
 import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import { parseInstant, type Instant } from '../../../units/time.js';

@@ -9,7 +9,7 @@ import {
   QUEUE_LEGEND,
 } from '../../../backtest/report/columns.js';
 import { type Report, reportToJson, type RecommendedChange } from '../../../backtest/report/report.js';
-import { alignColumns, lineLimit } from '../../output/align-columns.js';
+import { alignColumns, lineLimit } from '../../output/lines.js';
 import type { CommandIo } from '../../process/io.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;

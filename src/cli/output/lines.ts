@@ -27,3 +27,9 @@ export function lineLimit({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): n
   const columns = stdout.columns?.() ?? 0;
   return columns > 0 ? columns : USUAL_CHARACTERS;
 }
+
+/** Returns at most `most` names and how many others there are: `a, b, c and 4 more`. */
+export function listSome(names: readonly string[], most = 5): string {
+  const rest = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${rest}`;
+}
