@@ -4,13 +4,12 @@ import type { MetricSource } from '../prometheus/metric-source.js';
 import { onAbort } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import { followClock, keepOrAdd } from './entry.js';
-import type { Entry } from './entry.js';
+import type { Instant } from '../units/time.js';
 import { runCycle } from './cycle/cycle.js';
-import { findSharedTargets } from './cycle/shared-targets.js';
+import { findSharedTargets, targetKey } from './cycle/shared-targets.js';
 import type { CycleInput, CyclePorts } from './cycle/types.js';
-import { watchWallClock } from './memory/clock-jump.js';
-import { forNewTerm, freshMemory } from './memory/memory.js';
+import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
+import { forNewTerm, freshMemory, type Memory } from './memory/memory.js';
 import { createEarlyRound, createInFlight, type Round, runRounds } from './rounds.js';
 import type { Shards } from './election/leadership.js';
 
@@ -56,6 +55,24 @@ const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
 /** `scaler`: the document that the answers are for; a reload may replace that of the entry. */
 type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'answers' | 'signal'>;
+
+/** A scaler of the controller. */
+interface Entry {
+  /** `key` of the scaler: the same string as long as the entry exists. */
+  readonly key: string;
+  /** Bucket of the state store: with sharding, its owner decides the scaler. */
+  readonly bucket: number;
+  scaler: Scaler;
+  memory: Memory;
+  /** Total seconds by which the wall clock had been set when the memory was last updated. */
+  clockSetBy: number;
+  /** Whether the controller still has this entry, and no other one with its key. */
+  isCurrent: boolean;
+  /** Whether a cycle runs, or waits for its answers. */
+  isRunning: boolean;
+  /** Whether no cycle has run with this document, and the others of its target, yet. */
+  isNew: boolean;
+}
 
 /** `run` is replaced by tests only. */
 export function createController(ports: ControllerPorts, run: typeof runCycle = runCycle): Controller {
@@ -229,4 +246,34 @@ async function waitForSync(
 function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => onAbort(signal, resolve));
+}
+
+/** A scaler with the same name and target keeps its entry. */
+function keepOrAdd(
+  entries: Map<string, Entry>,
+  scaler: Scaler,
+  createEntry: (scaler: Scaler) => Entry,
+): void {
+  const { key } = scaler;
+  const old = entries.get(key);
+  // Nearly every document of a reload is an old one.
+  if (old?.scaler === scaler) return;
+  const isSameTarget =
+    old !== undefined &&
+    targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
+      targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
+  if (isSameTarget) {
+    old.isNew = true;
+    old.scaler = scaler;
+    return;
+  }
+  if (old !== undefined) old.isCurrent = false;
+  entries.set(key, createEntry(scaler));
+}
+
+/** Shifts the times in memory if the wall clock was set. */
+function followClock(entry: Entry, setBySeconds: number, now: Instant): void {
+  if (entry.clockSetBy === setBySeconds) return;
+  entry.memory = shiftMemory(entry.memory, setBySeconds - entry.clockSetBy, now);
+  entry.clockSetBy = setBySeconds;
 }

@@ -1,6 +1,6 @@
 import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
-import { ABLE_TO_GET_SCALE, limitedConditions, scalingActive } from './conditions.js';
+import { ABLE_TO_GET_SCALE, limitedConditions, SCALING_DISABLED, scalingActive } from './conditions.js';
 import type { Condition } from './result/condition.js';
 import type { Decision, LimitStep } from './result/decision.js';
 import { explainCount, type Measured } from './explain.js';
@@ -14,9 +14,7 @@ import type { Pick } from './proposals/pick.js';
 import { proposeAll } from './proposals/propose.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { PodFacts } from './proposals/settled-pods.js';
-import { takeShortCut } from './short-cuts.js';
-import type { ShortCut } from './short-cuts.js';
-import { boundsInForce, highestCeiling } from './limits/scheduled-bounds.js';
+import { boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
 import type { Bounds } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
@@ -51,6 +49,63 @@ function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): S
   const { scaler } = snapshot;
   if (scaler.spec.schedules.length === 0) return snapshot;
   return { ...snapshot, scaler: { ...scaler, spec: { ...scaler.spec, minReplicas, maxReplicas } } };
+}
+
+interface ShortCut {
+  readonly replicas: number;
+  readonly steps: readonly LimitStep[];
+  readonly conditions: readonly Condition[];
+  readonly reason: string;
+}
+
+/**
+ * Moves replicas outside of the bounds to the nearest bound, and keeps a 0 that was set manually (with `minReplicas`
+ * above 0). Uses no metric and applies no limit. The upper bound is the highest ceiling of the document and its
+ * schedules, not one that a schedule has lowered. Null if the decision needs metrics. Source: algorithm.md, point 22.
+ */
+function takeShortCut(
+  { scaler, target, state }: Snapshot,
+  bounds: Bounds,
+  highestCeiling: number,
+): ShortCut | null {
+  const { minReplicas } = scaler.spec;
+  const { specReplicas } = target;
+  if (specReplicas === 0 && minReplicas > 0 && !state.zeroedBySelf) {
+    const reason = 'scaling is disabled: the target has 0 replicas, set by a person';
+    return { replicas: 0, steps: [], conditions: [ABLE_TO_GET_SCALE, SCALING_DISABLED], reason };
+  }
+  if (specReplicas > highestCeiling) {
+    const isInForce = highestCeiling === bounds.maxReplicas;
+    const which = isInForce ? 'maxReplicas' : 'the highest maxReplicas of the document and its schedules';
+    return toBound(specReplicas, {
+      limit: 'max_replicas',
+      to: highestCeiling,
+      reason: `${specReplicas} replicas are above ${which} (${highestCeiling})`,
+      until: null,
+    });
+  }
+  if (specReplicas < minReplicas) {
+    const isOwn = bounds.floor === null && bounds.clippedFloor === null;
+    const which = isOwn ? `minReplicas (${minReplicas})` : `the floor: ${describeFloor(bounds)}`;
+    return toBound(specReplicas, {
+      limit: 'min_replicas',
+      to: minReplicas,
+      reason: `${specReplicas} replicas are below ${which}`,
+      until: bounds.floor?.until ?? null,
+    });
+  }
+  return null;
+}
+
+type Bound = Omit<LimitStep, 'from'>;
+
+function toBound(from: number, { limit, to, reason, until }: Bound): ShortCut {
+  return {
+    replicas: to,
+    steps: [{ limit, from, to, reason, until }],
+    conditions: [ABLE_TO_GET_SCALE],
+    reason,
+  };
 }
 
 function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, reason }: ShortCut): Decision {

@@ -6,7 +6,7 @@ import { MAX_REPLICAS } from '../units/replicas.js';
 import type { Arithmetic } from './proposals/context.js';
 import { describeFallback } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import { tolerancesOf } from './proposals/tolerance.js';
+import { tolerancesOf } from './proposals/arithmetic.js';
 import { drainOf, sumOf } from './proposals/total-metrics.js';
 import type { MetricResult, PodGroups } from './result/decision.js';
 import type { Snapshot } from './snapshot/snapshot.js';

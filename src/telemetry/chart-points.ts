@@ -6,8 +6,6 @@ import type { CycleRecord } from './cycle-record.js';
 import { createPointRing, bytesPerPoint } from './point-ring.js';
 import type { Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
-import { Bucket, joinByStep } from './point-buckets.js';
-import { recentCounts } from './recent-counts.js';
 
 /** Order of `counts` in a point. */
 export const COUNT_COLUMNS = [
@@ -54,7 +52,7 @@ interface PointRange {
   readonly since: Instant | null;
   /** Maximum number of points. The newest ones are returned. */
   readonly limit: number;
-  /** Step of the points. `point-buckets.ts` merges them. Null: as stored. */
+  /** Step of the points. Null: as stored. */
   readonly stepSeconds: number | null;
 }
 
@@ -236,4 +234,120 @@ function readSeries({ scaler, metrics, fine, coarse }: Series, range: PointRange
 
 function pointsOf(ring: PointRing): readonly Point[] {
   return Array.from({ length: ring.size() }, (_, index) => ring.get(index)).filter((point) => point !== null);
+}
+
+function joinByStep(points: readonly Point[], stepSeconds: number): readonly Point[] {
+  const steps: { readonly bucket: Bucket; last: Point }[] = [];
+  for (const point of points) {
+    const step = steps.at(-1);
+    if (step?.bucket.contains(point.at) === true) {
+      step.bucket.add(point);
+      step.last = point;
+    } else steps.push({ bucket: new Bucket(point, stepSeconds), last: point });
+  }
+  return steps.map(({ bucket, last }) => bucket.point(last));
+}
+
+/**
+ * Returns the first count column at the end of each of the last `steps` steps before `until`, oldest first; null:
+ * unknown. `rings` are in the order of time; where they overlap, the last one is used. Steps start at the epoch.
+ */
+function recentCounts(
+  rings: readonly PointRing[],
+  { until, stepSeconds, steps }: RecentRange,
+): readonly (number | null)[] {
+  const stepMs = stepSeconds * 1000;
+  const first = Math.floor(until / stepMs) - steps + 1;
+  const counts = new Array<number | null>(steps).fill(null);
+  let known: { readonly step: number; readonly count: number } | null = null;
+  for (const [ring, index] of newest(rings, first * stepMs)) {
+    const step = Math.floor((ring.timeOf(index) ?? 0) / stepMs) - first;
+    const count = ring.countOf(index, 0);
+    if (step >= steps) break;
+    // A run of equal points is stored as its first and its last point.
+    if (known !== null && known.count === count)
+      for (let between = Math.max(0, known.step + 1); between < step; between += 1) counts[between] = count;
+    if (step >= 0) counts[step] = count;
+    known = count === null ? null : { step, count };
+  }
+  return counts;
+}
+
+/** Yields the points since the last one before `fromMs`, in the order of time. */
+function* newest(
+  rings: readonly PointRing[],
+  fromMs: number,
+): Generator<readonly [PointRing, number], undefined> {
+  for (const [index, ring] of rings.entries()) {
+    const endMs = rings[index + 1]?.timeOf(0) ?? Number.POSITIVE_INFINITY;
+    for (let index = indexBefore(ring, fromMs); index < ring.size(); index += 1) {
+      if ((ring.timeOf(index) ?? 0) >= endMs) break;
+      yield [ring, index];
+    }
+  }
+  return undefined;
+}
+
+/** Returns the index of the last point before `fromMs`, or 0. */
+function indexBefore(ring: PointRing, fromMs: number): number {
+  let low = 0;
+  let high = ring.size() - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((ring.timeOf(middle) ?? 0) < fromMs) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The means of the values of the points in one step. Steps start at the epoch, so they are the same for all scalers. */
+class Bucket {
+  readonly #stepMs: number;
+  readonly #sums: number[];
+  readonly #known: number[];
+  #step: number;
+
+  /** Creates a bucket for the step that contains `first`, which is its first point. */
+  constructor(first: Point, stepSeconds: number) {
+    this.#stepMs = 1000 * stepSeconds;
+    this.#sums = first.values.map(() => 0);
+    this.#known = first.values.map(() => 0);
+    this.#step = this.#stepOf(first.at);
+    this.add(first);
+  }
+
+  /** Returns whether an instant is in this step. */
+  contains(at: Instant): boolean {
+    return this.#stepOf(at) === this.#step;
+  }
+
+  /** Adds a point of this step. */
+  add({ values }: Point): void {
+    const [sums, known] = [this.#sums, this.#known];
+    for (let column = 0; column < sums.length; column += 1) {
+      const value = values[column] ?? null;
+      if (value === null) continue;
+      sums[column] = (sums[column] ?? 0) + value;
+      known[column] = (known[column] ?? 0) + 1;
+    }
+  }
+
+  /** Returns time and counts of the last point, and for each metric the mean of the known values; null: none is known. */
+  point({ at, counts }: Omit<Point, 'values'>): Point {
+    const known = this.#known;
+    const values = this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1)));
+    return { at, counts, values };
+  }
+
+  /** Starts another step with its first point. */
+  restart(first: Point): void {
+    this.#step = this.#stepOf(first.at);
+    this.#sums.fill(0);
+    this.#known.fill(0);
+    this.add(first);
+  }
+
+  #stepOf(at: Instant): number {
+    return Math.floor(at / this.#stepMs);
+  }
 }

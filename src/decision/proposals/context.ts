@@ -3,8 +3,7 @@ import type { Instant } from '../../units/time.js';
 import type { CurrentValue, MetricResult, PodGroups } from '../result/decision.js';
 import type { Pod, ReplicaCounts, Saturation, Snapshot } from '../snapshot/snapshot.js';
 import { PodFacts } from './settled-pods.js';
-import type { Tolerances } from './tolerance.js';
-import { tolerancesOf } from './tolerance.js';
+import { type Tolerances, tolerancesOf } from './arithmetic.js';
 
 export interface ProposalContext {
   readonly now: Instant;

@@ -9,12 +9,10 @@ import {
   type ProposalContext,
   noProposal,
 } from './context.js';
-import { ceilCount } from './count.js';
+import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
-import { MilliSum } from './milli-sum.js';
 import { podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
-import { isWithinTolerance } from './tolerance.js';
 import type { MetricTarget } from '../../scaler/spec.js';
 
 /**

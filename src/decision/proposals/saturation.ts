@@ -4,8 +4,7 @@ import { milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { ContainersSample, Pod, Saturation } from '../snapshot/snapshot.js';
 import type { Proposal, ProposalContext } from './context.js';
-import { ceilCount } from './count.js';
-import { MilliSum } from './milli-sum.js';
+import { ceilCount, MilliSum } from './arithmetic.js';
 
 /** Percentage of the limits from which on usage hides load. The kernel lets a throttled pod use a little less than its limit. */
 const SATURATED_PERCENT = 98n;

@@ -4,9 +4,7 @@ import type { Milli } from '../../units/quantity.js';
 import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Arithmetic, Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
-import { ceilCount } from './count.js';
-import { MilliSum } from './milli-sum.js';
-import { isWithinTolerance } from './tolerance.js';
+import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 
 /** Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a sum). */
 export function proposeFromTotal(

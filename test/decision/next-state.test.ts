@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { recent, recentRecommendations, recommendationAt } from '../../src/decision/recent-entries.js';
+import { recent, recentRecommendations, recommendationAt } from '../../src/decision/next-state.js';
 import { at } from '../support/builders.js';
 
 describe('recommendationAt', () => {

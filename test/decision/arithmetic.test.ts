@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { MilliSum } from '../../src/decision/proposals/milli-sum.js';
+import { MilliSum } from '../../src/decision/proposals/arithmetic.js';
 import { addMilli, milliFromNumber } from '../../src/units/quantity.js';
 
 describe('MilliSum', () => {
