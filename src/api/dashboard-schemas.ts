@@ -81,6 +81,11 @@ export const serviceStatusSchema = z
         errors: count,
         latencySeconds: z.number().nullable().describe('Mean of the last round.'),
         holdUntil: time.nullable().describe('Scale-downs are held until then after an outage.'),
+        dependents: count
+          .optional()
+          .describe(
+            'Scalers that query only this source and have no fallback: without it, they keep their replicas.',
+          ),
       }),
     ),
     kubernetes: z.object({

@@ -1,6 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { HOSTILE, after, fleetOf, hostileRows, overviewOf, rowOf, stateOf } from './support/answers.js';
+import {
+  HOSTILE,
+  after,
+  failingService,
+  fleetOf,
+  hostileRows,
+  overviewOf,
+  rowOf,
+  serviceOf,
+  stateOf,
+} from './support/answers.js';
 import { until } from '../support/until.js';
 import { FakeFailure } from './support/fake-service.js';
 import { useStage } from './support/stage.js';
@@ -223,6 +233,27 @@ describe('the overview of 5,000 scalers', () => {
   });
 });
 
+describe('the line below the header', () => {
+  it('is on every page in trouble, and goes away with it', async () => {
+    const { page, service } = await stage.open({
+      overview: () => overviewOf(THREE),
+      service: () => failingService(),
+    });
+    const text = /Prometheus default has not answered since .* \(10 min\): 214 scalers keep their replicas/;
+    await page.getByText(text).waitFor();
+    await page.getByRole('link', { name: /more problems/ }).click();
+    await page.getByRole('heading', { name: 'Health' }).waitFor();
+    await page.getByText(text).waitFor();
+    await until(() => service.streams.length === 1, 'the event stream');
+    service.answer({ service: () => serviceOf() });
+
+    service.send('reload', { at: after(1), scalers: 3, errors: 0 });
+
+    await page.locator('.service-line').waitFor({ state: 'detached' });
+    await page.getByText(/^last round \d\d:\d\d:\d\d$/).waitFor();
+  });
+});
+
 describe('hostile texts', () => {
   it('are shown and do nothing', async () => {
     const { page } = await stage.open({ overview: () => overviewOf(hostileRows()) });
@@ -275,7 +306,10 @@ describe('changes', () => {
     const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
     await page.getByText('Live', { exact: true }).waitFor();
     service.send('decision', { at: after(1), namespace: 'shop', name: 'cart' });
-    await until(() => service.requests.length >= 2, 'the request after the event');
+    await until(
+      () => service.requests.filter((path) => path.startsWith('overview')).length >= 2,
+      'the request after the event',
+    );
 
     service.cut(false);
     await page.getByText('Disconnected').waitFor();
@@ -304,6 +338,7 @@ describe('a bearer token', () => {
   it('is asked for, is sent with every request, and is kept for the tab', async () => {
     const { page } = await stage.open({ overview: () => overviewOf(THREE) }, { token: 'secret' });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByText('Signed out').waitFor();
     await page.getByLabel('Bearer token').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByText('the request needs a bearer token').waitFor();

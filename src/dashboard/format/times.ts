@@ -11,11 +11,6 @@ export function formatLocal(ms: number, nowMs: number): string {
   return isToday ? TIME.format(at) : `${DAY.format(at)}, ${TIME.format(at)}`;
 }
 
-/** Returns a time without seconds: `10:42` today, `Nov 23, 10:42` otherwise. */
-export function formatShort(ms: number, nowMs: number): string {
-  return formatLocal(ms, nowMs).slice(0, -3);
-}
-
 /** Returns `2026-01-01 10:42:30 UTC`. */
 export function formatUtc(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
@@ -47,11 +42,6 @@ export function formatDuration(seconds: number): string {
   const head = `${Math.floor(whole / size)} ${name}`;
   const rest = next === undefined ? 0 : Math.floor((whole % size) / next[0]);
   return rest === 0 || next === undefined ? head : `${head} ${rest} ${next[1]}`;
-}
-
-/** Returns how long ago a time was, in its largest unit, such as `3 min`. The clock of the viewer may be behind. */
-export function formatAge(ms: number, nowMs: number): string {
-  return formatDistance(Math.min(ms, nowMs), nowMs).replace(/^now$/, '0 s').replace(/ ago$/, '');
 }
 
 /** Returns the difference to the current time in its largest unit, such as `3 min ago`, `in 2 h` or `now`. */

@@ -1,23 +1,23 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
-import { serviceRequest } from '../data/requests.js';
-import { useAnswer } from '../data/use-answer.js';
+import type { Loaded } from '../data/use-answer.js';
 import { formatDistance, parseTime } from '../format/times.js';
 import { PageHeading } from '../ui/page-heading.jsx';
 import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
 import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 
-const EVERY_MS = 10_000;
+interface HealthPageProps {
+  readonly api: Api;
+  readonly service: Loaded<ServiceStatus>;
+}
 
-/** Shows the state of the service. Code and data are loaded in parallel. */
-export function HealthPage({ api }: { readonly api: Api }): VNode {
-  const { value, error, refresh } = useAnswer(api, serviceRequest(), {
-    everyMs: EVERY_MS,
-    isAffected: ({ type }) => type === 'reload' || type === 'failure',
-  });
-  const nowMs = useNow(api.clock, 1000);
+/** Shows the state of the service. */
+export function HealthPage({ api, service }: HealthPageProps): VNode {
+  const { value, error, refresh } = service;
+  // An answer can be newer than the last tick. Its times must not be in the future.
+  const nowMs = Math.max(useNow(api.clock, 5000), value === null ? 0 : Date.parse(value.at));
   const { part, hasFailed } = usePart(loadContent, true);
   if (value === null || part === null)
     return (

@@ -6,8 +6,7 @@ import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
 import { COLUMNS } from './scaler-table.jsx';
 import { COLUMN_NAMES, SORT_KEYS, isLargestFirst } from './selection.js';
-import type { Counts } from './lines.js';
-import type { Selection, SortKey } from './selection.js';
+import type { Counts, Selection, SortKey } from './selection.js';
 
 interface FilterBarProps {
   readonly selection: Selection;

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
-import { plural } from '../format/numbers.js';
+import { formatCount, plural } from '../format/numbers.js';
 import { parseTime } from '../format/times.js';
 import { announce } from '../ui/announcer.jsx';
-import { HEALTH_LINK } from '../ui/links.js';
-import { EmptyView, Notice, Outdated } from '../ui/states.jsx';
+import { EmptyView, Outdated } from '../ui/states.jsx';
+import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
 import { useNow } from '../ui/use-now.js';
 import { FilterBar } from './filter-bar.jsx';
 import { keyOf } from './merge-overview.js';
@@ -13,21 +13,24 @@ import type { Fleet } from './merge-overview.js';
 import type { OverviewState } from './overview-store.js';
 import { replicasText } from './row-texts.js';
 import { ScalerTable } from './scaler-table.jsx';
-import { countRows, linesOf } from './lines.js';
+import { countRows, linesOf, readSelection, selectRows, writeSelection } from './selection.js';
 import type { Selection } from './selection.js';
 import './overview.css';
 
 interface FleetViewProps extends OverviewState {
   readonly clock: Clock;
   readonly fleet: Fleet;
-  readonly selection: Selection;
-  readonly onChange: (change: Partial<Selection>) => void;
-  readonly selected: Fleet['rows'];
+  /** Takes the number of shown scalers for the heading. */
+  readonly onFound: (text: string) => void;
 }
 
 /** Shows search, filters and the rows. */
-export function FleetView({ clock, fleet, error, selection, onChange, selected }: FleetViewProps): VNode {
+export function FleetView({ clock, fleet, error, onFound }: FleetViewProps): VNode {
   const { rows } = fleet;
+  const [selection, onChange] = useSelection(clock);
+  const selected = useMemo(() => selectRows(rows, selection), [rows, selection]);
+  const [found, total] = [formatCount(selected.length), formatCount(rows.length)];
+  useEffect(() => onFound(found === total ? total : `${found} of ${total}`), [found, total, onFound]);
   // An answer can be newer than the last tick. Its changes must not be in the future.
   const nowMs = Math.max(useNow(clock, 10_000), parseTime(fleet.facts.at) ?? 0);
   const counts = useMemo(() => countRows(rows), [rows]);
@@ -35,7 +38,7 @@ export function FleetView({ clock, fleet, error, selection, onChange, selected }
   const news = useNews(fleet, clock);
   return (
     <>
-      <Notices fleet={fleet} error={error} nowMs={nowMs} />
+      <Outdated error={error} at={fleet.facts.at} nowMs={nowMs} />
       {rows.length === 0 ? (
         <NoScalers />
       ) : (
@@ -55,39 +58,19 @@ export function FleetView({ clock, fleet, error, selection, onChange, selected }
   );
 }
 
-function Notices({
-  fleet: { facts },
-  error,
-  nowMs,
-}: OverviewState & { readonly fleet: Fleet; readonly nowMs: number }): VNode {
-  const unreachable = facts.unreachable ?? [];
-  return (
-    <>
-      <Outdated error={error} at={facts.at} nowMs={nowMs} />
-      {unreachable.length === 0 ? null : (
-        <Notice>
-          Scalers are missing: {plural(unreachable.length, 'replica')} of promscaler did not answer (
-          <bdi>{unreachable.join(', ')}</bdi>).
-        </Notice>
-      )}
-      {facts.leader || unreachable.length > 0 ? null : (
-        <Notice>This replica of promscaler is not the leader: the rows show what it last knew.</Notice>
-      )}
-      {facts.problems === 0 ? null : (
-        <Notice>
-          {plural(facts.problems, 'problem')} in the scaler documents. <a href={HEALTH_LINK}>Show problems</a>
-        </Notice>
-      )}
-    </>
-  );
-}
+const FIRST_COMMANDS = `kubectl get hpa -A -o yaml | promscaler import - > scalers.yaml
+promscaler new deployment/web --max 10 > web.yaml`;
 
 function NoScalers(): VNode {
   return (
     <EmptyView title="No scalers yet">
+      <p>Convert the HPAs of the cluster, or write a document for one workload:</p>
+      <pre class="commands" tabIndex={0} role="region" aria-label="Commands">
+        {FIRST_COMMANDS}
+      </pre>
       <p>
-        There is no scaler document. Add one to the directory that promscaler reads, or create a Scaler
-        object: the scaler appears here within seconds.
+        Put the document into the directory that promscaler reads, or create a Scaler object: the scaler
+        appears here within seconds.
       </p>
     </EmptyView>
   );
@@ -115,4 +98,43 @@ function useNews(fleet: Fleet, clock: Clock): ReadonlyMap<string, string> {
 function sentenceOf(news: Fleet['news']): string {
   if (news.length > MAX_NAMED) return `${plural(news.length, 'scaler')} changed`;
   return news.map((row) => `${row.name}: ${replicasText(row)} replicas`).join('. ');
+}
+
+/** Browsers limit how often an address changes, and keys may be pressed more often. */
+const WRITE_MS = 300;
+
+/** Returns the selection in the address, and a function that changes both. */
+function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selection>) => void] {
+  const hash = useHash();
+  const [selection, setSelection] = useState(() => readSelection(parametersOf(hash)));
+  const written = useRef(writeSelection(selection).toString());
+  const cancel = useRef((): void => undefined);
+
+  useEffect(() => {
+    const next = readSelection(parametersOf(hash));
+    const text = writeSelection(next).toString();
+    // The address was changed by another link or by Back. A later write of this page does not undo it.
+    if (text === written.current) return;
+    written.current = text;
+    cancel.current();
+    setSelection(next);
+  }, [hash]);
+  useEffect(() => () => cancel.current(), []);
+
+  const change = useCallback(
+    (part: Partial<Selection>) => {
+      setSelection((before) => {
+        const next = { ...before, ...part };
+        cancel.current();
+        cancel.current = clock.after(WRITE_MS, () => {
+          const parameters = writeSelection(next);
+          written.current = parameters.toString();
+          replaceParameters(parameters);
+        });
+        return next;
+      });
+    },
+    [clock],
+  );
+  return [selection, change];
 }

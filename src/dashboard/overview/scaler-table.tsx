@@ -6,10 +6,8 @@ import { useScrollMemory } from '../ui/scroll-memory.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
 import { ScalerRow } from './scaler-row.jsx';
-import { lineKey } from './lines.js';
-import type { Line, SectionLine } from './lines.js';
-import { isLargestFirst } from './selection.js';
-import type { ColumnName, Selection, SortKey } from './selection.js';
+import { isLargestFirst, lineKey } from './selection.js';
+import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';
 import { useVirtualRows } from './use-virtual-rows.js';
 
 interface ScalerTableProps {

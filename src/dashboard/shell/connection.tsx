@@ -1,28 +1,50 @@
 import type { VNode } from 'preact';
 import type { Api } from '../data/api.js';
+import type { LiveState } from '../data/live-events.js';
 import { useCell } from '../data/use-cell.js';
-import { formatDuration } from '../format/times.js';
+import { formatDuration, formatLocal } from '../format/times.js';
 import { Icon } from '../ui/icon.jsx';
 import { useNow } from '../ui/use-now.js';
 
-/** Shows whether the page receives changes. */
-export function Connection({ api }: { readonly api: Api }): VNode {
+interface ConnectionProps {
+  readonly api: Api;
+  /** When scalers were last decided on, in RFC 3339; null: unknown. */
+  readonly lastRound: string | null;
+}
+
+/** Shows whether the page receives changes. A viewer who must sign in is not disconnected. */
+export function Connection({ api, lastRound }: ConnectionProps): VNode {
   const state = useCell(api.live.state);
-  const nowMs = useNow(api.clock, 1000);
-  if (state.kind === 'open')
-    return (
-      <span class="connection tone-good" title="Changes appear at once">
-        <Icon name="ok" />
-        Live
-      </span>
-    );
-  if (state.kind === 'connecting')
+  const { demand } = useCell(api.session.state);
+  if (state.kind === 'broken' && demand === null) return <Broken api={api} state={state} />;
+  if (state.kind !== 'open')
     return (
       <span class="connection tone-quiet">
         <Icon name="clock" />
-        Connecting
+        {demand === null ? 'Connecting' : 'Signed out'}
       </span>
     );
+  return (
+    <span class="connection tone-good" title="Changes appear at once">
+      <Icon name="ok" />
+      <span>Live</span>
+      {lastRound === null ? null : (
+        <span class="connection-detail muted">
+          last round {formatLocal(Date.parse(lastRound), api.clock.now())}
+        </span>
+      )}
+    </span>
+  );
+}
+
+interface BrokenProps {
+  readonly api: Api;
+  readonly state: Extract<LiveState, { kind: 'broken' }>;
+}
+
+/** Only this part is drawn each second. */
+function Broken({ api, state }: BrokenProps): VNode {
+  const nowMs = useNow(api.clock, 1000);
   const seconds = Math.max(0, Math.ceil((state.retryAt - nowMs) / 1000));
   return (
     <span class="connection tone-bad" title={state.message}>

@@ -1,7 +1,11 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
+import type { LiveEvent, ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import type { Cell } from '../data/cell.js';
+import { serviceRequest } from '../data/requests.js';
+import { useAnswer } from '../data/use-answer.js';
+import type { Loaded } from '../data/use-answer.js';
 import { useCell } from '../data/use-cell.js';
 import { HealthPage } from '../health/health-page.jsx';
 import { OverviewPage } from '../overview/overview-page.jsx';
@@ -14,6 +18,7 @@ import { HEALTH_LINK, OVERVIEW_LINK } from '../ui/links.js';
 import { PageHeading } from '../ui/page-heading.jsx';
 import { EmptyView } from '../ui/states.jsx';
 import { useHash } from '../ui/use-hash.js';
+import { usePart } from '../ui/use-part.js';
 import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
 import { routeOf } from './routes.js';
@@ -34,17 +39,23 @@ export function Shell({ api, theme }: ShellProps): VNode {
   const page = keyOf(route);
   useLayoutEffect(() => scrollTo(0, 0), [page]);
   const { demand } = useCell(api.session.state);
+  const service = useAnswer(api, serviceRequest(), SERVICE_FRESHNESS);
+  const { value: status, error } = service;
+  const { part } = usePart(loadServiceLine, status !== null);
   return (
     <>
       {/* Not a link: its hash would be another page. */}
       <button type="button" class="skip-link" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>
-      <Header api={api} theme={theme} route={route} />
+      <Header api={api} theme={theme} route={route} lastRound={status?.rounds.last?.at ?? null} />
+      {status === null || part === null || demand !== null ? null : (
+        <part.ServiceLine status={status} error={error?.message ?? null} nowMs={api.clock.now()} />
+      )}
       <main>
         <ErrorBoundary key={page}>
           {demand === null ? (
-            <Page api={api} route={route} store={store} />
+            <Page api={api} route={route} store={store} service={service} />
           ) : (
             <TokenForm session={api.session} message={demand} />
           )}
@@ -55,7 +66,20 @@ export function Shell({ api, theme }: ShellProps): VNode {
   );
 }
 
-function Header({ api, theme, route }: ShellProps & { readonly route: Route }): VNode {
+const SERVICE_FRESHNESS = {
+  everyMs: 10_000,
+  isAffected: ({ type }: LiveEvent): boolean => type === 'reload' || type === 'failure',
+};
+
+const loadServiceLine = () => import('./service-line.jsx');
+
+interface HeaderProps extends ShellProps {
+  readonly route: Route;
+  /** RFC 3339; null: unknown. */
+  readonly lastRound: string | null;
+}
+
+function Header({ api, theme, route, lastRound }: HeaderProps): VNode {
   const current = (page: Route['page']): 'page' | undefined => (route.page === page ? 'page' : undefined);
   return (
     <header class="header">
@@ -72,7 +96,7 @@ function Header({ api, theme, route }: ShellProps & { readonly route: Route }): 
         </a>
       </nav>
       <div class="header-end">
-        <Connection api={api} />
+        <Connection api={api} lastRound={lastRound} />
         <ThemeButton theme={theme} />
       </div>
     </header>
@@ -83,14 +107,15 @@ interface PageProps {
   readonly api: Api;
   readonly route: Route;
   readonly store: OverviewStore;
+  readonly service: Loaded<ServiceStatus>;
 }
 
-function Page({ api, route, store }: PageProps): VNode {
+function Page({ api, route, store, service }: PageProps): VNode {
   switch (route.page) {
     case 'overview':
       return <OverviewPage api={api} store={store} />;
     case 'health':
-      return <HealthPage api={api} />;
+      return <HealthPage api={api} service={service} />;
     case 'scaler':
       return <ScalerPage api={api} namespace={route.namespace} name={route.name} />;
     case 'unknown':

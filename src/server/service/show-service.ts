@@ -47,7 +47,14 @@ export function showService(parts: ServicePageParts): RequestHandler {
     // A standby has no queries and no rounds.
     const [leader = null] = api.isLeading() ? [] : others.values();
     const { dataSources, rounds } = leader ?? own;
-    return mergeServices({ ...own, dataSources, rounds }, others);
+    const all = [own, ...others.values()].flatMap((one) => one?.dataSources ?? []);
+    const counted = dataSources.map((source) => ({
+      ...source,
+      dependents: all
+        .filter(({ name }) => name === source.name)
+        .reduce((sum, { dependents }) => sum + (dependents ?? 0), 0),
+    }));
+    return mergeServices({ ...own, dataSources: counted, rounds }, others);
   };
   return (request, response, next) => {
     const peers = isForwarded(request) ? [] : (fleet?.peers() ?? []);

@@ -11,6 +11,8 @@ export interface Survey {
   readonly scalers: number;
   /** Data source -> latest end of a recovery hold of the scalers that query it. */
   readonly holds: ReadonlyMap<string, Instant>;
+  /** Data source -> number of these scalers that have no fallback and query only it. */
+  readonly dependents: ReadonlyMap<string, number>;
   /** At most `MOST_CONFLICTS`. */
   readonly conflicts: readonly {
     readonly namespace: string;
@@ -43,6 +45,7 @@ export async function surveyScalers(
   }: { readonly now: Instant; readonly viewer: Viewer; readonly takeTurn: () => Promise<void> },
 ): Promise<Survey> {
   const holds = new Map<string, Instant>();
+  const dependents = new Map<string, number>();
   const conflicts: Survey['conflicts'][number][] = [];
   const outcomes = createNewest();
   let scalers = 0;
@@ -53,6 +56,8 @@ export async function surveyScalers(
     const { namespace, name } = status.scaler;
     if (viewer.sees(namespace)) {
       scalers += 1;
+      const source = onlySourceOf(status);
+      if (source !== null) dependents.set(source, (dependents.get(source) ?? 0) + 1);
       const { name: state, cause } = status.state;
       if (state === 'Conflict' && conflicts.length < MOST_CONFLICTS)
         conflicts.push({ namespace, name, message: cause ?? '' });
@@ -61,7 +66,7 @@ export async function surveyScalers(
     seen += 1;
     if (seen % LOOKED_AT_ONCE === 0) await takeTurn();
   }
-  return { scalers, holds, conflicts, outcomes: outcomes.read() };
+  return { scalers, holds, dependents, conflicts, outcomes: outcomes.read() };
 }
 
 function addHold(holds: Map<string, Instant>, { scaler, record }: ScalerStatus, now: Instant): void {
@@ -71,6 +76,13 @@ function addHold(holds: Map<string, Instant>, { scaler, record }: ScalerStatus, 
     const latest = laterOf(holds.get(source) ?? null, until);
     if (latest !== null) holds.set(source, latest);
   }
+}
+
+/** Returns the data source without which the scaler keeps its replicas; null: there is no such source. */
+function onlySourceOf({ scaler: { spec } }: ScalerStatus): string | null {
+  const [first] = spec.metrics;
+  if (first === undefined || spec.fallback !== null) return null;
+  return spec.metrics.every(({ source }) => source === first.source) ? first.source : null;
 }
 
 interface Newest {

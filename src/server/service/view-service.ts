@@ -38,7 +38,7 @@ export async function viewService(
 ): Promise<ServiceStatus> {
   const { now, viewer } = viewing;
   const { health, identity } = facts;
-  const { scalers, holds, conflicts, outcomes } = await surveyScalers(ledger.list(), viewing);
+  const { scalers, holds, dependents, conflicts, outcomes } = await surveyScalers(ledger.list(), viewing);
   const viewError = (error: LastError | null): { at: string; message: string } | null =>
     error === null
       ? null
@@ -57,7 +57,16 @@ export async function viewService(
       const holdUntil = viewInstant(hold);
       const failingSince = viewInstant(source.failingSince);
       const urls = viewer.seesAll ? facts.urlsOf(name) : [];
-      return { name, urls, ...source, failingSince, lastError: viewError(source.lastError), holdUntil };
+      const lastError = viewError(source.lastError);
+      return {
+        name,
+        urls,
+        ...source,
+        failingSince,
+        lastError,
+        holdUntil,
+        dependents: dependents.get(name) ?? 0,
+      };
     }),
     kubernetes: {
       ...apiServer,

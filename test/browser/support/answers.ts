@@ -214,6 +214,7 @@ export function failingService(): ServiceStatus {
         errors: 5000,
         latencySeconds: null,
         holdUntil: after(170),
+        dependents: 214,
       },
       {
         name: 'long-term',

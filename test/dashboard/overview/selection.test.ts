@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   EVERYTHING,
+  countRows,
+  linesOf,
   ratioOf,
   readSelection,
   selectRows,
   writeSelection,
 } from '../../../src/dashboard/overview/selection.js';
-import { countRows, linesOf } from '../../../src/dashboard/overview/lines.js';
 import type { Selection } from '../../../src/dashboard/overview/selection.js';
 import { after, rowOf, stateOf } from '../../browser/support/answers.js';
 

@@ -75,6 +75,7 @@ describe('the state of the service', () => {
         queries: 0,
         latencySeconds: null,
         holdUntil: null,
+        dependents: 0,
       })),
       kubernetes: { ...UNKNOWN, requests: 0 },
       rounds: { periodSeconds: 15, last: null, missed: 0 },
@@ -117,6 +118,24 @@ describe('the state of the service', () => {
     expect(await holds()).toEqual(['2026-01-01T00:10:00Z', null]);
     clock.advance(1);
     expect(await holds()).toEqual([null, null]);
+  });
+
+  it('counts the scalers of a source that keep their replicas without it: not with a fallback or another source', async () => {
+    const { records, view } = world();
+    const add = (name: string, spec: Partial<ReturnType<typeof scaler>['spec']> = {}): void => {
+      const one = scaler(name);
+      records.ledger.add(record({ scaler: { ...one, spec: { ...one.spec, ...spec } } }));
+    };
+    const { metrics } = scaler('x').spec;
+    const others = metrics.map((metric) => ({ ...metric, source: 'other' }));
+    add('plain');
+    add('fallback', { fallback: { replicas: 5 } as never });
+    add('elsewhere', { metrics: others });
+    add('both', { metrics: [...metrics, ...others] });
+
+    const { dataSources } = await view();
+
+    expect(dataSources.map(({ dependents }) => dependents)).toEqual([1, 1]);
   });
 
   it('lists the last 20 changes of all scalers, newest first', async () => {

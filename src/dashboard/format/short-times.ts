@@ -1,0 +1,11 @@
+import { formatDistance, formatLocal } from './times.js';
+
+/** Returns a time without seconds: `10:42` today, `Nov 23, 10:42` otherwise. */
+export function formatShort(ms: number, nowMs: number): string {
+  return formatLocal(ms, nowMs).slice(0, -3);
+}
+
+/** Returns how long ago a time was, in its largest unit, such as `3 min`. The clock of the viewer may be behind. */
+export function formatAge(ms: number, nowMs: number): string {
+  return formatDistance(Math.min(ms, nowMs), nowMs).replace(/^now$/, '0 s').replace(/ ago$/, '');
+}

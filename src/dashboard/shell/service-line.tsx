@@ -1,0 +1,39 @@
+import type { VNode } from 'preact';
+import type { ServiceStatus } from '../../api/answers.js';
+import { plural } from '../format/numbers.js';
+import { Icon } from '../ui/icon.jsx';
+import { HEALTH_LINK } from '../ui/links.js';
+import { troublesOf } from './troubles.js';
+import './service-line.css';
+
+interface ServiceLineProps {
+  readonly status: ServiceStatus;
+  /** Why the status could not be read again; null: it is current. */
+  readonly error: string | null;
+  readonly nowMs: number;
+}
+
+/** More lines would hide the page. */
+const MOST_LINES = 2;
+
+/** Shows the troubles of the service below the header of every page, otherwise nothing. */
+export function ServiceLine({ status, error, nowMs }: ServiceLineProps): VNode | null {
+  const troubles = troublesOf(status, error, nowMs);
+  const more = troubles.length - MOST_LINES;
+  if (troubles.length === 0) return null;
+  return (
+    <div class="service-line" role="status">
+      {troubles.slice(0, MOST_LINES).map(({ tone, text }, index) => (
+        <p key={text} class={`tone-${tone}`}>
+          <Icon name={tone === 'bad' ? 'error' : 'warning'} />
+          <span>
+            <bdi>{text}</bdi>
+            {index < MOST_LINES - 1 && more > -1 ? null : (
+              <a href={HEALTH_LINK}>{more > 0 ? `and ${plural(more, 'more problem')}` : 'Health'}</a>
+            )}
+          </span>
+        </p>
+      ))}
+    </div>
+  );
+}

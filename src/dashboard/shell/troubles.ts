@@ -1,0 +1,62 @@
+import type { ServiceStatus } from '../../api/answers.js';
+import { plural } from '../format/numbers.js';
+import { formatAge, formatShort } from '../format/short-times.js';
+
+/** What a person on call needs to know about the service itself. */
+export interface Trouble {
+  readonly tone: 'bad' | 'warn';
+  readonly text: string;
+}
+
+/** A round that is so many periods late, plus 30 s for the age of the answer, is overdue. */
+const OVERDUE_PERIODS = 3;
+
+/**
+ * Returns the troubles of the service, the most urgent first. `error`: why the state could not be read again; null: it
+ * is current.
+ */
+export function troublesOf(status: ServiceStatus, error: string | null, nowMs: number): readonly Trouble[] {
+  const { at, dataSources, kubernetes, leader, identity, replicas, rounds, problems } = status;
+  const found: Trouble[] = [];
+  const bad = (text: string): void => void found.push({ tone: 'bad', text });
+  const warn = (text: string): void => void found.push({ tone: 'warn', text });
+  const since = (time: string): string => {
+    const ms = Date.parse(time);
+    return `since ${formatShort(ms, nowMs)} (${formatAge(ms, nowMs)})`;
+  };
+
+  if (error !== null) bad(`This page has not been updated ${since(at)}: ${error}`);
+  for (const { name, failingSince, dependents } of dataSources) {
+    if (failingSince === null) continue;
+    const kept =
+      dependents === undefined || dependents === 0
+        ? ''
+        : `: ${plural(dependents, 'scaler')} ${dependents === 1 ? 'keeps its' : 'keep their'} replicas`;
+    bad(`Prometheus ${name} has not answered ${since(failingSince)}${kept}`);
+  }
+  if (kubernetes.failingSince !== null)
+    bad(`The API server has not answered ${since(kubernetes.failingSince)}: no replicas are changed`);
+  if (leader === null && replicas.length < 2)
+    bad('No replica of promscaler is known to be the leader: nothing is scaled until one is elected');
+  else if (isOverdue(rounds, nowMs) && rounds.last !== null)
+    bad(
+      `The last round of decisions was ${formatAge(Date.parse(rounds.last.at), nowMs)} ago: nothing is scaled`,
+    );
+  const gone = replicas.filter(({ isReachable }) => !isReachable).map((replica) => replica.identity);
+  if (gone.length > 0)
+    bad(
+      `${plural(gone.length, 'replica')} of promscaler did not answer (${gone.join(', ')}): scalers are missing`,
+    );
+  if (leader !== null && replicas.length < 2 && leader !== identity)
+    warn(`This replica of promscaler is a standby and shows what it last knew. The leader is ${leader}`);
+  const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
+  if (first !== undefined)
+    warn(
+      `${plural(others.length + 1, 'error')} in scaler documents: ${first.file === null ? '' : `${first.file}: `}${first.message}`,
+    );
+  return found;
+}
+
+function isOverdue({ last, periodSeconds }: ServiceStatus['rounds'], nowMs: number): boolean {
+  return last !== null && nowMs - Date.parse(last.at) > 1000 * (OVERDUE_PERIODS * periodSeconds + 30);
+}
