@@ -25,7 +25,7 @@ const FLEET: FakeAnswers = {
 };
 
 const SHOTS: readonly Shot[] = [
-  { file: 'overview.png', hash: '#/?sort=name', answers: FLEET, until: 'Live', height: 700 },
+  { file: 'overview.png', hash: '#/', answers: FLEET, until: 'Live', height: 700 },
   {
     file: 'scaler.png',
     hash: '#/scalers/shop/web',
