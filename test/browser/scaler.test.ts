@@ -113,9 +113,19 @@ describe('the page of a scaler', () => {
   test('answers first why the count is what it is', async () => {
     const { page, read, watched } = await open(AT_MAXIMUM);
     const card = page.getByRole('region', { name: 'The last decision' });
-    expect(await card.getByRole('heading').innerText()).toBe('AtMaximum: stays at 5, not 10');
+    expect(await card.getByRole('heading', { level: 2 }).innerText()).toBe('AtMaximum: stays at 5, not 10');
     const { reason } = read('') as ScalerDetail;
     expect(await card.innerText()).toContain(reason);
+    await card.getByRole('heading', { name: 'What to do' }).waitFor();
+    expect(await card.locator('.what-to-do').innerText()).toMatch(
+      /^What to do\s+Raise spec.maxReplicas: 10 replicas are recommended/,
+    );
+    const command = await card.locator('.what-to-do .command').innerText();
+    await card.getByRole('button', { name: /^Copy: Raise/ }).click();
+    await page
+      .getByText(/^(Copied\.|The browser does not allow copying here)/)
+      .waitFor({ state: 'attached' });
+    expect(command).toMatch(/maxReplicas\W+10/);
     expect(watched.faults).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import type { Decision } from '../../decision/result/decision.js';
+import { remediesOf } from '../../decision/remedies.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
 import type { ScalerDetail } from '../../api/answers.js';
 import { decideJson } from './decide-json.js';
@@ -57,7 +58,9 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const status = read === null ? null : readStatus(read.detail);
   const now = read === null ? snapshot.now : io.clock.now();
   const lines = explainLines({ snapshot, decision, status, now });
-  io.stdout.write(`${[...lines, ...notes(read, decision)].join('\n')}\n`);
+  io.stdout.write(
+    `${[...lines, ...notes(read, decision), ...(status === null || status.state === null ? [] : remedyLines(read))].join('\n')}\n`,
+  );
   return 0;
 }
 
@@ -106,4 +109,14 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   return desired === decision.desiredReplicas
     ? []
     : [`Note: the service has a different version than this command and decided on ${desired}`];
+}
+
+/** The last lines, next to the prompt. */
+function remedyLines(read: ReadScaler | null): readonly string[] {
+  const remedies = read === null ? [] : remediesOf(read.detail);
+  if (remedies.length === 0) return [];
+  const lines = remedies.flatMap(({ text, command }) =>
+    command === null ? [`  ${text}`] : [`  ${text}:`, `    ${command}`],
+  );
+  return ['', 'What to do', ...lines];
 }

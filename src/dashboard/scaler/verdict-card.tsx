@@ -4,6 +4,7 @@ import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Time } from '../ui/time.jsx';
+import { usePart } from '../ui/use-part.js';
 import { headlineOf } from './model/headline.js';
 import { Cause } from './text/cause.jsx';
 import { Sentence } from './text/sentence.jsx';
@@ -17,6 +18,8 @@ interface VerdictCardProps {
 export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
   const { state, decision, outcome, reason } = detail;
   const { tone, icon } = SEVERITY_STYLES[state.severity];
+  // Other states end by themselves, and load less.
+  const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
   return (
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">
       <h2>
@@ -27,10 +30,13 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
       <p>
         <Sentence text={reason ?? ''} nowMs={nowMs} />
       </p>
+      {part === null ? null : <part.WhatToDo detail={detail} />}
       <Facts detail={detail} nowMs={nowMs} />
     </section>
   );
 }
+
+const loadWhatToDo = () => import('./text/what-to-do.jsx');
 
 function Facts({ detail, nowMs }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;

@@ -6,6 +6,7 @@ import { snapshotRequest } from '../../data/requests.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { explainCommand, snapshotFileName } from '../model/commands.js';
+import { copyText } from '../text/copy-text.js';
 
 interface DecisionActionsProps {
   readonly api: Api;
@@ -24,14 +25,7 @@ export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNod
     announce(text);
   };
   const command = explainCommand(scaler, at);
-  const copy = async (): Promise<void> => {
-    if (await copyText(command)) {
-      tell('Copied.');
-      return;
-    }
-    if (code.current !== null) getSelection()?.selectAllChildren(code.current);
-    tell('The browser does not allow copying here: the command is selected.');
-  };
+  const copy = async (): Promise<void> => tell(await copyText(command, code.current));
   const download = async (): Promise<void> => {
     try {
       const snapshot = await api.read(
@@ -61,18 +55,6 @@ export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNod
       )}
     </div>
   );
-}
-
-/** Browsers provide the clipboard only to pages with HTTPS or on localhost. */
-async function copyText(text: string): Promise<boolean> {
-  const { clipboard } = navigator as { readonly clipboard?: Clipboard };
-  if (clipboard === undefined) return false;
-  try {
-    await clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function save(text: string, fileName: string): void {

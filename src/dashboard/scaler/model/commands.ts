@@ -1,15 +1,12 @@
+import { quoteForShell } from '../../../units/quote-for-shell.js';
+
 /** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last decision. */
 export function explainCommand(
   name: { readonly namespace: string; readonly name: string },
   at: string | null,
 ): string {
-  const scaler = quote(`${name.namespace}/${name.name}`);
-  return `promscaler explain ${scaler}${at === null ? '' : ` --at ${quote(at)}`}`;
-}
-
-/** Quotes for a POSIX shell: single quotes unless every character is plain. */
-function quote(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const scaler = quoteForShell(`${name.namespace}/${name.name}`);
+  return `promscaler explain ${scaler}${at === null ? '' : ` --at ${quoteForShell(at)}`}`;
 }
 
 /** Returns a file name with only letters, digits, dots and hyphens. */

@@ -1,0 +1,17 @@
+/**
+ * Copies a text, or selects the element that shows it, and returns what happened. Browsers provide the clipboard only
+ * to pages with HTTPS or on localhost.
+ */
+export async function copyText(text: string, shown: HTMLElement | null): Promise<string> {
+  const { clipboard } = navigator as { readonly clipboard?: Clipboard };
+  try {
+    if (clipboard !== undefined) {
+      await clipboard.writeText(text);
+      return 'Copied.';
+    }
+  } catch {
+    // The person or a policy has not allowed it.
+  }
+  if (shown !== null) getSelection()?.selectAllChildren(shown);
+  return 'The browser does not allow copying here: the command is selected.';
+}

@@ -1,0 +1,237 @@
+import { quoteForShell } from '../units/quote-for-shell.js';
+import type { StateName } from './state.js';
+
+/** What to do about a state. */
+export interface Remedy {
+  /** An imperative. */
+  readonly text: string;
+  /** A command of a shell, or a query of Prometheus, to copy; null: there is none. */
+  readonly command: string | null;
+}
+
+/** The facts of an answer of the API that a remedy needs. */
+export interface TroubledScaler {
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: { readonly name: StateName };
+  readonly target: { readonly kind: string; readonly name: string };
+  readonly currentReplicas: number | null;
+  readonly recommendedReplicas: number | null;
+  readonly maxReplicas: number | null;
+  readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
+  readonly conditions: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  }[];
+  readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
+  readonly conflictingWriter: { readonly managers: readonly string[] } | null;
+  /** Null: the document is a file. */
+  readonly generation: number | null;
+  readonly rejections: readonly { readonly file: string | null; readonly line: number | null }[];
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Returns what a person can do about the state of a scaler, the best first; empty: the state needs nobody. A command
+ * contains only what the document and the state say, and none of them changes anything before it is run.
+ */
+export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
+  const find = REMEDIES[scaler.state.name];
+  return find === undefined ? [] : find(scaler);
+}
+
+type Find = (scaler: TroubledScaler) => readonly Remedy[];
+
+/** States that end by themselves, or that need nobody, have no remedy. */
+const REMEDIES: Partial<Record<StateName, Find>> = {
+  Invalid: fixDocument,
+  Rejected: fixDocument,
+  Conflict: (scaler) => [...endConflict(scaler), keepReplicas(scaler)],
+  NoTarget: ({ namespace, target }) => [
+    {
+      text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
+      command: kubectl(namespace, 'get', plainKind(target.kind)),
+    },
+  ],
+  WriteFailed: () => [
+    {
+      text: 'Check the permissions of promscaler and what rejects its requests',
+      command: 'promscaler doctor',
+    },
+  ],
+  PodsNotReady: (scaler) => [
+    {
+      text: 'Find out why the pods are not ready',
+      command: kubectl(scaler.namespace, 'describe', targetOf(scaler)),
+    },
+    {
+      text: 'Read the Events of the namespace, the newest last',
+      command: kubectl(scaler.namespace, 'get', 'events', '--sort-by=.lastTimestamp'),
+    },
+    keepReplicas(scaler),
+  ],
+  NoData: (scaler) => [...tryQueries(scaler), keepReplicas(scaler)],
+  AtMaximum: (scaler) => [raiseMaximum(scaler)],
+  Fixed: (scaler) =>
+    scaler.currentReplicas === 0
+      ? [
+          {
+            text: 'Set the target to at least 1 replica',
+            command: kubectl(scaler.namespace, 'scale', targetOf(scaler), '--replicas=1'),
+          },
+        ]
+      : [raiseMaximum(scaler)],
+  Paused: endPause,
+  DryRun: (scaler) => [
+    objectOf(scaler.document['spec'])['dryRun'] === true
+      ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
+      : { text: 'Start the service without --dry-run to carry the decisions out', command: null },
+  ],
+};
+
+function fixDocument({ namespace, name, rejections, generation }: TroubledScaler): readonly Remedy[] {
+  const { file, line } = rejections.find((problem) => problem.file !== null) ?? { file: null, line: null };
+  const isFile = file !== null && generation === null;
+  const text = isFile
+    ? `Correct ${file}${line === null ? '' : `, line ${line}`}, and validate it`
+    : 'Correct the document: its status says what is invalid';
+  const command = isFile
+    ? `promscaler validate ${quoteForShell(file)}`
+    : kubectl(namespace, 'describe', OBJECTS, name);
+  return [{ text, command }];
+}
+
+/** `Held` names the other scaler of the same target. */
+function endConflict(scaler: TroubledScaler): readonly Remedy[] {
+  const { namespace, conditions, conflictingWriter } = scaler;
+  const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
+  if (held?.reason === 'ConflictingScaler') {
+    const [, kind, where, name] =
+      /^(HorizontalPodAutoscaler|Scaler) ([\w.-]+)\/([\w.-]+) scales/.exec(held.message) ?? [];
+    if (kind === undefined || where === undefined || name === undefined)
+      return [{ text: `Delete one of the two: ${held.message}`, command: null }];
+    const resource = kind === 'Scaler' ? OBJECTS : 'hpa';
+    const what = kind === 'Scaler' ? 'document (or its file)' : 'HPA';
+    return [
+      {
+        text: `Delete the second ${what}, ${where}/${name}, or this one`,
+        command: kubectl(where, 'delete', resource, name),
+      },
+    ];
+  }
+  if (held?.reason === 'ScaleOverridden')
+    return [
+      {
+        text: 'Find the admission webhook that changes the replicas',
+        command: 'kubectl get mutatingwebhookconfigurations',
+      },
+    ];
+  const managers = conflictingWriter?.managers.join(', ') ?? '';
+  return [
+    {
+      text: `Stop ${managers === '' ? 'the client' : managers} from setting spec.replicas`,
+      command: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
+    },
+  ];
+}
+
+function endPause(scaler: TroubledScaler): readonly Remedy[] {
+  const { pause, namespace } = scaler;
+  if (pause === null)
+    return [
+      {
+        text: 'Resume the rollout of the target',
+        command: kubectl(namespace, 'rollout', 'resume', targetOf(scaler)),
+      },
+    ];
+  return [
+    ...(pause.by === 'document'
+      ? []
+      : [{ text: 'End the pause', command: `promscaler resume ${keyOf(scaler)}` }]),
+    ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', 'paused', false)]),
+  ];
+}
+
+function tryQueries({ metrics, document }: TroubledScaler): readonly Remedy[] {
+  const queries = queriesIn(document);
+  return [
+    ...metrics.flatMap(({ metric, error }): readonly Remedy[] => {
+      const query = queries.get(metric);
+      return error === null || query === undefined
+        ? []
+        : [{ text: `Try the query of ${metric} in Prometheus`, command: query }];
+    }),
+    { text: 'Let doctor say why a metric has no value', command: 'promscaler doctor' },
+  ];
+}
+
+/** Metrics of resources have no query in the document. */
+function queriesIn(document: TroubledScaler['document']): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const metrics = objectOf(document['spec'])['metrics'];
+  for (const metric of Array.isArray(metrics) ? metrics : []) {
+    for (const source of Object.values(objectOf(metric))) {
+      const { metric: about, query } = objectOf(source);
+      const { name } = objectOf(about);
+      if (typeof name === 'string' && typeof query === 'string') found.set(name, query);
+    }
+  }
+  return found;
+}
+
+/** A schedule or `maxReplicasFrom` may set the maximum in effect: then the document's own is another number. */
+function raiseMaximum(scaler: TroubledScaler): Remedy {
+  const { maxReplicas, recommendedReplicas } = scaler;
+  const own = objectOf(scaler.document['spec'])['maxReplicas'];
+  if (maxReplicas === null || recommendedReplicas === null || own !== maxReplicas)
+    return {
+      text: `Raise the maximum of ${maxReplicas ?? 'the schedule'}: a schedule or maxReplicasFrom sets it`,
+      command: null,
+    };
+  const text = `Raise spec.maxReplicas: ${recommendedReplicas} replicas are recommended`;
+  return patch(scaler, text, 'maxReplicas', recommendedReplicas);
+}
+
+/** An object is patched; a file belongs to whoever keeps it. */
+function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
+  if (scaler.generation === null)
+    return { text: `${text}. Set it in the file`, command: `${field}: ${value}` };
+  const json = JSON.stringify({ spec: { [field]: value } });
+  const { namespace, name } = scaler;
+  return {
+    text,
+    command: kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', json),
+  };
+}
+
+function keepReplicas(scaler: TroubledScaler): Remedy {
+  const { currentReplicas } = scaler;
+  return {
+    text: `Keep ${currentReplicas === null ? 'the replicas' : `${currentReplicas} replicas`} for 30 minutes meanwhile`,
+    command: `promscaler pause ${keyOf(scaler)} --for 30m`,
+  };
+}
+
+const OBJECTS = 'scalers.promscaler.dev';
+
+function keyOf({ namespace, name }: TroubledScaler): string {
+  return quoteForShell(`${namespace}/${name}`);
+}
+
+function targetOf({ target }: TroubledScaler): string {
+  return `${plainKind(target.kind)}/${target.name}`;
+}
+
+function plainKind(kind: string): string {
+  return kind.toLowerCase();
+}
+
+function kubectl(namespace: string, verb: string, ...words: readonly string[]): string {
+  return ['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' ');
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
