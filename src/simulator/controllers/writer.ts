@@ -1,12 +1,11 @@
 import type { Instant } from '../../units/time.js';
-import type { ClusterState } from '../objects/cluster-state.js';
-import { type KubeObject, makeUid, withMetadata } from '../objects/kube-object.js';
 import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json/json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
-import { recordEvent } from './cluster-events.js';
+import type { ClusterState } from '../objects/cluster-state.js';
+import { type KubeObject, makeUid, withMetadata, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { controllerOf, readSpec, templateOf } from './kinds.js';
-import { countPods, renderReplicaSet, renderStatus } from './render-workload.js';
 import { renderPod } from './render-pod.js';
+import { countPods, renderReplicaSet, renderStatus } from './render-workload.js';
 import type { Runtime } from './runtime.js';
 
 const PODS = '/pods';
@@ -219,4 +218,60 @@ function withRevision(object: KubeObject, revision: number): KubeObject {
   const before = object.metadata['annotations'];
   const annotations = { ...objectAt(isObject(before) ? before : {}), [REVISION]: String(revision) };
   return withMetadata(object, { annotations });
+}
+
+const EVENTS = '/events';
+/** Above this number the oldest events are removed; a real server removes them after an hour. */
+const MOST_EVENTS = 5000;
+
+function recordEvent(
+  { store, random }: ClusterState,
+  about: KubeObject,
+  event: {
+    readonly reason: string;
+    readonly message: string;
+    readonly component: string;
+    readonly nowMs: number;
+  },
+): void {
+  const { name, namespace, uid, resourceVersion } = about.metadata;
+  const { reason, message, component } = event;
+  const at = timestamp(event.nowMs);
+  store.put(
+    EVENTS,
+    asKubeObject({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: {
+        name: `${name}.${makeUid(random).slice(0, 8)}${makeUid(random).slice(0, 8)}`,
+        namespace: namespace ?? 'default',
+        uid: makeUid(random),
+        resourceVersion: '',
+        creationTimestamp: at,
+      },
+      involvedObject: {
+        apiVersion: about.apiVersion,
+        kind: about.kind,
+        name,
+        namespace,
+        uid,
+        resourceVersion,
+      },
+      reason,
+      message,
+      type: 'Normal',
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: '',
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+      eventTime: null,
+    }),
+  );
+  if (store.count(EVENTS) <= MOST_EVENTS) return;
+  for (const oldest of store.all(EVENTS)) {
+    store.remove(EVENTS, oldest.metadata.namespace ?? null, oldest.metadata.name);
+    break;
+  }
 }

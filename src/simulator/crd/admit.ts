@@ -1,11 +1,10 @@
-import { type Json, isObject } from '../json/json.js';
+import { type Json, isObject, type JsonObject, isList } from '../json/json.js';
 import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import type { Writer } from '../objects/managed-fields.js';
 import type { Resource } from '../objects/resources.js';
 import { invalidFields } from '../objects/status-error.js';
 import { type Arrival, reportUnknown } from '../objects/strict-fields.js';
 import { type CelEvaluator, ruleProblems } from './cel-rules.js';
-import { withSchemaDefaults } from './defaults.js';
 import { fieldProblems } from './field-problems.js';
 
 const METADATA = ['apiVersion', 'kind', 'metadata'];
@@ -72,6 +71,28 @@ function prunedObject(
     else if (isObject(known)) result[name] = prunedValue(member, known, memberPath, unknown);
     else if (isOpen) result[name] = member;
     else unknown.push(memberPath);
+  }
+  return result;
+}
+
+/** Sets the defaults of a schema for fields that are absent, or null but not nullable. */
+export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
+  if (isList(value)) {
+    const { items } = schema;
+    return isObject(items) ? value.map((item) => withSchemaDefaults(item, items)) : value;
+  }
+  if (!isObject(value)) return value;
+  const { properties, additionalProperties } = schema;
+  const known = isObject(properties) ? properties : {};
+  const result: Record<string, Json | undefined> = { ...value };
+  for (const [name, member] of Object.entries(known)) {
+    if (!isObject(member) || member['default'] === undefined) continue;
+    const isNull = result[name] === null && member['nullable'] !== true;
+    if (result[name] === undefined || isNull) result[name] = member['default'];
+  }
+  for (const [name, member] of Object.entries(result)) {
+    const own = Object.hasOwn(known, name) ? known[name] : additionalProperties;
+    if (isObject(own) && member !== undefined) result[name] = withSchemaDefaults(member, own);
   }
   return result;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadCel, ruleProblems } from '../../../src/simulator/crd/cel-rules.js';
-import { withSchemaDefaults } from '../../../src/simulator/crd/defaults.js';
+import { withSchemaDefaults } from '../../../src/simulator/crd/admit.js';
 import type { Json, JsonObject } from '../../../src/simulator/json/json.js';
 
 describe('defaults of a schema', () => {
