@@ -5,9 +5,9 @@ import { readAdapter } from '../../src/importers/adapter/read-adapter.js';
 import { importObjects } from '../../src/importers/import-objects.js';
 import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
+import { randomRuns } from '../support/random-runs.js';
 import { check } from './importing.js';
 
-/** Change it to try other cases: `npm test` must not fail by chance. */
 const SEED = 20_261_122;
 
 const RULES = {
@@ -244,7 +244,7 @@ describe('a hostile manifest', () => {
         });
         for (const object of objects) check(object);
       }),
-      { seed: SEED, numRuns: 400 },
+      randomRuns(SEED, 400),
     );
   });
 
@@ -261,7 +261,7 @@ describe('a hostile manifest', () => {
         const { objects } = importObjects([{ file: 'x', value: list }], { ...CONTEXT, queries: NO_QUERIES });
         for (const object of objects) check(object);
       }),
-      { seed: SEED, numRuns: 200 },
+      randomRuns(SEED, 200),
     );
   });
 
@@ -282,7 +282,7 @@ describe('a hostile manifest', () => {
         if (metric !== undefined && 'query' in metric && metric.query !== 'vector(0)')
           expect(metric.query).toBe(query.trim());
       }),
-      { seed: SEED, numRuns: 300 },
+      randomRuns(SEED, 300),
     );
   });
 });
@@ -299,7 +299,7 @@ describe('a hostile config of prometheus-adapter', () => {
         });
         for (const object of objects) check(object);
       }),
-      { seed: SEED, numRuns: 400 },
+      randomRuns(SEED, 400),
     );
   });
 });
@@ -343,7 +343,7 @@ describe('a hostile text', () => {
         const { values } = readManifests(pieces.join(''), 'x');
         importObjects(values, { ...CONTEXT, queries: NO_QUERIES });
       }),
-      { seed: SEED, numRuns: 500 },
+      randomRuns(SEED, 500),
     );
   });
 });
