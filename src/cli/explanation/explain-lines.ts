@@ -36,8 +36,8 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
       ? `stays at ${currentReplicas}`
       : `${currentReplicas} -> ${desiredReplicas}`;
   const reason = status?.reason ?? null;
-  const held = heldBack(status);
   const byPause = PAUSE_CHANGE.exec(reason ?? '')?.[1];
+  const held = heldBack(status, byPause?.startsWith('stays at ') === true);
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
@@ -88,10 +88,14 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
   return [`document: generation ${generation}${note}`];
 }
 
-/** Returns the hold that prevented the change, or that would prevent any; null: there is none. */
-function heldBack(status: ExplainedStatus | null): ReportedCondition | null {
+/**
+ * Returns the hold that prevented the change, or that would prevent any; null: there is none. `isKept`: the target has
+ * the count that a pause sets. The pause then prevents nothing.
+ */
+function heldBack(status: ExplainedStatus | null, isKept: boolean): ReportedCondition | null {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (status === null || held === undefined) return null;
+  if (isKept && held.reason === 'Paused') return null;
   const isPrevented = ['dry-run', 'paused', 'held'].includes(status.outcome.kind);
   return isPrevented || held.reason === 'ConflictingScaler' ? held : null;
 }

@@ -262,36 +262,6 @@ describe('explain NAMESPACE/NAME', () => {
     expect(stdout).not.toContain('Remark');
   });
 
-  it('prints the pause as the reason of its change, and the decision without it', async () => {
-    const ledger = createLedger();
-    const message = 'paused by annotation, kept at 3 (6 recommended)';
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
-    const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
-    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
-    service = await listen(appOf(ledger));
-
-    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
-
-    expect(stdout).toMatch(/^shop\/web {2}4 -> 3 {2}\(/);
-    expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
-    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
-    expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
-  });
-
-  it('prints that a change is the first after a pause', async () => {
-    const ledger = createLedger();
-    const reason = 'resumed: cpu is at 83 % of the requests, target 60 %: 4 -> 6';
-    ledger.add(
-      recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' }, reason }),
-    );
-    service = await listen(appOf(ledger));
-
-    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
-
-    expect(stdout).toMatch(/^shop\/web {2}4 -> 6 {2}\(/);
-    expect(stdout).toContain(`: ${reason}\n`);
-  });
-
   it('names the client that reverts the replicas', async () => {
     const ledger = createLedger();
     const conflictingWriter = {

@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import { condition } from '../../telemetry/record-builder.js';
+import { runCli } from '../fake-io.js';
+import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
+import type { Listening } from '../live-service.js';
+
+describe('explain of a paused scaler', () => {
+  let service: Listening | null = null;
+
+  afterEach(() => service?.close());
+
+  it('prints the pause as the reason of its change, and the decision without it', async () => {
+    const ledger = createLedger();
+    const message = 'paused by annotation, kept at 3 (6 recommended)';
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
+    const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
+    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 3 {2}\(/);
+    expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
+    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+    expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
+  });
+
+  it('does not say of a count that a pause keeps that it is not carried out', async () => {
+    const ledger = createLedger();
+    const message = 'paused by annotation, kept at 4 (6 recommended)';
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 4, facts: [] } as const;
+    const outcome = { kind: 'paused', from: 4, to: 6, message } as const;
+    const held = condition({
+      type: 'Held',
+      reason: 'Paused',
+      message: 'scaling is paused by annotation; kept at 4',
+    });
+    ledger.add(
+      recordOf(cpuSnapshot(83), { outcome, pause, reason: `stays at 4: ${message}`, conditions: [held] }),
+    );
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}stays at 4 {2}\(/);
+    expect(stdout).not.toContain('not carried out');
+    expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+  });
+
+  it('prints that a change is the first after a pause', async () => {
+    const ledger = createLedger();
+    const reason = 'resumed: cpu is at 83 % of the requests, target 60 %: 4 -> 6';
+    ledger.add(
+      recordOf(cpuSnapshot(83), { outcome: { kind: 'patched', from: 4, to: 6, message: '' }, reason }),
+    );
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 6 {2}\(/);
+    expect(stdout).toContain(`: ${reason}\n`);
+  });
+});
