@@ -20,9 +20,9 @@ import { scalerOf } from '../support/builders.js';
 import { writeMarkedSection } from './marked-section.js';
 
 const START = instantFromMs(Date.UTC(2026, 0, 5));
-const MEAN_PODS = 10;
+export const MEAN_PODS = 10;
 /** Above what any of the loads needs. */
-const MAX_REPLICAS = 1000;
+export const MAX_REPLICAS = 1000;
 const HEADER = `## Elasticity
 
 The second half of each load, as simulated by \`promscaler backtest\`: the mean load needs ${MEAN_PODS} pods, a pod starts in
@@ -54,12 +54,14 @@ export async function benchElasticity(folder: string | undefined, page: string |
   writeMarkedSection(page, 'elasticity', [HEADER, ...rows]);
 }
 
-interface Named {
+/** A load with the name of its file. */
+export interface Named {
   readonly name: string;
   readonly load: Load;
 }
 
-function loadsOf(folder: string | undefined): readonly Named[] {
+/** Returns the loads of a directory of traces; without traces, shapes of our own. */
+export function loadsOf(folder: string | undefined): readonly Named[] {
   const files =
     folder === undefined || !existsSync(folder)
       ? []
@@ -126,7 +128,8 @@ function rowOf(load: string, settings: string, { figures, error }: Result): stri
   return `| ${load} | ${settings} | ${thetaU.toFixed(2)} | ${thetaO.toFixed(0)} | ${podHours.toFixed(1)} | ${changes} |`;
 }
 
-function meanOf(load: Load): number {
+/** Returns the mean of a load; throws if it is never above 0. */
+export function meanOf(load: Load): number {
   const mean = load.mean(load.start, load.end);
   if (mean === null || mean === 0) throw new Error('the load is never above 0');
   return mean;

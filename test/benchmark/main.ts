@@ -25,7 +25,7 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
 npm run bench -- elasticity [--traces DIRECTORY] [--slow-starts] [--write]
 
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
-  --slow-starts       only slow starts and queues, without load traces
+  --slow-starts       only slow starts and queues
   --write             replace the sections of docs/benchmarks.md
 
 ${BACKTEST_USAGE}
@@ -58,9 +58,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 if (given.includes('--help')) console.log(USAGE);
 else if (given[0] === 'elasticity') {
   const page = given.includes('--write') ? 'docs/benchmarks.md' : undefined;
-  if (!given.includes('--slow-starts'))
-    await benchElasticity(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], page);
-  await benchSlowStarts(page);
+  const folder = valueOf('--traces') ?? process.env['PROMSCALER_TRACES'];
+  if (!given.includes('--slow-starts')) await benchElasticity(folder, page);
+  await benchSlowStarts(folder, page);
 } else
   await runSection().catch((error: unknown) => {
     // After an interruption, everything that was started has been stopped.
