@@ -16,6 +16,8 @@ export interface SeedOptions {
   readonly shards?: number | undefined;
   /** Whether they begin without sharding, with one leader; default: false. */
   readonly beginsElected?: boolean;
+  /** Whether the documents have the fields for slow starts; default: false. */
+  readonly isSlow?: boolean;
   /** Default: those of the seed. */
   readonly faults?: readonly Fault[];
 }
@@ -43,7 +45,7 @@ export function replicasOf(seed: number): number {
 
 /** Runs the world of a seed for this number of simulated hours and checks its history. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
-  const { seed, hours, product, shards, faults, beginsElected = false } = options;
+  const { seed, hours, product, shards, faults, beginsElected = false, isSlow = false } = options;
   const durationMs = hours * 3_600_000;
   const replicas = shards ?? replicasOf(seed);
   const isSharded = shards !== undefined;
@@ -55,6 +57,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     replicas,
     isSharded: isSharded && !beginsElected,
     faults: schedule,
+    isSlow,
   });
   await world.run(durationMs);
   const { isElected } = world;

@@ -91,9 +91,12 @@ function labelsOf({ kind }: MetricPlan, workload: string, target: string): Label
     case 'cpu':
       return { job: 'kubelet', instance: `node-${hashText(target) % 100}`, pod: target };
     case 'pod-rate':
+    case 'served':
       return { job: workload, instance: target, pod: target };
     case 'total-rate':
     case 'gauge':
+    case 'backlog':
+    case 'capacity':
       return { job: workload, instance: 'exporter' };
     default:
       return kind satisfies never;

@@ -44,6 +44,8 @@ export type SourceMode =
   | { readonly mode: 'slow'; readonly delayMs: number }
   | { readonly mode: 'failed'; readonly reason: 'server_error' | 'rate_limited' | 'bad_answer' | 'execution' }
   | { readonly mode: 'missing' }
+  /** Only the queries for the capacity of a pod find no series. */
+  | { readonly mode: 'capacity-missing' }
   | { readonly mode: 'nan' }
   | { readonly mode: 'infinite' }
   | { readonly mode: 'negative' }
@@ -81,6 +83,8 @@ export type WorldMode =
   | { readonly mode: 'pods-crash'; readonly percent: number }
   | { readonly mode: 'node-lost'; readonly percent: number }
   | { readonly mode: 'slow-start'; readonly seconds: number }
+  /** Pods that start do not become ready before the end of the fault. */
+  | { readonly mode: 'never-ready' }
   | { readonly mode: 'recreate' }
   | { readonly mode: 'foreign-write'; readonly factor: number }
   | { readonly mode: 'foreign-storm'; readonly periodMs: number; readonly factor: number }

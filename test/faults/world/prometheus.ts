@@ -129,6 +129,10 @@ function answer(asked: Asked, record: QueryRecord, parts: ClientParts): Answer {
         return failed(record, what.reason);
       case 'missing':
         return classed(record, 'missing', { class: 'missing', message: 'the query found no series' });
+      case 'capacity-missing':
+        if (asked.text.includes('requests_per_pod'))
+          return classed(record, 'missing', { class: 'missing', message: 'the query found no series' });
+        break;
       case 'nan':
         return classed(record, 'nan', { class: 'value', series: withValue(series, NaN), evaluatedAt });
       case 'infinite':
@@ -259,7 +263,7 @@ function countsOf(
 }
 
 function seriesOf(
-  { kind, windowSeconds }: MetricPlan,
+  { kind, perReplica, windowSeconds }: MetricPlan,
   workload: Workload,
   given: { readonly server: SourceServer; readonly nowMs: number; readonly lostPercent: number },
 ): readonly Series[] {
@@ -283,6 +287,16 @@ function seriesOf(
     case 'total-rate': {
       const value = scrapes.exporterRate(nowMs, windowSeconds);
       return value === null ? [] : [{ labels: {}, value: value * share }];
+    }
+    case 'served': {
+      const rates = [...scrapes.rates('requests', nowMs, windowSeconds)].filter(isLeft);
+      if (rates.length === 0) return [];
+      return [{ labels: {}, value: rates.reduce((sum, [, rate]) => sum + rate, 0) }];
+    }
+    case 'backlog':
+    case 'capacity': {
+      if (scrapes.exporterValue(nowMs) === null) return [];
+      return [{ labels: {}, value: kind === 'backlog' ? workload.waiting() : perReplica }];
     }
     case 'gauge': {
       const value = scrapes.exporterValue(nowMs);

@@ -2,12 +2,15 @@ import type { Random } from './random.js';
 
 /** One metric of a document, for the world and the checker. */
 export interface MetricPlan {
-  /** cpu: usage of each pod. pod-rate: a rate of each pod. total-rate: one rate over all pods. gauge: one number. */
-  readonly kind: 'cpu' | 'pod-rate' | 'total-rate' | 'gauge';
+  /**
+   * cpu: usage of each pod. pod-rate: a rate of each pod. total-rate: one rate over all pods. gauge: one number. served:
+   * what all pods serve, of cpu. backlog and capacity: those of a total rate, what waits and what one pod carries.
+   */
+  readonly kind: 'cpu' | 'pod-rate' | 'total-rate' | 'gauge' | 'served' | 'backlog' | 'capacity';
   readonly source: string;
   /** The true amount for one replica at the target: cores, requests a second, messages. */
   readonly perReplica: number;
-  /** The rate window of its query; 0 for a gauge. */
+  /** The rate window of its query, or of its metric; 0 for a gauge. */
   readonly windowSeconds: number;
   /** As the service sends it; for cpu a part of it. */
   readonly query: string;
@@ -30,6 +33,8 @@ export interface WorkloadPlan {
   readonly metrics: readonly MetricPlan[];
   readonly behavior: { readonly up: RulePlan; readonly down: RulePlan } | null;
   readonly syncPeriodSeconds: number;
+  /** Whether pods have cpu limits, and the document has `podStart`. */
+  readonly isSlow: boolean;
   /** True load at any time: replicas that would be exactly at the target. */
   readonly replicasNeeded: number;
 }
@@ -69,6 +74,24 @@ export function planWorkloads(random: Random): readonly WorkloadPlan[] {
   ];
 }
 
+/** Plans the same workloads with `podStart`; web has `saturation`, api has `backlog` and `capacity`. */
+export function planSlowWorkloads(random: Random): readonly WorkloadPlan[] {
+  return planWorkloads(random).map((plan) => {
+    const metrics = plan.metrics.flatMap((metric) => [metric, ...slowPartsOf(metric, plan.name)]);
+    return { ...plan, isSlow: true, metrics };
+  });
+}
+
+function slowPartsOf(metric: MetricPlan, name: string): readonly MetricPlan[] {
+  if (name === 'web')
+    return [{ ...metric, kind: 'served', perReplica: 10, query: 'sum(rate(served_total{job="web"}[2m]))' }];
+  if (name !== 'api') return [];
+  return [
+    { ...metric, kind: 'backlog', query: 'sum(requests_waiting{job="api"})' },
+    { ...metric, kind: 'capacity', query: 'max(requests_per_pod{job="api"})' },
+  ];
+}
+
 function base(name: string, replicasNeeded: number): Omit<WorkloadPlan, 'metrics'> {
   return {
     namespace: NAMESPACE,
@@ -77,6 +100,7 @@ function base(name: string, replicasNeeded: number): Omit<WorkloadPlan, 'metrics
     minReplicas: 2,
     maxReplicas: 40,
     behavior: null,
+    isSlow: false,
     syncPeriodSeconds: 15,
     replicasNeeded,
   };
@@ -116,7 +140,8 @@ function writeDocument(plan: WorkloadPlan): string {
     minReplicas,
     maxReplicas,
     syncPeriodSeconds,
-    metrics: plan.metrics.map(writeMetric),
+    metrics: plan.metrics.flatMap((metric) => writeMetric(metric, plan.metrics)),
+    ...(plan.isSlow ? { podStart: {} } : {}),
     ...(behavior === null
       ? {}
       : { behavior: { scaleUp: writeRule(behavior.up), scaleDown: writeRule(behavior.down) } }),
@@ -129,19 +154,35 @@ function writeRule({ stabilizationWindowSeconds, pods, periodSeconds }: RulePlan
   return { stabilizationWindowSeconds, policies: [{ type: 'Pods', value: pods, periodSeconds }] };
 }
 
-function writeMetric({ kind, source, perReplica, query }: MetricPlan): object {
+function writeMetric(
+  { kind, source, perReplica, query }: MetricPlan,
+  all: readonly MetricPlan[],
+): readonly object[] {
   const target = { type: 'AverageValue', averageValue: perReplica };
+  const queryOf = (wanted: MetricPlan['kind']): string | undefined =>
+    all.find((metric) => metric.kind === wanted)?.query;
   switch (kind) {
-    case 'cpu':
-      return {
-        type: 'Resource',
-        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_PERCENT } },
-      };
+    case 'cpu': {
+      const served = queryOf('served');
+      const saturation = served === undefined ? {} : { saturation: { served: { query: served } } };
+      const cpuTarget = { type: 'Utilization', averageUtilization: CPU_PERCENT };
+      return [{ type: 'Resource', resource: { name: 'cpu', target: cpuTarget, ...saturation } }];
+    }
     case 'pod-rate':
-      return { type: 'Pods', pods: { metric: { name: 'rate' }, query, source, target } };
+      return [{ type: 'Pods', pods: { metric: { name: 'rate' }, query, source, target } }];
     case 'total-rate':
-    case 'gauge':
-      return { type: 'External', external: { metric: { name: kind }, query, source, target } };
+    case 'gauge': {
+      const [backlog, capacity] = [queryOf('backlog'), queryOf('capacity')];
+      const parts = {
+        ...(backlog === undefined ? {} : { backlog: { query: backlog, drainSeconds: 60 } }),
+        ...(capacity === undefined ? {} : { capacity: { query: capacity } }),
+      };
+      return [{ type: 'External', external: { metric: { name: kind }, query, source, target, ...parts } }];
+    }
+    case 'served':
+    case 'backlog':
+    case 'capacity':
+      return [];
     default:
       return kind satisfies never;
   }

@@ -39,7 +39,7 @@ export class Workload {
   readonly podHistory: { readonly atMs: number; readonly names: readonly string[] }[] = [];
   /** Requests at the ingress, served or not. */
   ingressRequests = 0;
-  /** Additional seconds until a new pod is ready. */
+  /** Additional seconds until a new pod is ready; infinite: not before `finishStarts`. */
   slowStartSeconds = 0;
   readonly #timeline: Timeline;
   readonly #cluster: Cluster;
@@ -83,7 +83,7 @@ export class Workload {
       return;
     }
     const labels = { app: name };
-    const container = { name: 'app', image: 'app:1', resources: { requests: { cpu: String(CPU_REQUEST) } } };
+    const container = { name: 'app', image: 'app:1', resources: this.#resources() };
     const object = this.#cluster.create({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -141,6 +141,13 @@ export class Workload {
     }
   }
 
+  /** Makes the pods ready that have never been ready. */
+  finishStarts(): void {
+    for (const pod of this.pods.values())
+      if (pod.phase === 'Running' && !pod.isReady && pod.readyChangedMs === pod.startedMs)
+        this.#setReady(pod, true);
+  }
+
   /** Returns the pods that share the load. */
   serving(): readonly RealPod[] {
     return [...this.pods.values()].filter(({ isReady, isDeleting }) => isReady && !isDeleting);
@@ -150,6 +157,13 @@ export class Workload {
   messages(): number {
     const gauge = this.plan.metrics.find(({ kind }) => kind === 'gauge');
     return this.load.at(this.#timeline.nowMs) * (gauge?.perReplica ?? 0);
+  }
+
+  /** Returns the requests that wait: those of 10 s that its pods cannot take. */
+  waiting(): number {
+    const rate = this.plan.metrics.find(({ kind }) => kind === 'backlog');
+    const missing = this.load.at(this.#timeline.nowMs) - this.serving().length;
+    return Math.max(0, missing) * (rate?.perReplica ?? 0) * 10;
   }
 
   /** Advances the counters of all pods to the current time. */
@@ -164,11 +178,18 @@ export class Workload {
     if (serving.length === 0) return;
     const share = this.load.at(nowMs) / serving.length;
     const cpu = this.plan.metrics.find(({ kind }) => kind === 'cpu')?.perReplica ?? 0;
-    const rate = this.plan.metrics.find(({ kind }) => kind === 'pod-rate')?.perReplica ?? 0;
+    const isServed = ({ kind }: { readonly kind: string }): boolean =>
+      kind === 'pod-rate' || kind === 'served';
+    const rate = this.plan.metrics.find(isServed)?.perReplica ?? 0;
     for (const pod of serving) {
       pod.cpuSeconds += share * cpu * seconds;
       pod.requests += share * rate * seconds;
     }
+  }
+
+  #resources(): JsonObject {
+    const cpu = { cpu: String(CPU_REQUEST) };
+    return this.plan.isSlow ? { requests: cpu, limits: cpu } : { requests: cpu };
   }
 
   #reconcile(): void {
@@ -212,9 +233,10 @@ export class Workload {
       this.#write(pod);
     });
     const readyMs = startMs + this.#random.between(3000, 20_000) + this.slowStartSeconds * 1000;
-    this.#timeline.after(readyMs, () => {
-      if (this.pods.get(name) === pod && !pod.isDeleting) this.#setReady(pod, true);
-    });
+    if (Number.isFinite(readyMs))
+      this.#timeline.after(readyMs, () => {
+        if (this.pods.get(name) === pod && !pod.isDeleting) this.#setReady(pod, true);
+      });
   }
 
   /** The initial pods have been ready for long. */
@@ -268,7 +290,7 @@ export class Workload {
         labels: { app: name },
         ...(pod.isDeleting ? { deletionTimestamp: timeText(this.#timeline.nowMs) } : {}),
       },
-      spec: { containers: [{ name: 'app', resources: { requests: { cpu: String(CPU_REQUEST) } } }] },
+      spec: { containers: [{ name: 'app', resources: this.#resources() }] },
       status: {
         phase: pod.phase,
         ...(pod.startedMs === null ? {} : { startTime: timeText(pod.startedMs) }),

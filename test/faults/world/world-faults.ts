@@ -58,6 +58,13 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       workload.slowStartSeconds = what.seconds;
       later(() => (workload.slowStartSeconds = 0));
       return;
+    case 'never-ready':
+      workload.slowStartSeconds = Number.POSITIVE_INFINITY;
+      later(() => {
+        workload.slowStartSeconds = 0;
+        workload.finishStarts();
+      });
+      return;
     case 'recreate': {
       const object = workload.deployment();
       workload.destroy();

@@ -7,7 +7,13 @@ import type { Fault } from './faults.js';
 import { createLoad } from './load.js';
 import type { LogRecord } from './log.js';
 import { createRandom, type Random } from './random.js';
-import { OWN_NAMESPACE, planWorkloads, writeDocuments, type WorkloadPlan } from './scenario.js';
+import {
+  OWN_NAMESPACE,
+  planSlowWorkloads,
+  planWorkloads,
+  writeDocuments,
+  type WorkloadPlan,
+} from './scenario.js';
 import { Replica } from './replica.js';
 import { Source } from './source.js';
 import { tenantDeployments, tenantDocuments, type TenantWay } from './tenant.js';
@@ -24,6 +30,8 @@ export interface WorldOptions {
   /** Whether the replicas share the scalers; unset: one replica is the leader. */
   readonly isSharded?: boolean;
   readonly faults: readonly Fault[];
+  /** Whether the documents have the fields for slow starts; default: false. */
+  readonly isSlow?: boolean;
 }
 
 const VITALS_MS = 600_000;
@@ -69,7 +77,8 @@ export class World {
     const { timeline } = this;
     this.cluster = new Cluster({ timeline, random: this.random.fork('cluster') });
     const { cluster } = this;
-    const plans = planWorkloads(this.random.fork('plans'));
+    const plan = options.isSlow === true ? planSlowWorkloads : planWorkloads;
+    const plans = plan(this.random.fork('plans'));
     this.tellsStart = this.random.fork('start').chance(0.7);
     this.api = new ApiWire({ timeline, cluster, random: this.random.fork('api') });
     this.watches = new WatchWires({ timeline, cluster, random: this.random.fork('watches') });

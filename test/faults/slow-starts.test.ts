@@ -1,0 +1,84 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { readAgeQuery } from './age-queries.js';
+import { runSeed, type SeedResult } from './run-seed.js';
+import { SOURCE_PRODUCT } from './source-product.js';
+import type { Product } from './product.js';
+import type { Fault } from './world/faults.js';
+
+// Takes seconds on an idle machine; the limit is for a busy one.
+jest.setTimeout(120_000);
+
+const MINUTE_MS = 60_000;
+
+const run = (faults: readonly Fault[], product: Product = SOURCE_PRODUCT): Promise<SeedResult> =>
+  runSeed({ seed: 3, hours: 1.1, product, faults, isSlow: true });
+
+/** From this minute on. */
+const span = (minute: number, minutes: number) => ({
+  startMs: minute * MINUTE_MS,
+  endMs: (minute + minutes) * MINUTE_MS,
+});
+
+/** At 30 minutes, half of the pods of web and api are removed, so that others start. */
+const HALVED = (['web', 'api'] as const).map((target): Fault => {
+  const what = { mode: 'foreign-write', factor: 0.5 } as const;
+  return { ...span(30, 0.1), kind: 'world', replica: 0, target, what };
+});
+const onBoth = (what: Extract<Fault, { kind: 'world' }>['what'], minutes: number): readonly Fault[] =>
+  ['web', 'api'].map((target) => ({ ...span(29, minutes), kind: 'world', replica: 0, target, what }));
+const source = (mode: 'missing' | 'capacity-missing', minute: number, minutes: number): Fault => ({
+  ...span(minute, minutes),
+  kind: 'source',
+  source: 'default',
+  what: { mode },
+});
+
+const LOST_WHILE_STARTING = [
+  ...HALVED,
+  ...onBoth({ mode: 'slow-start', seconds: 120 }, 15),
+  source('missing', 31, 10),
+];
+const NEVER_READY = [...HALVED, ...onBoth({ mode: 'never-ready' }, 15)];
+const CAPACITY_AWAY = [...HALVED, source('capacity-missing', 29, 15)];
+
+describe('a world of slow starts', () => {
+  it.each([
+    ['without faults', []],
+    ['whose metrics are lost for 10 minutes while pods start for 120 s', LOST_WHILE_STARTING],
+    ['whose pods do not start for 15 minutes', NEVER_READY],
+    ['whose query for the capacity of a pod finds nothing for 15 minutes', CAPACITY_AWAY],
+  ])('%s violates no invariant', async (_, faults) => {
+    const { violations, writes } = await run(faults);
+
+    expect(violations).toEqual([]);
+    expect(writes).toBeGreaterThan(0);
+  });
+
+  it('detects a service that reads a missing capacity as 600 a second, by I2', async () => {
+    const buggy: Product = {
+      ...SOURCE_PRODUCT,
+      createService: (options) => {
+        const createClient: typeof options.createClient = (config, clock) => {
+          const client = options.createClient?.(config, clock);
+          if (client === undefined) throw new Error('the world has clients');
+          const query: typeof client.query = async (text, asked) => {
+            const answer = await client.query(text, asked);
+            if (
+              answer.class !== 'missing' ||
+              !text.includes('requests_per_pod') ||
+              readAgeQuery(text) !== null
+            )
+              return answer;
+            return { class: 'value', series: [{ labels: {}, value: 600 }], evaluatedAt: clock.now() };
+          };
+          return { ...client, query };
+        };
+        return SOURCE_PRODUCT.createService({ ...options, createClient });
+      },
+    };
+
+    const { violations } = await run(CAPACITY_AWAY, buggy);
+
+    expect(violations.map(({ invariant }) => invariant)).toContain('I2');
+  });
+});
