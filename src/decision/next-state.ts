@@ -214,8 +214,8 @@ export function recent<T extends { readonly at: Instant }>(
 /** Drops the first entries, at least one, and adds one. Allocates only the list that the memory of the scaler keeps. */
 function movedOn<T>(entries: readonly T[], dropped: number, added: T): readonly T[] {
   const moved = entries.slice(dropped - 1);
-  let place = 0;
-  for (let index = dropped; index < entries.length; index += 1) moved[place++] = entries[index] ?? added;
-  moved[place] = added;
+  let end = 0;
+  for (let index = dropped; index < entries.length; index += 1) moved[end++] = entries[index] ?? added;
+  moved[end] = added;
   return moved;
 }

@@ -108,8 +108,8 @@ interface Rule {
 }
 
 /**
- * In order of precedence. Whoever has paused a scaler does not expect it to follow its load, and pods that do not run
- * have no metrics.
+ * In order of precedence: a pause precedes problems of metrics, because its author does not expect the scaler to follow
+ * its load, and missing pods precede missing metrics, because pods that do not run have none.
  */
 const RULES: readonly Rule[] = [
   {
