@@ -49,7 +49,7 @@ test('a changed field gives another decision, and nothing is sent', async () => 
   await open();
   const sent = (): readonly string[] => service.requests.filter((path) => path.includes('snapshot'));
   const before = sent().length;
-  await page.getByLabel('maxReplicas').fill('12');
+  await page.getByLabel('maxReplicas', { exact: true }).fill('12');
   expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
   await page.getByLabel('cpu: target.averageUtilization').fill('300');
   // The recommendations of the last five minutes are from the real document.
@@ -59,7 +59,7 @@ test('a changed field gives another decision, and nothing is sent', async () => 
   await page.getByLabel('downscaleStabilizationSeconds').fill('0');
   expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 3.');
   await page.getByRole('button', { name: 'Reset' }).click();
-  expect(await page.getByLabel('maxReplicas').inputValue()).toBe('5');
+  expect(await page.getByLabel('maxReplicas', { exact: true }).inputValue()).toBe('5');
   expect(sent()).toHaveLength(before);
   expect(watched.faults).toEqual([]);
 });
@@ -86,7 +86,7 @@ test('a problem is at its field, in the words of validate', async () => {
 
 test('policies and windows of behavior', async () => {
   await open();
-  await page.getByLabel('maxReplicas').fill('12');
+  await page.getByLabel('maxReplicas', { exact: true }).fill('12');
   const group = page.locator('details', { has: page.getByText('behavior.scaleUp') });
   await group.locator('summary').click();
   await group.getByLabel('policies[0].type').selectOption('Pods');
@@ -101,7 +101,7 @@ test('the document as text: YAML and JSON, and line and caret of an error', asyn
   const area = page.locator('textarea');
   await area.fill((await area.inputValue()).replace('maxReplicas: 5', 'maxReplicas: 12'));
   expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
-  expect(await page.getByLabel('maxReplicas').inputValue()).toBe('12');
+  expect(await page.getByLabel('maxReplicas', { exact: true }).inputValue()).toBe('12');
   await area.fill((await area.inputValue()).replace('maxReplicas: 12', 'maxReplica: 12'));
   const problems = page.locator('.text-editor pre');
   await problems.first().waitFor();
