@@ -59,7 +59,7 @@ export function createChangeDetector(
 }
 
 /**
- * Of a mounted ConfigMap, only the directory of its current version is included. Throws if something cannot be listed.
+ * Includes only the directory of the current version of a mounted ConfigMap. Throws if something cannot be listed.
  */
 async function signPaths(
   paths: readonly string[],

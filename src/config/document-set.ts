@@ -15,7 +15,7 @@ export interface ActiveScaler {
   readonly file: string;
 }
 
-/** By `NAMESPACE/NAME`. */
+/** Maps `NAMESPACE/NAME` to the document. */
 export type DocumentSet = ReadonlyMap<string, ActiveScaler>;
 
 export interface ReadPath {

@@ -40,7 +40,7 @@ export interface RecordConfig {
 
 /** The service config with all defaults, frozen. File paths are resolved against the directory of the config. */
 export interface ServiceConfig {
-  /** By name; never empty. */
+  /** Maps names to data sources; never empty. */
   readonly prometheus: Readonly<Record<string, SourceConfig>>;
   readonly recoveryHoldMaxSeconds: number;
   readonly kubernetes: KubernetesConfig;

@@ -76,7 +76,7 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
   ];
 }
 
-/** With fewer scrapes in the window, the rate has no value after one failed scrape. */
+/** A rate over fewer scrapes than `scrapesInWindow` has no value after one failed scrape. */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   const {
     resourceWindowSeconds: window,

@@ -2,7 +2,7 @@ import type { Answer } from './answers/answer.js';
 import { columnsOf } from './answers/columns.js';
 
 export type PodRanking =
-  /** By pod. Pods without series or with NaN are omitted. Infinite and negative values are valid here. */
+  /** Maps pod names to values. Pods without series or with NaN are omitted. Values may be infinite or negative. */
   | { readonly kind: 'ranked'; readonly values: ReadonlyMap<string, number> }
   /** No series, which may be intended: no pod is preferred. */
   | { readonly kind: 'empty' }

@@ -23,11 +23,11 @@ export interface MetricHold {
 
 export interface HoldInput {
   readonly now: Instant;
-  /** With `onMissing` and `onNaN` applied. */
+  /** The result after `onMissing` and `onNaN` were applied. */
   readonly outcome: SampleOutcome;
   /** Start time of the server that answered; null: unknown. */
   readonly startTime: Instant | null;
-  /** Of the server, if the source has several. */
+  /** Set if the source has several servers. */
   readonly serverName?: string | undefined;
   /** Default: no loss. */
   readonly history?: HistoryState;
@@ -36,7 +36,7 @@ export interface HoldInput {
   /** H after a start without any sign of a gap: see `startSeconds`. Default: `holdSeconds`. */
   readonly startSeconds?: number;
   readonly periodSeconds: number;
-  /** Of the source; default: unknown. */
+  /** The interval of the data source. Default: unknown. */
   readonly scrapeIntervalSeconds?: number | undefined;
 }
 
@@ -152,7 +152,7 @@ export interface HeldMetric {
   readonly rangeSeconds: number;
   /** The time after which every series of the query has a new sample, if only the process was restarted. */
   readonly startRangeSeconds: number;
-  /** With the window of the query. */
+  /** The data source, with the window that the query was compiled with. */
   readonly source: SourceConfig | undefined;
   readonly hold: MetricHold;
 }
@@ -167,7 +167,7 @@ interface ScalerHoldInput {
   readonly samples: readonly Sample[];
   /** In the order of the metrics; unset: the source of each has one url. */
   readonly answers?: readonly Answer[];
-  /** By `ageKey`; absent: unknown, or no answer. */
+  /** Maps `ageKey` to the age of a server. A server without an answer, or of unknown age, is absent. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;

@@ -40,7 +40,7 @@ interface SampleContext {
   readonly source: SourceConfig | null;
 }
 
-/** With a larger clock difference, the server may have evaluated a time without data. */
+/** A server whose clock differs by more may have evaluated the query at a time without data. */
 const MAX_SKEW_SECONDS = 120;
 
 type Answered = Extract<Answer, { readonly series: unknown }>;

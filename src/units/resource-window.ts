@@ -1,4 +1,4 @@
-/** With fewer scrapes in a window, a rate has no value after failed scrapes. */
+/** A rate over a window with fewer scrapes has no value after one failed scrape. */
 export const SCRAPES_IN_WINDOW = 4;
 
 /** Rates over shorter windows follow each request instead of the load. */

@@ -58,9 +58,9 @@ export const INTERNAL_ERROR: Answer = {
 
 /** The largest answers that are read. A hostile or careless query must not exhaust the memory. */
 export interface AnswerLimits {
-  /** Of one answer, after decompression. */
+  /** The limit of one answer, after decompression. */
   readonly answerBytes: number;
-  /** Of all answers being received from one data source. */
+  /** The limit of all answers that one data source is sending at the same time. */
   readonly unreadBytes: number;
   readonly series: number;
   readonly json: JsonBounds;

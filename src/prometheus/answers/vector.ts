@@ -21,7 +21,7 @@ export interface VectorBounds {
 }
 
 const START = '{"status":"success"';
-/** Of VictoriaMetrics in a cluster. */
+/** VictoriaMetrics in a cluster sends this member after the status. */
 const NOT_PARTIAL = ',"isPartial":false';
 const VECTOR = ',"data":{"resultType":"vector","result":[';
 const HEAD = Buffer.from(START + VECTOR);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import type { SentLayout } from '../answers/columns.js';
 
-/** Of the labels of all queries: those of 100,000 pods have 12 MB. */
+/** The limit of the labels of all queries. The labels of 100,000 pods take 12 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** The labels of a query that is sent less often cost little to read. Frees those of deleted documents. */
 const KEEP_MS = 120_000;
@@ -46,7 +46,7 @@ export class KeptLayouts {
   }
 }
 
-/** With the fixed cost of an entry: an answer without series has no labels. */
+/** Includes the fixed cost of an entry, because an answer without series has no labels. */
 function sizeOf({ bytes, ends }: SentLayout): number {
   return 200 + bytes.length + ends.byteLength;
 }

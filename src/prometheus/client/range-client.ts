@@ -24,7 +24,7 @@ export interface RangeClient {
 }
 
 interface RangeOptions {
-  /** Of each attempt, excluding the wait for others. */
+  /** The limit of each attempt, without the wait for other queries. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }

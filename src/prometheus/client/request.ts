@@ -35,7 +35,7 @@ export interface SourceRequest {
   readonly parameters?: Readonly<Record<string, string>>;
   /** Sends the parameters as a form, because queries may be longer than a URL, unless the server refuses POST. */
   readonly isForm?: boolean;
-  /** Of all attempts. */
+  /** The limit of all attempts together. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** The media types to accept; default: JSON. */

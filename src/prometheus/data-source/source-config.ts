@@ -13,7 +13,7 @@ export interface SourceConfig {
   /** Time limit of a query over all urls. Half the sync period is another limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
-  /** Of the own queries of a namespace in a round: distinct ones, and seconds. Unset: no limit. See `QueryLimits`. */
+  /** Limits of the own queries of a namespace in a round and of their seconds. Unset: none. See `QueryLimits`. */
   readonly maxQueriesPerNamespace?: number | undefined;
   readonly maxQuerySecondsPerNamespace?: number | undefined;
   /** See `AnswerLimits`. */

@@ -10,9 +10,9 @@ import { type MetricQuery, ownKey, type ScalerQueries } from './scaler-queries.j
 export interface Readings {
   /** In the order of `spec.metrics`. */
   readonly results: readonly Answer[];
-  /** Of the query of `maxReplicasFrom`; unset: the document has none. */
+  /** The answer to the query of `maxReplicasFrom`; unset: the document has none. */
   readonly ceiling?: Answer;
-  /** By `ageKey`, of the servers that have answered; read after the results. */
+  /** Maps `ageKey` to the age of each server that has answered. Read it after the results. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   /** Monotonic time at which the round began. */
   readonly sinceMs: number;

@@ -19,9 +19,9 @@ export interface Plan {
   readonly queries: readonly PlannedQuery[];
   /** Queries that rank pods and that no metric needs. */
   readonly rankings: readonly PlannedQuery[];
-  /** By the key of an answer: indexes of the scalers that cannot decide without it. */
+  /** Maps the key of an answer to the indexes of the scalers that cannot decide without it. */
   readonly waiting: ReadonlyMap<string, readonly number[]>;
-  /** By source, each distinct one once. */
+  /** Maps the name of a data source to its distinct queries. */
   readonly suspects: ReadonlyMap<string, readonly Suspect[]>;
 }
 
@@ -34,14 +34,14 @@ export type PlannedQuery =
       readonly text: string;
       /** The key of its answer. */
       readonly key: string;
-      /** By namespace. */
+      /** Maps a namespace to a scaler that needs the query. */
       readonly owners: Map<string, QueryOwner>;
     }
   | {
       readonly kind: 'namespaces';
       readonly source: SourceConfig;
       readonly resource: string;
-      /** Number of scalers that need the resource of their pods, by namespace. */
+      /** Maps a namespace to the number of scalers that need this resource. */
       readonly namespaces: Map<string, number>;
       /** The key of the answer for each namespace. */
       readonly keys: Map<string, string>;
@@ -50,7 +50,7 @@ export type PlannedQuery =
   | {
       readonly kind: 'workloads';
       readonly source: SourceConfig;
-      /** By the text of the pattern. */
+      /** Maps the text of a pattern to the pattern. */
       readonly workloads: Map<string, PodsPattern>;
       /** The key of the answer for each workload. */
       readonly keys: Map<string, string>;
@@ -71,7 +71,7 @@ export interface QueryCompiler {
 export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => void): QueryCompiler {
   let compiled: ReadonlyMap<Scaler, ScalerQueries> = new Map();
   let sources: Sources = new Map();
-  /** By sync period. */
+  /** Maps a sync period in seconds to the plan of its scalers. */
   let plans: ReadonlyMap<number, Plan> = new Map();
   const memory: Memory = { namespaces: new Map(), workloads: new Map(), onFault };
 

@@ -16,7 +16,7 @@ export interface LearnedWindows {
   readonly sources: () => ReadonlyMap<string, SourceConfig>;
   /** Reads the interval of a data source in the background if that is due. Never throws. */
   readonly learn: (
-    /** With the queries of the round. */
+    /** The data source as the queries of the round use it. */
     config: SourceConfig,
     given: { readonly scalers: () => Iterable<Scaler>; readonly ask: AskAges },
   ) => void;

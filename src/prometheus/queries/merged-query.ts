@@ -24,9 +24,9 @@ export interface MergedRound {
 
 /** Queries that may be sent in a round to find the members that are the cause of an answer. */
 export interface SplitBudget {
-  /** Of a namespace, so that its workloads do not use up what others need; or of queries for all namespaces. */
+  /** Queries left for a namespace, so that its workloads do not use up what others need, or for all namespaces. */
   left: number;
-  /** Of the data source. */
+  /** Queries left for the data source. */
   readonly source: { left: number };
 }
 
@@ -65,7 +65,7 @@ interface Found {
  * not.
  */
 export function createMergedQuery(parts: {
-  /** Of the members, in plural, for messages. */
+  /** What messages call the members, in plural. */
   readonly noun: string;
   readonly onTooMany: (count: number) => void;
   /** Called with an internal error. The members of the query have no value then. */

@@ -12,7 +12,7 @@ import { instantFromMs, type Instant } from '../../units/time.js';
 export interface NamespaceQueries {
   /** Returns a function that resolves with the series of a namespace when they have arrived. */
   readonly send: (
-    /** With the number of scalers in each. The same map in the next round means the same namespaces. */
+    /** Maps namespaces to their number of scalers. The same map in the next round means the same namespaces. */
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly source: SourceConfig;

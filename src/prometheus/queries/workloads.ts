@@ -11,11 +11,11 @@ export interface WorkloadQueries {
    * one of `workloads`.
    */
   readonly send: (
-    /** By their text. The same map in the next round means the same workloads. */
+    /** Maps the text of a pattern to the pattern. The same map in the next round means the same workloads. */
     workloads: ReadonlyMap<string, PodsPattern>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly query: (text: string) => Promise<TimedAnswer>;
-      /** Of each query, in seconds. */
+      /** Time limit of each query in seconds. */
       readonly limit: number;
     },
   ) => (workload: string) => Promise<Answer> | null;
@@ -24,7 +24,7 @@ export interface WorkloadQueries {
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_QUERY_LENGTH = 12_000;
 
-/** Of its time limit: a query that had less, because the round ended, says nothing about the cost of a query. */
+/** A query that had a smaller share of its time limit, because the round ended, does not show what a query costs. */
 const LEAST_TIME_SHARE = 0.9;
 
 /** Creates the queries for one text, in which all variables but `$pods` have values. */
@@ -231,7 +231,7 @@ export function createBatchSize(): BatchSize {
   let doubted = Infinity;
   let limit = Infinity;
   const cost = createCost();
-  /** Of the round: the fastest answer by count, and counts of queries without an answer. */
+  /** The fastest answer of the round for each number of workloads. */
   const answered = new Map<number, number>();
   let counts: number[] = [];
   const late = new Set<number>();

@@ -31,7 +31,7 @@ export interface NamespaceAccount {
   /** Moving average of the seconds of a query. */
   typicalSeconds: number;
   seenMs: number;
-  /** Of the round that `QueryLimits` counts: its number, the queries in it, and the seconds that are left. */
+  /** The number of the round that `QueryLimits` counts, its queries so far, and the seconds that are left in it. */
   round: number;
   queries: number;
   leftSeconds: number;

@@ -13,7 +13,7 @@ export interface TargetAge {
 }
 
 export interface AgeRules {
-  /** Of the selector; 0: the query reads the newest sample only. */
+  /** The range of the selector; 0: the query reads the newest sample only. */
   readonly rangeSeconds: number;
   /** Set by the document or the service config; null: follows from the interval and the range. */
   readonly maxAgeSeconds: number | null;

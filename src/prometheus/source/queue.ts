@@ -69,7 +69,7 @@ interface OpenQuery extends SlotRequest {
 
 type Failure = Extract<Answer, { readonly class: 'failed' }>;
 
-/** With less time left, a query would only add load. */
+/** A query with less time left would time out and only add load. */
 const LEAST_QUERY_MS = 10;
 /** A query that takes longer is slow: see `createFairSlots`. */
 const SLOW_SECONDS = 1;
@@ -105,11 +105,11 @@ export function createQueryQueue(parts: {
   const { config, client, clock, onQuery, onFault = () => undefined } = parts;
   const underWay = new Map<string, Promise<Answer>>();
   const rejected = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
-  /** When the slow ones are forgotten. */
+  /** Maps the text of a slow query to the time at which it is tried as a fast one again. */
   const slow = new Map<string, number>();
   let cleanMs = -Infinity;
 
-  /** Of rounds that ended without any answer, since the last answer. */
+  /** The queries that failed in rounds without any answer, since the last answer. */
   let failures = 0;
   let last: Failure | null = null;
   let current = -1;
