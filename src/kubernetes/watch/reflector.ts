@@ -4,7 +4,6 @@ import { objectIn, textIn, type JsonObject } from '../api/json.js';
 import { type Listing, listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
-import { openResourceWatch, type WatchRequest } from './open-watch.js';
 import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
@@ -43,6 +42,7 @@ export interface ReflectorOptions<T extends WatchedObject> extends Pick<Listing<
 }
 
 const IDLE_MS = 150_000;
+const WATCH_START_DEADLINE_MS = 30_000;
 const MIN_WATCH_SECONDS = 240;
 /** Minimum lifetime of a watch. It is random, 240 to 480 s, so watches do not all restart together. */
 const WATCH_SPAN_SECONDS = 241;
@@ -194,7 +194,7 @@ class ReflectorLoop<T extends WatchedObject> {
     try {
       await withIdleLimit({ clock: this.#clock, signal, idleMs }, (idle) =>
         withDeadline(this.#clock, { ms: deadlineMs, parent: idle }, (deadline) =>
-          this.#consume({ version, timeoutSeconds, signal: deadline }),
+          this.#consume(version, timeoutSeconds, deadline),
         ),
       );
     } catch (error) {
@@ -209,9 +209,26 @@ class ReflectorLoop<T extends WatchedObject> {
     return elapsedMs() < SHORT_WATCH_MS && this.#version === version ? this.#delays.afterShortWatch() : 0;
   }
 
-  async #consume(watch: WatchRequest): Promise<void> {
+  /** Watches with bookmarks. Source: reliability.md, K7. */
+  async #consume(version: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
     const doing = `watching ${this.#name}`;
-    const stream = await openResourceWatch(this.#options.transport, this.#options.scope, watch);
+    const { transport, scope } = this.#options;
+    const stream = await transport.openWatch({
+      lane: 'watch',
+      method: 'GET',
+      path: scope.path,
+      query: {
+        watch: '1',
+        resourceVersion: version,
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: String(timeoutSeconds),
+      },
+      doing,
+      verb: 'watch',
+      resource: scope.plural,
+      deadlineMs: WATCH_START_DEADLINE_MS,
+      signal,
+    });
     this.#clearFailure('watch');
     try {
       for await (const line of splitLines(stream.chunks)) this.#apply(readWatchEvent(line, doing));
