@@ -1,8 +1,7 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { createInformers, type Informer, type Informers } from './watch/informers.js';
-import { createHpaStore, type HpaStore } from './hpa-store.js';
-import { HPA_FIELDS, HPA_PLURAL, HPA_ROOT, readWatchedHpa } from './hpa.js';
+import { createHpaStore, HPA_FIELDS, HPA_PLURAL, HPA_ROOT, type HpaStore, readWatchedHpa } from './hpa.js';
 import type { Log } from '../units/log.js';
 import { createObjectStore, type ObjectStore } from './watch/object-store.js';
 import { createPodStore, type PodStore } from './pods/pod-store.js';

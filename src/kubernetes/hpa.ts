@@ -3,7 +3,7 @@ import type { KubernetesError, OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
 import type { JsonFields } from './requests/prune-json.js';
-import type { WatchedObject } from './watch/object-store.js';
+import type { ObjectStore, WatchedObject } from './watch/object-store.js';
 
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
@@ -35,6 +35,45 @@ export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
     name: textIn(metadata, 'name') ?? '',
     resourceVersion: textIn(metadata, 'resourceVersion') ?? '',
     scaler,
+  };
+}
+
+export interface HpaStore extends ObjectStore<WatchedHpa> {
+  /** Returns the same array until one of the HPAs changes. */
+  readonly of: (namespace: string) => readonly OtherScaler[];
+}
+
+const NONE: readonly OtherScaler[] = [];
+
+export function createHpaStore(): HpaStore {
+  let namespaces = new Map<string, Map<string, WatchedHpa>>();
+  const lists = new Map<string, readonly OtherScaler[]>();
+  const put = (hpa: WatchedHpa): void => {
+    const group = namespaces.get(hpa.namespace) ?? new Map<string, WatchedHpa>();
+    namespaces.set(hpa.namespace, group.set(hpa.name, hpa));
+    lists.delete(hpa.namespace);
+  };
+  return {
+    get: (namespace, name) => namespaces.get(namespace)?.get(name),
+    replace: (all) => {
+      namespaces = new Map();
+      lists.clear();
+      for (const hpa of all) put(hpa);
+    },
+    put,
+    remove: (namespace, name) => {
+      const group = namespaces.get(namespace);
+      group?.delete(name);
+      if (group?.size === 0) namespaces.delete(namespace);
+      lists.delete(namespace);
+    },
+    of: (namespace) => {
+      const group = namespaces.get(namespace);
+      if (group === undefined) return NONE;
+      const list = lists.get(namespace) ?? [...group.values()].map(({ scaler }) => scaler);
+      lists.set(namespace, list);
+      return list;
+    },
   };
 }
 

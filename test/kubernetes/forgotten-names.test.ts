@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createDiscovery } from '../../src/kubernetes/discovery.js';
 import type { WatchedHpa } from '../../src/kubernetes/hpa.js';
-import { createHpaStore } from '../../src/kubernetes/hpa-store.js';
+import { createHpaStore } from '../../src/kubernetes/hpa.js';
 import type { Transport } from '../../src/kubernetes/requests/transport.js';
 import type { TargetRef } from '../../src/scaler/spec.js';
 import { failure } from '../control/fake-cluster.js';
