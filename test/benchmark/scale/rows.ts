@@ -36,6 +36,12 @@ export const ROWS: readonly Row[] = [
     grows: true,
   },
   {
+    name: 'evaluations of scalers per CPU second',
+    value: ({ size, roundCpuSeconds }) => Math.round(size.scalers / roundCpuSeconds),
+    format: count,
+    grows: false,
+  },
+  {
     name: 'wall time of a round',
     value: ({ rounds }) => mean(rounds.roundSeconds),
     format: seconds,
