@@ -27,7 +27,7 @@ import {
   nameWorkload,
 } from './adoption.js';
 import { whyOwned } from './check-source.js';
-import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
+import { ADOPT_ANNOTATIONS, annotationsOf, manifestOf, originOf } from './saved-manifest.js';
 
 /** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -50,6 +50,10 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     io.stdout.write(
       `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete it first\n`,
     );
+    if (annotationsOf(scaler.object)[ADOPT_ANNOTATIONS.from] !== originOf(source))
+      io.stderr.write(
+        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare metrics and bounds of both before a switch\n`,
+      );
     printNext(context);
     return 0;
   }

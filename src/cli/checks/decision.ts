@@ -6,7 +6,7 @@ import type { CyclePorts } from '../../control/cycle/types.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
-import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { type CycleRecord, pauseMessage } from '../../telemetry/cycle-record.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import type { ClusterFacts, ScalerFacts } from './scaler-facts.js';
@@ -24,9 +24,9 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
   const failing = record.conditions.find(
     ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
   );
-  const { decision } = record;
+  const { decision, pause } = record;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
-  const sentence = `current decision, without windows: ${decision.reason}${describeHold(facts)}`;
+  const sentence = `current decision, without windows: ${decision.reason}${describeHold(facts, pause)}`;
   if (failing?.type === 'ScalingActive')
     return [
       make.warning(
@@ -41,6 +41,10 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
         `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
         'check the unit of the target: it must be the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
       ),
+    ];
+  if (pause !== null && pause.by !== 'document')
+    return [
+      make.warning(sentence, `if nobody needs the pause any more: promscaler resume ${scalerKey(scaler)}`),
     ];
   return [make.ok(sentence)];
 }
@@ -82,9 +86,11 @@ const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 /** A workload is rarely this far from its target. Usually the unit of the target differs. */
 const SUSPICIOUS_RATIO = 100;
 
-function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts): string {
-  if (spec.paused === true) return ' (not applied: spec.paused is true)';
-  if (spec.paused !== false) return ` (${spec.paused} is not applied: spec.paused is ${spec.paused})`;
+function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts, pause: CycleRecord['pause']): string {
+  if (pause !== null) {
+    const subject = pause.direction === 'both' ? 'not' : `${pause.direction} is not`;
+    return ` (${subject} applied: ${pauseMessage(pause)})`;
+  }
   if (spec.dryRun) return ' (not applied: spec.dryRun is true)';
   return isDryRun ? ' (not applied: the service runs with --dry-run)' : '';
 }

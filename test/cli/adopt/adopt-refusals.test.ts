@@ -107,6 +107,21 @@ describe('adopt', () => {
     expect(rig.scaler()?.metadata['generation']).toBe(generation);
   });
 
+  it('says that a scaler of the same target was not made from the HPA', async () => {
+    await rig.start();
+    expect((await rig.run()).stderr).not.toContain('was not made from');
+    await send(rig.cluster.simulator, 'PATCH', '/apis/promscaler.dev/v1/namespaces/shop/scalers/web', {
+      body: { metadata: { annotations: { 'promscaler.dev/adopted-from': null } } },
+    });
+
+    const { exitCode, stderr } = await rig.run();
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare metrics and bounds of both before a switch\n',
+    );
+  });
+
   it('with --preview prints the steps, and changes nothing', async () => {
     await rig.start();
 

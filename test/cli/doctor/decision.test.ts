@@ -40,6 +40,35 @@ describe('decision', () => {
     );
   });
 
+  it('warns of a pause by annotation, which may be forgotten, and names the command that ends it', async () => {
+    const simulator = await ofWeb();
+    const annotations = { 'promscaler.dev/paused': 'scale-up', 'promscaler.dev/paused-reason': 'release' };
+    const patched = await fetch(`${simulator.url}/apis/apps/v1/namespaces/shop/deployments/web`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ metadata: { annotations } }),
+    });
+    expect(patched.status).toBe(200);
+    const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+    const { url } = await prometheus(healthy(pods, 0.8));
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web') },
+    });
+
+    expect(of('decision')).toMatchObject([
+      {
+        status: 'warning',
+        message: expect.stringContaining(
+          '2 -> 4 (scale-up is not applied: scale-up is paused by annotation; release)',
+        ),
+        fix: 'if nobody needs the pause any more: promscaler resume shop/web',
+      },
+    ]);
+  });
+
   it.each([
     [101, ['warning']],
     [99, []],
