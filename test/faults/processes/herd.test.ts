@@ -56,7 +56,7 @@ describe('50 scalers with a query each, after an outage', () => {
     await waitFor(
       async () =>
         (await service.metrics('promscaler_metric_value{').catch(() => [])).length === SCALERS || undefined,
-      { what: 'a value of each' },
+      { what: 'a value of each', seconds: 180 },
     );
   });
 
