@@ -1,5 +1,5 @@
 import { Component } from 'preact';
-import type { ComponentChildren, VNode } from 'preact';
+import type { ComponentChildren, JSX, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
 import { formatAge, formatShort } from '../format/short-times.js';
@@ -24,6 +24,16 @@ interface ScalerRowProps {
   readonly newsAt: string | null;
 }
 
+/** Returns the attributes of a row of the table at its position. The header is row 1. */
+export function placeOf(index: number, rowHeight: number): JSX.HTMLAttributes<HTMLDivElement> {
+  return {
+    role: 'row',
+    'aria-rowindex': index + 2,
+    'data-index': index,
+    style: { top: `${index * rowHeight}px` },
+  };
+}
+
 /** Shows one scaler. It renders only if something has changed, because scrolling renders many rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
@@ -40,14 +50,7 @@ export class ScalerRow extends Component<ScalerRowProps> {
 
   override render({ row, index, rowHeight, nowMs, newsAt, columns }: ScalerRowProps): VNode {
     return (
-      <div
-        class="scaler-row"
-        role="row"
-        // The header is row 1.
-        aria-rowindex={index + 2}
-        data-index={index}
-        style={{ top: `${index * rowHeight}px` }}
-      >
+      <div class="scaler-row" {...placeOf(index, rowHeight)}>
         {newsAt === null ? null : <span key={newsAt} class="news" />}
         <NameCell row={row} />
         <StateCell row={row} />

@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.jsx';
 import { useScrollMemory } from '../ui/scroll-memory.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
-import { ScalerRow } from './scaler-row.jsx';
+import { placeOf, ScalerRow } from './scaler-row.jsx';
 import { isLargestFirst, lineKey } from './selection.js';
 import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';
 import { useVirtualRows } from './use-virtual-rows.js';
@@ -160,13 +160,7 @@ function SectionRow({ section, index, rowHeight, cells, selection, onChange }: S
   const style = severity === null ? null : SEVERITY_STYLES[severity];
   const { closed } = selection;
   return (
-    <div
-      class="section-row"
-      role="row"
-      aria-rowindex={index + 2}
-      data-index={index}
-      style={{ top: `${index * rowHeight}px` }}
-    >
+    <div class="section-row" {...placeOf(index, rowHeight)}>
       <div role="cell" aria-colspan={cells}>
         <button
           type="button"
