@@ -44,17 +44,7 @@ export function showService(parts: ServicePageParts): RequestHandler {
     });
     const own = await viewOwn(request);
     const others = new Map(await Promise.all(answers));
-    // A standby has no queries and no rounds.
-    const [leader = null] = api.isLeading() ? [] : others.values();
-    const { dataSources, rounds } = leader ?? own;
-    const all = [own, ...others.values()].flatMap((one) => one?.dataSources ?? []);
-    const counted = dataSources.map((source) => ({
-      ...source,
-      dependents: all
-        .filter(({ name }) => name === source.name)
-        .reduce((sum, { dependents }) => sum + (dependents ?? 0), 0),
-    }));
-    return mergeServices({ ...own, dataSources: counted, rounds }, others);
+    return mergeServices(own, others, { isLeading: api.isLeading() });
   };
   return (request, response, next) => {
     const peers = isForwarded(request) ? [] : (fleet?.peers() ?? []);

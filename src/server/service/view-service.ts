@@ -101,15 +101,29 @@ function viewServiceProblems(
   });
 }
 
+type PeerStatus = Pick<ServiceStatus, 'replicas' | 'conflicts' | 'lastOutcomes' | 'dataSources' | 'rounds'>;
+
 /** Merges the states of other replicas; null: the replica did not answer. */
 export function mergeServices(
   own: ServiceStatus,
-  others: ReadonlyMap<string, Pick<ServiceStatus, 'replicas' | 'conflicts' | 'lastOutcomes'> | null>,
+  others: ReadonlyMap<string, PeerStatus | null>,
+  { isLeading }: { readonly isLeading: boolean },
 ): ServiceStatus {
   const answers = [...others.values()].filter((answer) => answer !== null);
+  // A standby has no queries and no rounds.
+  const [leader = null] = isLeading ? [] : others.values();
+  const { dataSources, rounds } = leader ?? own;
+  const sources = [own, ...answers].flatMap((answer) => answer.dataSources);
   const outcomes = [own, ...answers].flatMap(({ lastOutcomes: last }) => last);
   return {
     ...own,
+    dataSources: dataSources.map((source) => ({
+      ...source,
+      dependents: sources
+        .filter(({ name }) => name === source.name)
+        .reduce((sum, { dependents }) => sum + (dependents ?? 0), 0),
+    })),
+    rounds,
     replicas: [
       ...own.replicas,
       ...[...others].map(([identity, answer]) => ({

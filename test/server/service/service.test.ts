@@ -222,6 +222,8 @@ describe('the state of the service', () => {
       replicas: [{ identity: 'promscaler-1', scalers: 7, isReachable: true }],
       conflicts: [{ namespace: 'shop', name: 'b', message: 'kubectl' }],
       lastOutcomes: [change('b', '2026-01-01T00:00:20Z'), change('c', '2026-01-01T00:00:05.500Z')],
+      dataSources: own.dataSources.map((source) => ({ ...source, dependents: 7 })),
+      rounds: own.rounds,
     };
 
     const merged = mergeServices(
@@ -230,6 +232,7 @@ describe('the state of the service', () => {
         ['promscaler-1', other],
         ['promscaler-2', null],
       ]),
+      { isLeading: true },
     );
 
     expect(merged.replicas).toEqual([
@@ -239,5 +242,9 @@ describe('the state of the service', () => {
     ]);
     expect(merged.conflicts.map(({ name }) => name)).toEqual(['b']);
     expect(merged.lastOutcomes.map(({ name }) => name)).toEqual(['b', 'a', 'c']);
+    expect(merged.dataSources.map(({ dependents }) => dependents)).toEqual(
+      own.dataSources.map(({ dependents = 0 }) => dependents + 7),
+    );
+    expect(merged.dataSources.length).toBeGreaterThan(0);
   });
 });
