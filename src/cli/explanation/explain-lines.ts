@@ -1,4 +1,4 @@
-import { proposeAll } from '../../decision/proposals/propose.js';
+import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -9,12 +9,13 @@ import { alignColumns } from '../output/lines.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 
 export function explainLines(explanation: Explanation): readonly string[] {
+  const metrics = proposeAll(explanation.snapshot);
   return [
     ...headLines(explanation),
     '',
-    ...allMetricLines(explanation),
+    ...allMetricLines(explanation, metrics),
     '',
-    ...activationLines(explanation),
+    ...activationLines(explanation, metrics),
     ...limitLines(explanation.decision),
     '',
     ...restrictionLines(explanation),
@@ -103,9 +104,12 @@ function heldBack(status: ExplainedStatus | null, isKept: boolean): ReportedCond
 /** The reason of a pause with `replicas`. The group is the effect on the replicas. */
 const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
-function allMetricLines({ snapshot, decision }: Explanation): readonly string[] {
+function allMetricLines(
+  { snapshot, decision }: Explanation,
+  metrics: readonly JudgedMetric[],
+): readonly string[] {
   if (decision.metrics.length === 0) return ['Metrics: none evaluated'];
-  return ['Metrics', ...proposeAll(snapshot).flatMap((metric) => metricLines(metric, snapshot))];
+  return ['Metrics', ...metrics.flatMap((metric) => metricLines(metric, snapshot))];
 }
 
 function conditionLines({ decision, status, now }: Explanation): readonly string[] {

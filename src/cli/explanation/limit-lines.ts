@@ -1,5 +1,5 @@
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
-import { proposeAll } from '../../decision/proposals/propose.js';
+import type { JudgedMetric } from '../../decision/proposals/propose.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
 import { pickProposal } from '../../decision/proposals/pick.js';
@@ -30,11 +30,13 @@ export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Dec
 }
 
 /** Returns how activation changed the largest proposal, and why; empty: the document has none. */
-export function activationLines({ snapshot, decision }: Explanation): readonly string[] {
+export function activationLines(
+  { snapshot, decision }: Explanation,
+  metrics: readonly JudgedMetric[],
+): readonly string[] {
   const activation = decision.metrics.length === 0 ? null : readActivation(snapshot);
   if (activation === null) return [];
   const { isActive, inactiveSince, why } = activation;
-  const metrics = proposeAll(snapshot);
   const pick = pickProposal(snapshot.target.specReplicas === 0 ? withoutPodMetrics(metrics) : metrics);
   const isApplied = decision.limits.every(({ limit }) => limit !== 'untrusted_metric');
   if (pick.replicas === null || !isApplied)
