@@ -4,7 +4,7 @@ const SHARE = 5;
 
 /**
  * Returns the parameters of a property with random input. `npm test` must not fail by chance: it tries a fifth of the
- * cases, with a fixed seed. `npm run fuzz` tries all of them, with a seed of its own.
+ * cases, with a fixed seed. `npm run fuzz` tries all of them, with a new seed.
  */
 export function randomRuns(
   fixedSeed: number,

@@ -86,7 +86,7 @@ export function parseQueue(text: string): QueueSettings | string {
   return problems[0] ?? { mostDepth, timeoutSeconds };
 }
 
-/** Returns null for a text that is no number above 0 and below 1e15. */
+/** Returns null if the string is not a number above 0 and below 1e15. */
 export function positiveNumber(text: string): number | null {
   const value = /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;

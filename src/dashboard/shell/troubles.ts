@@ -8,7 +8,7 @@ export interface Trouble {
   readonly text: string;
 }
 
-/** A round that is so many periods late, plus 30 s for the age of the answer, is overdue. */
+/** A round is overdue if it is late by this number of periods, plus 30 s for the age of the answer. */
 const OVERDUE_PERIODS = 3;
 
 /**

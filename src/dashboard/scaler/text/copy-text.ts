@@ -1,5 +1,5 @@
 /**
- * Copies a text, or selects the element that shows it, and returns what happened. Browsers provide the clipboard only
+ * Copies a string, or selects the element that shows it, and returns what happened. Browsers provide the clipboard only
  * to pages with HTTPS or on localhost.
  */
 export async function copyText(text: string, shown: HTMLElement | null): Promise<string> {
