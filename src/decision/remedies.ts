@@ -1,3 +1,4 @@
+import { isPlainObject, valueAt } from '../scaler/plain-json.js';
 import { quoteForShell } from '../units/quote-for-shell.js';
 import type { StateName } from './state.js';
 
@@ -34,7 +35,7 @@ export interface TroubledScaler {
 }
 
 /**
- * Returns what a person can do about the state of a scaler, the best first; empty: the state needs nobody. A command
+ * Returns what a person can do about the state of a scaler, the best first; empty: the state needs no action. A command
  * contains only what the document and the state say, and none of them changes anything before it is run.
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
@@ -44,7 +45,7 @@ export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
 
 type Find = (scaler: TroubledScaler) => readonly Remedy[];
 
-/** States that end by themselves, or that need nobody, have no remedy. */
+/** States that end automatically, or that need no action, have no remedy. */
 const REMEDIES: Partial<Record<StateName, Find>> = {
   Invalid: fixDocument,
   Rejected: fixDocument,
@@ -85,7 +86,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
       : [raiseMaximum(scaler)],
   Paused: endPause,
   DryRun: (scaler) => [
-    objectOf(scaler.document['spec'])['dryRun'] === true
+    valueAt(scaler.document, ['spec', 'dryRun']) === true
       ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
       : { text: 'Start the service without --dry-run to carry the decisions out', command: null },
   ],
@@ -170,11 +171,10 @@ function tryQueries({ metrics, document }: TroubledScaler): readonly Remedy[] {
 /** Metrics of resources have no query in the document. */
 function queriesIn(document: TroubledScaler['document']): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const metrics = objectOf(document['spec'])['metrics'];
+  const metrics = valueAt(document, ['spec', 'metrics']);
   for (const metric of Array.isArray(metrics) ? metrics : []) {
-    for (const source of Object.values(objectOf(metric))) {
-      const { metric: about, query } = objectOf(source);
-      const { name } = objectOf(about);
+    for (const source of Object.values(isPlainObject(metric) ? metric : {})) {
+      const [name, query] = [valueAt(source, ['metric', 'name']), valueAt(source, ['query'])];
       if (typeof name === 'string' && typeof query === 'string') found.set(name, query);
     }
   }
@@ -184,7 +184,7 @@ function queriesIn(document: TroubledScaler['document']): ReadonlyMap<string, st
 /** A schedule or `maxReplicasFrom` may set the maximum in effect: then the document's own is another number. */
 function raiseMaximum(scaler: TroubledScaler): Remedy {
   const { maxReplicas, recommendedReplicas } = scaler;
-  const own = objectOf(scaler.document['spec'])['maxReplicas'];
+  const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
   if (maxReplicas === null || recommendedReplicas === null || own !== maxReplicas)
     return {
       text: `Raise the maximum of ${maxReplicas ?? 'the schedule'}: a schedule or maxReplicasFrom sets it`,
@@ -194,7 +194,7 @@ function raiseMaximum(scaler: TroubledScaler): Remedy {
   return patch(scaler, text, 'maxReplicas', recommendedReplicas);
 }
 
-/** An object is patched; a file belongs to whoever keeps it. */
+/** An object is patched; a file is edited by its owner. */
 function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
   if (scaler.generation === null)
     return { text: `${text}. Set it in the file`, command: `${field}: ${value}` };
@@ -230,8 +230,4 @@ function plainKind(kind: string): string {
 
 function kubectl(namespace: string, verb: string, ...words: readonly string[]): string {
   return ['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' ');
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

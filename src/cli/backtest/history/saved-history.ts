@@ -4,6 +4,7 @@ import { readBoundedText } from '../../../files/read-bounded.js';
 import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify.js';
 import type { RangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
 import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../../units/time.js';
 import type { OutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
@@ -80,7 +81,8 @@ function parseHistory(text: string): SavedHistory | string {
   } catch {
     return 'is not JSON';
   }
-  if (!isObject(parsed) || parsed['format'] !== FORMAT) return `is not a saved history of format ${FORMAT}`;
+  if (!isPlainObject(parsed) || parsed['format'] !== FORMAT)
+    return `is not a saved history of format ${FORMAT}`;
   const { from, to, stepSeconds, warmUpSeconds = 0, sources, answers } = parsed;
   const start = typeof from === 'string' ? parseInstant(from) : null;
   const end = typeof to === 'string' ? parseInstant(to) : null;
@@ -89,14 +91,10 @@ function parseHistory(text: string): SavedHistory | string {
   if (!isWarmUp(warmUpSeconds, stepSeconds)) return 'has no valid warmUpSeconds';
   const seconds = secondsBetween(start, end);
   if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'has too long a time';
-  if (!isObject(sources)) return 'has no sources';
+  if (!isPlainObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';
   return { start, end, stepSeconds, warmUpSeconds, sources: sources as SavedHistory['sources'], answers };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isStep(value: unknown): value is number {
@@ -108,18 +106,18 @@ function isWarmUp(value: unknown, stepSeconds: number): value is number {
 }
 
 function isSource(value: unknown): boolean {
-  if (!isObject(value)) return false;
+  if (!isPlainObject(value)) return false;
   const { scrapeIntervalSeconds, resourceWindowSeconds, resourceWindows = {} } = value;
   const { resourceQueries, onceQueries = {} } = value;
   const isTexts = [resourceQueries, onceQueries].every(
-    (queries) => isObject(queries) && Object.values(queries).every((query) => typeof query === 'string'),
+    (queries) => isPlainObject(queries) && Object.values(queries).every((query) => typeof query === 'string'),
   );
-  const isSteps = isObject(resourceWindows) && Object.values(resourceWindows).every(isStep);
+  const isSteps = isPlainObject(resourceWindows) && Object.values(resourceWindows).every(isStep);
   return isStep(scrapeIntervalSeconds) && isStep(resourceWindowSeconds) && isTexts && isSteps;
 }
 
 function isAnswer(value: unknown): value is SavedAnswer {
-  if (!isObject(value)) return false;
+  if (!isPlainObject(value)) return false;
   const { source, query, stepSeconds, start, end, series } = value;
   const isNamed = typeof source === 'string' && typeof query === 'string';
   return (

@@ -1,3 +1,4 @@
+import { isPlainObject, type PlainObject } from '../../../scaler/plain-json.js';
 import type { SpecInput } from '../../../scaler/schema/document-schema.js';
 import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
 import type { PresetValues } from '../../../scaler/schema/presets.js';
@@ -11,11 +12,9 @@ export interface EffectiveField {
   readonly isWritten: boolean;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Returns the written scalar fields in their order, then the defaults that are in effect. */
-export function listEffectiveFields(document: Json): readonly EffectiveField[] {
-  const spec = isObject(document['spec']) ? document['spec'] : {};
+export function listEffectiveFields(document: PlainObject): readonly EffectiveField[] {
+  const spec = isPlainObject(document['spec']) ? document['spec'] : {};
   const written = flatten(spec, '');
   const paths = new Set(written.map(({ path }) => path));
   const defaults = [...defaultsInEffect(spec)].filter(([path]) => !paths.has(path));
@@ -25,7 +24,7 @@ export function listEffectiveFields(document: Json): readonly EffectiveField[] {
 type Default = string | number | boolean | undefined;
 
 /** Returns the defaults that apply next to the written fields, by path below `spec`, without those of items of lists. */
-export function defaultsInEffect(spec: Json): ReadonlyMap<string, string> {
+export function defaultsInEffect(spec: PlainObject): ReadonlyMap<string, string> {
   const preset = spec['preset'];
   const name = preset === 'chpa' || preset === 'hpa-1.11' ? preset : BUILT_IN.preset;
   const values: PresetValues = PRESETS[name];
@@ -77,7 +76,7 @@ export function defaultsInEffect(spec: Json): ReadonlyMap<string, string> {
   };
   const found = new Map<string, string>();
   for (const [top, value] of Object.entries(defaults)) {
-    if (!isObject(value)) {
+    if (!isPlainObject(value)) {
       if (value !== undefined) found.set(top, String(value));
       // A default within an object applies only if the object is written.
     } else if (top === 'scaleTargetRef' || spec[top] !== undefined)
@@ -92,7 +91,7 @@ function isSet(value: unknown): boolean {
 }
 
 /** With `behavior`, the limit applies only if the document or its preset sets one of its fields. */
-function hasScaleUpLimit(spec: Json, values: PresetValues): boolean {
+function hasScaleUpLimit(spec: PlainObject, values: PresetValues): boolean {
   const isSet = [spec['scaleUpLimitFactor'], spec['scaleUpLimitMinimum']].some(
     (value) => value !== undefined,
   );
@@ -103,7 +102,7 @@ function hasScaleUpLimit(spec: Json, values: PresetValues): boolean {
 function flatten(value: unknown, path: string): readonly EffectiveField[] {
   if (Array.isArray(value))
     return value.flatMap((item: unknown, index) => flatten(item, `${path}[${index}]`));
-  if (isObject(value))
+  if (isPlainObject(value))
     return Object.entries(value).flatMap(([key, member]) =>
       flatten(member, path === '' ? key : `${path}.${key}`),
     );
@@ -115,8 +114,4 @@ function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean'
     ? String(value)
     : JSON.stringify(value ?? null);
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

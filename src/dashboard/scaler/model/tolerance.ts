@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../../scaler/plain-json.js';
 import { milliToNumber, parseQuantity } from '../../../units/quantity.js';
 
 /** Tolerances as fractions of the target. */
@@ -37,11 +38,7 @@ function readTolerance(value: unknown): number | null {
 }
 
 function memberOf(value: unknown, key: string): Readonly<Record<string, unknown>> | null {
-  if (!isObject(value) || !Object.hasOwn(value, key)) return null;
+  if (!isPlainObject(value) || !Object.hasOwn(value, key)) return null;
   const member = value[key];
-  return isObject(member) ? member : null;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isPlainObject(member) ? member : null;
 }
