@@ -1,5 +1,5 @@
 import { Component } from 'preact';
-import type { ComponentChildren, JSX, VNode } from 'preact';
+import type { ComponentChildren, HTMLAttributes, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
 import { formatAge, formatShort } from '../format/short-times.js';
@@ -25,7 +25,10 @@ interface ScalerRowProps {
 }
 
 /** Returns the attributes of a row of the table at its position. The header is row 1. */
-export function placeOf(index: number, rowHeight: number): JSX.HTMLAttributes<HTMLDivElement> {
+export function placeOf(
+  index: number,
+  rowHeight: number,
+): HTMLAttributes<HTMLDivElement> & { readonly 'data-index': number } {
   return {
     role: 'row',
     'aria-rowindex': index + 2,
