@@ -45,6 +45,15 @@ export const metricResultSchema = z
     partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
+    fallback: z
+      .object({
+        mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']),
+        replicas: count,
+        since: time.describe('Since when the metric has had no value.'),
+        error: z.string(),
+      })
+      .optional()
+      .describe('The fallback, if it is the proposal.'),
     capacity: z.number().optional().describe('The measured capacity of a pod, if it was the target.'),
     saturation: z
       .object({
@@ -81,17 +90,24 @@ const decisionFields = {
 
 export const pastDecisionSchema = z.object(decisionFields).describe('A decision without its state.');
 
+const recommendation = z.object({ at: time, replicas: count });
+
 export const stateSchema = z
   .object({
     lastScaleUp: time.nullable(),
     lastScaleDown: time.nullable(),
-    recommendations: z.array(z.object({ at: time, replicas: count })).optional(),
+    recommendations: z.array(recommendation).optional(),
+    downscaleProposals: z
+      .array(recommendation)
+      .optional()
+      .describe('Consecutive decisions that proposed fewer replicas, for downscaleConfirmation.'),
     scaleEvents: z.array(z.object({ at: time, change: z.int(), earliest: time.optional() })),
     holdScaleDownUntil: time.optional(),
     holdReason: z.string().optional(),
     failingSince: z.record(z.string(), time),
     zeroedBySelf: z.boolean(),
     inactiveSince: time.nullable(),
+    maxReplicasFrom: count.optional().describe('The last full value of maxReplicasFrom.'),
     saturation: z
       .object({
         since: time.nullable(),
@@ -165,6 +181,9 @@ export const snapshotSchema = z
     target: z.object({ specReplicas: count, statusReplicas: count }),
     pods: z.array(podSchema),
     samples: z.array(sampleSchema).describe('One sample for each metric of the document, in its order.'),
+    maxReplicasFrom: sampleSchema
+      .optional()
+      .describe('The answer to the query of maxReplicasFrom, in the form of an External metric.'),
     podStartSeconds: z.int().min(0).optional().describe('The time in which 95 % of the pods became ready.'),
     state: stateSchema,
   })
