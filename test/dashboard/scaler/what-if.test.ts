@@ -129,6 +129,63 @@ describe('decideWith', () => {
     expect(notes).toHaveLength(1);
   });
 
+  /** 4 replicas, at a rate of 40 with 120 that wait. */
+  const QUEUE = {
+    metric: { name: 'jobs' },
+    query: 'sum(rate(jobs[1m]))',
+    target: { averageValue: 10 },
+    backlog: { query: 'sum(waiting)', drainSeconds: 60 },
+    capacity: { query: 'max(capacity)' },
+    guard: 'up == 1',
+    freshness: { query: 'max(timestamp(jobs))', maxAgeSeconds: 60 },
+  };
+  const queueSnapshot = (external: object): SnapshotAnswer => ({
+    ...snapshotWith({ maxReplicas: 50, maxReplicasFrom: { query: 'sum(free)' } }, [{ external }]),
+    samples: [{ at: '2026-01-01T09:59:50Z', values: [40], backlog: 120, capacity: 8 }],
+    maxReplicasFrom: { at: '2026-01-01T09:59:50Z', values: [5] },
+  });
+
+  test.each([
+    ['backlog', { query: 'sum(other)', drainSeconds: 60 }],
+    ['capacity', { query: 'max(other)' }],
+    ['guard', 'up == 0'],
+    ['freshness', { query: 'max(other)', maxAgeSeconds: 60 }],
+    ['freshness', { query: 'max(timestamp(jobs))', maxAgeSeconds: 5 }],
+  ])('a changed or added %s has no answer, a removed one is not needed', (field, other) => {
+    const path = ['spec', 'metrics', 0, 'external', field];
+    const known = queueSnapshot(QUEUE);
+    const without = queueSnapshot({ ...QUEUE, [field]: undefined });
+    const proposalOf = (snapshot: SnapshotAnswer, value: unknown): unknown =>
+      decideWith(snapshot, withValue(snapshot.scaler, path, value)).decision?.metrics[0]?.proposal;
+
+    expect(proposalOf(known, other)).toBeNull();
+    expect(proposalOf(without, other)).toBeNull();
+    expect(proposalOf(known, undefined)).toEqual(expect.any(Number));
+  });
+
+  test('another query of saturation.served has no answer', () => {
+    const cpu = { name: 'cpu', target: { averageUtilization: 60 }, saturation: { served: { query: 'a' } } };
+    const snapshot = snapshotWith({ podStart: { seconds: 60 } }, [{ resource: cpu }]);
+    const path = ['spec', 'metrics', 0, 'resource', 'saturation', 'served', 'query'];
+
+    expect(
+      decideWith(snapshot, withValue(snapshot.scaler, path, 'b')).decision?.metrics[0]?.proposal,
+    ).toBeNull();
+  });
+
+  test('maxReplicasFrom keeps the answer to its own query; another one limits nothing and has a note', () => {
+    const snapshot = queueSnapshot(QUEUE);
+    const path = ['spec', 'maxReplicasFrom', 'query'];
+    const more = withValue(snapshot.scaler, ['spec', 'tolerance'], 0);
+    const other = decideWith(snapshot, withValue(snapshot.scaler, path, 'sum(other)'));
+
+    expect(decideWith(snapshot, more)).toMatchObject({ decision: { desiredReplicas: 5 }, notes: [] });
+    expect(other.decision?.desiredReplicas).toBe(6);
+    expect(other.notes).toEqual([
+      expect.stringMatching(/^maxReplicasFrom with another query limits nothing/),
+    ]);
+  });
+
   test('a longer window has a note, a shorter one has none', () => {
     const snapshot = snapshotWith({ downscaleStabilizationSeconds: 300 });
     const path = ['spec', 'downscaleStabilizationSeconds'];
@@ -231,7 +288,6 @@ describe('inputs', () => {
     /** Field, and why it has no input. */
     const textOnly = {
       'spec.scaleTargetRef': 'the snapshot has the replicas and pods of one target',
-      'spec.metrics': 'the snapshot has no answers to other queries; each written target has an input',
       'spec.maxReplicasFrom': 'the snapshot has no answer to another query',
       'spec.syncPeriodSeconds': 'changes the time of the next decision, not this one',
       'spec.dryRun': 'changes whether a decision is carried out, not the decision',
@@ -239,22 +295,50 @@ describe('inputs', () => {
       'spec.schedules': 'is a list of objects',
       'spec.podDeletionCost': 'changes which pods are deleted, not how many',
     };
-    const { scaler } = snapshotWith({});
+    /** The last name of a field of a metric, and why it has no input. */
+    const textOnlyOfMetrics = {
+      type: 'follows from the target that is written',
+      name: 'belongs to another metric',
+      container: 'belongs to another metric',
+      query: 'the snapshot has no answer to another query',
+      guard: 'the snapshot has no answer to another query',
+      source: 'the snapshot has no answer of another data source',
+      maxAgeSeconds: 'the snapshot has the answer after this check',
+      maxSampleAgeSeconds: 'the snapshot has the answer after this check',
+      onMissing: 'is a choice, not a number',
+      onNaN: 'is a choice, not a number',
+    };
+    const isTextOnlyOfMetric = (path: string): boolean =>
+      path.startsWith('spec.metrics[].') &&
+      (/\.(selector|describedObject)\b/.test(path) ||
+        Object.hasOwn(textOnlyOfMetrics, path.slice(path.lastIndexOf('.') + 1)));
+    const target = { averageUtilization: 60, averageValue: 1, value: 1 };
+    const flat = { targetAverageUtilization: 60, targetAverageValue: 1 };
+    const total = { target, activation: { above: 1 }, backlog: { drainSeconds: 60 } };
+    const { scaler } = snapshotWith({}, [
+      { resource: { ...flat, target, saturation: { factor: 2 } } },
+      { containerResource: { ...flat, target } },
+      { pods: { target } },
+      { object: total },
+      { external: total },
+    ]);
     const inputs = listFields(scaler, scaler).flatMap(({ fields }) =>
       fields.map(({ path }) => formatPath(path).replaceAll(/\[\d+\]/g, '[]')),
     );
-    const fields = schemaRows(documentJsonSchema()).filter(({ path }) => path.startsWith('spec.'));
+    const fields = schemaRows(documentJsonSchema()).filter(
+      ({ path, type }) =>
+        path.startsWith('spec.') && !(path.startsWith('spec.metrics') && ['object', 'list'].includes(type)),
+    );
 
     const isBelow = (path: string, other: string): boolean =>
       /^[.[]/.test(path.slice(other.length)) && path.startsWith(other);
     const missing = fields
       .map(({ path }) => path)
       .filter((path) => !inputs.some((input) => input === path || isBelow(input, path)))
-      .filter((path) => !Object.keys(textOnly).some((field) => field === path || isBelow(path, field)));
+      .filter((path) => !Object.keys(textOnly).some((field) => field === path || isBelow(path, field)))
+      .filter((path) => !isTextOnlyOfMetric(path));
     expect(missing).toEqual([]);
-    expect(
-      Object.keys(textOnly).filter((field) => field !== 'spec.metrics' && inputs.includes(field)),
-    ).toEqual([]);
+    expect(Object.keys(textOnly).filter((field) => inputs.includes(field))).toEqual([]);
   });
 
   test('the inputs of targets stay while they are empty', () => {

@@ -3,7 +3,7 @@ import type { Decision } from '../../../decision/result/decision.js';
 import { decisionToJson } from '../../../decision/result/write-json.js';
 import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
-import type { MetricSpec } from '../../../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import type { SnapshotAnswer } from '../../../api/answers.js';
 import type { PastDecision } from '../model/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
@@ -42,7 +42,10 @@ export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): Wha
   if (typeof given === 'string')
     return { decision: null, problems: [unreadable(given), ...shown], notes: [] };
   const samples = samplesFor(scaler.spec.metrics, given);
-  const made = decide({ ...given, scaler, samples });
+  const limited = isOtherCeiling(scaler, given)
+    ? { ...scaler, spec: { ...scaler.spec, maxReplicasFrom: null } }
+    : scaler;
+  const made = decide({ ...given, scaler: limited, samples });
   return {
     decision: toPast(made),
     problems: shown,
@@ -84,11 +87,33 @@ const NOT_QUERIED: Sample = {
   error: 'this snapshot has no answer to this query',
 };
 
+/** Returns whether the snapshot has no answer to the query of `maxReplicasFrom`, nor its last value. */
+function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
+  const { maxReplicasFrom } = spec;
+  return maxReplicasFrom !== null && !isSame(maxReplicasFrom, scaler.spec.maxReplicasFrom);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** A query next to that of the metric that is added or changed has no answer; one that is removed is not needed. */
 function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   if (a.type !== b.type || a.source !== b.source) return false;
+  const known = sideQueries(b);
+  if (sideQueries(a).some((query, index) => query !== undefined && !isSame(query, known[index])))
+    return false;
   if (a.type === 'Resource' || b.type === 'Resource') return a.name === b.name;
   if (a.type === 'ContainerResource' || b.type === 'ContainerResource') return a.identity === b.identity;
-  return a.query === b.query && JSON.stringify(a.selector) === JSON.stringify(b.selector);
+  return a.query === b.query && isSame(a.selector, b.selector);
+}
+
+/** Undefined: the metric has no such query. */
+function sideQueries(metric: MetricSpec): readonly unknown[] {
+  if (metric.type === 'Resource') return [metric.saturation?.servedQuery];
+  if (metric.type !== 'Object' && metric.type !== 'External') return [];
+  const { guard, freshness, backlog, capacityQuery } = metric;
+  return [guard ?? undefined, freshness ?? undefined, backlog?.query, capacityQuery];
 }
 
 function notesOn(
@@ -101,6 +126,9 @@ function notesOn(
       ? [
           'A metric with another query has no value here: the snapshot has only the answers to its own queries.',
         ]
+      : []),
+    ...(isOtherCeiling(scaler, given)
+      ? ['maxReplicasFrom with another query limits nothing here: the snapshot has no answer to it.']
       : []),
     ...(limits.some(({ limit }) => limit === 'stabilization' || limit === 'downscale_confirmation')
       ? ['The earlier recommendations within the window were made with the real document.']

@@ -116,6 +116,7 @@ function targetPaths(body: unknown): readonly (readonly string[])[] {
   const inTarget = members.map((member) => ['target', member]);
   const flat = [['targetAverageUtilization'], ['targetAverageValue']];
   const parts = [
+    ['activation', 'above'],
     ['backlog', 'drainSeconds'],
     ['saturation', 'factor'],
   ];
