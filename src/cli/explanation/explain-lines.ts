@@ -1,10 +1,13 @@
+import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
+import { podStartSeconds } from '../../decision/proposals/context.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
 import { activationLines, limitLines, restrictionLines } from './limit-lines.js';
-import { metricLines } from './metric-lines.js';
+import { metricLines, oneLine } from './metric-lines.js';
 import { alignColumns } from '../output/lines.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 
@@ -16,6 +19,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
     ...allMetricLines(explanation, metrics),
     '',
     ...activationLines(explanation, metrics),
+    ...capacityLines(explanation.snapshot),
     ...limitLines(explanation.decision),
     '',
     ...restrictionLines(explanation),
@@ -110,6 +114,35 @@ function allMetricLines(
 ): readonly string[] {
   if (decision.metrics.length === 0) return ['Metrics: none evaluated'];
   return ['Metrics', ...metrics.flatMap((metric) => metricLines(metric, snapshot))];
+}
+
+/** Returns what the target can have, and when; empty: the document does not use it. */
+function capacityLines(snapshot: Snapshot): readonly string[] {
+  const lines = [...ceilingLines(snapshot), ...podStartLines(snapshot)];
+  return lines.length === 0 ? [] : [...lines, ''];
+}
+
+/** Returns the ceiling of `maxReplicasFrom`, also if it limits nothing. */
+function ceilingLines(snapshot: Snapshot): readonly string[] {
+  const { maxReplicasFrom } = snapshot.scaler.spec;
+  if (maxReplicasFrom === null) return [];
+  const { query, source } = maxReplicasFrom;
+  const from = `${oneLine(query)}${source === 'default' ? '' : ` (source ${source})`}`;
+  const ceiling = ceilingOf(snapshot);
+  const why = ceiling === null ? whyNoCeiling(snapshot.maxReplicasFrom) : ceiling.error;
+  const value =
+    ceiling === null
+      ? 'none, only maxReplicas applies'
+      : `${ceiling.replicas}${ceiling.error === null ? '' : ', the last value'}`;
+  return [`Ceiling: ${value}, of ${from}${why === null ? '' : `: ${why}`}`];
+}
+
+function podStartLines(snapshot: Snapshot): readonly string[] {
+  const { podStart } = snapshot.scaler.spec;
+  if (podStart === null) return [];
+  const seconds = podStartSeconds(snapshot);
+  const origin = podStart.seconds === null ? 'in which 95 % of the pods became ready' : 'set by the document';
+  return [`Pod start: ${seconds === null ? 'not known yet' : `${seconds} s, ${origin}`}`];
 }
 
 function conditionLines({ decision, status, now }: Explanation): readonly string[] {

@@ -61,7 +61,7 @@ function partLines(spec: MetricSpec): readonly string[] {
   ];
 }
 
-function oneLine(query: string): string {
+export function oneLine(query: string): string {
   return query.replace(/\s+/g, ' ').trim();
 }
 

@@ -20,7 +20,7 @@ export function ceilingOf({
   state,
 }: Pick<Snapshot, 'scaler' | 'maxReplicasFrom' | 'state'>): Ceiling | null {
   if (scaler.spec.maxReplicasFrom === null) return null;
-  const error = whyUnusable(sample);
+  const error = whyNoCeiling(sample);
   if (error === null && sample?.form === 'values') {
     const sum = sample.values.reduce((total, value) => total + value, 0);
     return { replicas: Math.min(MAX_REPLICAS, Math.floor(sum)), error: null };
@@ -29,7 +29,8 @@ export function ceilingOf({
   return last === undefined ? null : { replicas: last, error };
 }
 
-function whyUnusable(sample: Snapshot['maxReplicasFrom']): string | null {
+/** Returns why an answer to the query is no ceiling; null: it is one. */
+export function whyNoCeiling(sample: Snapshot['maxReplicasFrom']): string | null {
   if (sample === undefined) return 'the query was not sent';
   if (sample.form === 'error') return sample.error;
   if (sample.values.length === 0) return 'no series';
