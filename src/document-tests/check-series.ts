@@ -1,8 +1,8 @@
 import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
-import type { MetricSpec } from '../scaler/spec.js';
+import type { MetricSpec, ScalerSpec } from '../scaler/spec.js';
 import type { MetricInput } from './document-test.js';
-import { parseSeries } from './parse-series.js';
+import { parseSeries, type Series } from './parse-series.js';
 import type { TestInput } from './test-schema.js';
 
 type SeriesInput = NonNullable<TestInput['series']>[number];
@@ -22,23 +22,42 @@ export function checkSeries(
       findings.push(found);
       return;
     }
-    const parsed = parseSeries(String(one.values));
+    const parsed = readValues(one.values, [...seriesPath, 'values']);
     const metric = metrics[found];
     const own = inputs[found];
     if (metric === undefined || own === undefined) return;
-    if ('error' in parsed) {
-      const at = [...seriesPath, 'values'];
-      const message = `${formatPath(at)} ${parsed.error}`;
-      findings.push({ ...finding('wrong-format', at, message), offset: parsed.offset });
+    if ('code' in parsed) {
+      findings.push(parsed);
       return;
     }
     const { pod = null, shared: isShared = false, part = null } = one;
-    const input = { pod, isShared, part, values: parsed.values };
+    const input = { pod, isShared, part, values: parsed };
     const problem = whyNot(metric, input, own);
     if (problem === null) own.push(input);
     else findings.push(finding('wrong-settings', seriesPath, `${formatPath(seriesPath)} ${problem}`));
   });
   return { inputs, findings };
+}
+
+/** Checks what the query of `maxReplicasFrom` returns. */
+export function checkCeiling(
+  text: TestInput['maxReplicasFrom'],
+  path: Path,
+  { maxReplicasFrom }: ScalerSpec,
+): { readonly values: Series | null; readonly findings: readonly Finding[] } {
+  if (text === undefined) return { values: null, findings: [] };
+  const parsed =
+    maxReplicasFrom === null
+      ? finding('wrong-settings', path, `${formatPath(path)} is set, but the document has no maxReplicasFrom`)
+      : readValues(text, path);
+  return 'code' in parsed ? { values: null, findings: [parsed] } : { values: parsed, findings: [] };
+}
+
+function readValues(text: string | number, path: Path): Series | Finding {
+  const parsed = parseSeries(String(text));
+  if ('values' in parsed) return parsed.values;
+  const message = `${formatPath(path)} ${parsed.error}`;
+  return { ...finding('wrong-format', path, message), offset: parsed.offset };
 }
 
 /** A metric is identified by its identity, or by `TYPE/IDENTITY` if two types have the same identity. */

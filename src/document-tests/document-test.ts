@@ -21,6 +21,8 @@ export interface DocumentTest {
   readonly carryOut: boolean;
   /** One entry for each metric of the document, in the same order. */
   readonly inputs: readonly (readonly MetricInput[])[];
+  /** What the query of `maxReplicasFrom` returns; null: nothing, only `maxReplicas` applies. */
+  readonly ceiling: Series | null;
   /** Null: all metrics have a series, or no value. */
   readonly load: TestLoad | null;
   /** In ascending order of rounds. */

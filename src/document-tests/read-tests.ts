@@ -14,7 +14,7 @@ import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { parseInstant } from '../units/time.js';
 import { checkExpectations } from './check-expectations.js';
 import { checkLoad } from './check-load.js';
-import { checkSeries } from './check-series.js';
+import { checkCeiling, checkSeries } from './check-series.js';
 import type { DocumentTest } from './document-test.js';
 import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
 
@@ -151,6 +151,7 @@ function completeTest(
   const start = test.start === undefined ? DEFAULT_START : parseInstant(test.start);
   const intervalSeconds = durationSeconds(test.interval ?? '1m') ?? DEFAULT_INTERVAL_SECONDS;
   const series = checkSeries(test.series ?? [], [...path, 'series'], spec.metrics);
+  const ceiling = checkCeiling(test.maxReplicasFrom, [...path, 'maxReplicasFrom'], spec);
   const isLoadChecked = test.load !== undefined && start !== null && intervalSeconds > 0;
   const loaded =
     test.load === undefined || !isLoadChecked
@@ -181,6 +182,7 @@ function completeTest(
       ? [finding('wrong-value', at('podStart'), `${formatPath(at('podStart'))} ${podStart}`)]
       : []),
     ...series.findings,
+    ...ceiling.findings,
     ...loaded.findings,
     ...expected.findings,
   ];
@@ -195,6 +197,7 @@ function completeTest(
     podStart,
     carryOut: test.carryOut ?? true,
     inputs: series.inputs,
+    ceiling: ceiling.values,
     load: loaded.load,
     expectations: expected.expectations,
   };

@@ -5,13 +5,13 @@ import { createWorkload } from '../backtest/simulation/workload.js';
 import { decide } from '../decision/decide.js';
 import type { Decision } from '../decision/result/decision.js';
 import { EMPTY_STATE } from '../decision/snapshot/snapshot.js';
-import type { State } from '../decision/snapshot/snapshot.js';
+import type { Snapshot, State } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Milli } from '../units/quantity.js';
-import { addSeconds } from '../units/time.js';
+import { addSeconds, type Instant } from '../units/time.js';
 import type { DocumentTest, Expectation, Failure, Mismatch, TestResult } from './document-test.js';
 import { SCRAPE_INTERVAL_SECONDS } from './check-load.js';
-import { sampleOf } from './sample-of.js';
+import { NO_SERIES, sampleOf } from './sample-of.js';
 import { MAX_PODS } from './test-schema.js';
 
 /**
@@ -53,7 +53,8 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       (metric, number) =>
         followed[followers.indexOf(metric)] ?? sampleOf(metric, inputs[number] ?? [], { index, now, pods }),
     );
-    const decision = decide({ scaler, now, ...observed, samples, state });
+    const ceiling = ceilingAt(test, index, now);
+    const decision = decide({ scaler, now, ...observed, ...ceiling, samples, state });
     for (const expectation of test.expectations) {
       if (expectation.roundSeconds !== seconds) continue;
       const mismatches = [
@@ -75,6 +76,19 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
     workload.scaleTo(desiredReplicas, now);
   }
   return { test, failures, error: null };
+}
+
+/** Returns the answer to the query of `maxReplicasFrom`. */
+function ceilingAt(
+  { ceiling }: DocumentTest,
+  index: number,
+  now: Instant,
+): Pick<Snapshot, 'maxReplicasFrom'> {
+  if (ceiling === null) return {};
+  const value = ceiling.at(index);
+  return {
+    maxReplicasFrom: value === null ? NO_SERIES : { form: 'values', at: now, values: [value], partial: null },
+  };
 }
 
 /** Compares with the queue until the round. */

@@ -50,7 +50,7 @@ function partsOf(
     : { ...ofBacklog, capacity };
 }
 
-const NO_SERIES = errorSample(
+export const NO_SERIES = errorSample(
   'missing',
   'no series has a value at this time; 80x10 repeats a value 10 times',
 );

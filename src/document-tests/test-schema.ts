@@ -11,14 +11,16 @@ const duration = z.union([z.string(), z.number()]).refine((value) => durationSec
 const count = z.int().min(0).max(MAX_PODS);
 const name = z.string().min(1).max(500);
 
+const seriesValues = z.union([z.string(), z.number()], {
+  error: 'must be a number, or values in the notation of promtool, such as 80 90x10',
+});
+
 const series = z.strictObject({
   metric: name,
   pod: name.optional(),
   shared: z.boolean().optional(),
   part: z.enum(['backlog', 'capacity']).optional(),
-  values: z.union([z.string(), z.number()], {
-    error: 'must be a number, or values in the notation of promtool, such as 80 90x10',
-  }),
+  values: seriesValues,
 });
 
 const expectation = z.strictObject({
@@ -48,6 +50,7 @@ const test = z.strictObject({
   podStart: z.union([z.string(), z.number()]).optional(),
   carryOut: z.boolean().optional(),
   series: z.array(series).max(1000).optional(),
+  maxReplicasFrom: seriesValues.optional(),
   load: load.optional(),
   expect: z.array(expectation).min(1).max(10_000),
 });

@@ -7,7 +7,7 @@ import {
   type Figures,
   type Scoring,
 } from '../figures/figures.js';
-import type { Load } from '../load/load.js';
+import { constantLoad, type Load } from '../load/load.js';
 import { podOrderOf, FleetError } from '../simulation/fleet.js';
 import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
 import type { PodStart, QueueSettings } from '../simulation/settings.js';
@@ -35,6 +35,8 @@ export interface Assumptions {
   readonly pricePerPodHour: number | null;
   /** Null: load above the capacity is lost. */
   readonly queue: QueueSettings | null;
+  /** What the query of `maxReplicasFrom` returns. Null: as recorded, and without a history nothing. */
+  readonly maxReplicasFrom: number | null;
   /** Identity of a metric -> what its query measures, valid for `parseMeasure`. Other metrics measure the load. */
   readonly measures: ReadonlyMap<string, string>;
 }
@@ -66,6 +68,8 @@ export interface WorkloadModel {
   readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
   /** The cpu limit of a pod. Default: none. */
   readonly cpuLimitOf?: (scaler: Scaler) => Milli;
+  /** What the query of `maxReplicasFrom` returns; null: nothing is known. Default: null. */
+  readonly ceilingOf?: (scaler: Scaler) => Load | null;
   /** When the first round is, and the replicas before it. Default: as in `runVariant`. */
   readonly startOf?: (
     scaler: Scaler,
@@ -109,6 +113,7 @@ function jobOf(
   const { demand, load, capacity, queue } = scoring;
   const built = workload.modelsOf(scaler);
   if ('error' in built) return built;
+  const ceiling = ceilingOf(scaler, { workload, assumptions });
   const input: RunInput = {
     start: demand.start,
     end: demand.end,
@@ -120,9 +125,19 @@ function jobOf(
     order: podOrderOf(scaler),
     ...(workload.cpuLimitOf === undefined ? {} : { cpuLimit: workload.cpuLimitOf(scaler) }),
     ...(queue === null ? {} : { queue: { ...queue, load, capacity } }),
+    ...(ceiling === null ? {} : { ceiling }),
     ...workload.startOf?.(scaler, demand.start),
   };
   return { scaler, input };
+}
+
+function ceilingOf(
+  scaler: Scaler,
+  { workload, assumptions }: Pick<Backtest, 'workload' | 'assumptions'>,
+): Load | null {
+  if (scaler.spec.maxReplicasFrom === null) return null;
+  const { maxReplicasFrom } = assumptions;
+  return maxReplicasFrom === null ? (workload.ceilingOf?.(scaler) ?? null) : constantLoad(maxReplicasFrom);
 }
 
 /**

@@ -26,6 +26,8 @@ export interface MetricHistory {
 /** The history of all documents of a report. */
 export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
+  /** What the query of `maxReplicasFrom` returned; null: the document has none, or the history has no value. */
+  readonly ceilingOf: (scaler: Scaler) => Load | null;
   /** Resource -> container -> mean request of a pod, in cores or bytes. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The recorded replicas since the start of the warm-up; empty: unknown. */
@@ -42,7 +44,7 @@ export interface History {
  * pods report as it is served; null: there is no queue.
  */
 export function historyWorkload(
-  { metricOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
+  { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
   {
     initialReplicas,
     measures,
@@ -62,6 +64,7 @@ export function historyWorkload(
       return { models };
     },
     requestsOf: (scaler) => requestsOf(scaler, requests),
+    ceilingOf,
     startOf: ({ spec }, start) => {
       const warmUpFrom = initialReplicas === null ? addSeconds(start, -warmUpSeconds) : start;
       const changes = spec.syncPeriodSeconds === syncPeriodSeconds ? replicas.slice(1) : [];

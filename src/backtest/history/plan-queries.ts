@@ -21,16 +21,18 @@ const LABEL_NAME = /^[A-Za-z_]\w*$/;
  * an Object or External metric. `query` must not contain variables.
  */
 export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): HistoryQuery {
-  if (metric.type === 'Object' || metric.type === 'External') {
-    const { selector } = metric;
-    const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
-    return { query: `sum${by(keysOf(selector))}(${vector}\n)`, labels: {}, selector };
-  }
+  if (metric.type === 'Object' || metric.type === 'External') return sumQuery(query, metric.selector);
   const selector = metric.type === 'Pods' ? metric.selector : [];
   const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
   const labels = { [TARGET_LABEL]: 'yes', ...container };
   const keys = [...Object.keys(labels), ...keysOf(selector)];
   return { query: `sum${by(keys)}(${marked(scaler, query)})`, labels, selector };
+}
+
+/** Returns the query for the sum of the series that match the selector. `query` must not contain variables. */
+export function sumQuery(query: string, selector: LabelSelector = []): HistoryQuery {
+  const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
+  return { query: `sum${by(keysOf(selector))}(${vector}\n)`, labels: {}, selector };
 }
 
 /** Returns the query for the number of pods for which a per-pod metric has values. */

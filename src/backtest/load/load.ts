@@ -97,6 +97,14 @@ export function createLoad(
   };
 }
 
+/** Returns a load that has the same value at all times. */
+export function constantLoad(value: number): Load {
+  return createLoad(Float64Array.of(-LONGEST_MS), Float64Array.of(value), instantFromMs(LONGEST_MS));
+}
+
+/** The times of JavaScript end there. */
+const LONGEST_MS = 8.64e15;
+
 /** Returns the area and the known milliseconds before each point. */
 function integrate(
   times: Float64Array,

@@ -68,7 +68,7 @@ interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
   readonly queue: Queue | null;
 }
 
-const NO_DATA = 'the history has no value here';
+export const NO_DATA = 'the history has no value here';
 
 /**
  * Returns the answer that the query of a metric would have given. The newest raw sample is half a scrape interval old,

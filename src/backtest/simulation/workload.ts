@@ -1,11 +1,13 @@
+import { errorSample } from '../../decision/snapshot/judge-sample.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { earliest, type Instant, latest } from '../../units/time.js';
+import type { Load } from '../load/load.js';
 import type { CountStep } from './count-steps.js';
 import { createFleet, type PodOrder } from './fleet.js';
 import { createQueue, type Queue, type QueueInput } from './queue.js';
-import { createShareCurve, type MetricModel, type ShareCurve, takeSample } from './samples.js';
+import { createShareCurve, type MetricModel, NO_DATA, type ShareCurve, takeSample } from './samples.js';
 import type { PodStart } from './settings.js';
 
 /** A load, the pods that carry it, and what is measured. */
@@ -20,6 +22,8 @@ export interface WorkloadInput {
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** Of each pod; only `saturation` reads it. Default: none. */
   readonly cpuLimit?: Milli;
+  /** What the query of `maxReplicasFrom` returns; a gap is no answer. Default: the query is not sent. */
+  readonly ceiling?: Load;
   /** How pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
   /** Where load waits that the ready pods cannot serve at once. Default: none, the load is lost. */
@@ -41,7 +45,9 @@ export interface Workload {
   readonly ready: readonly CountStep[];
   /** Carries the load until `now`. Pods become ready on the way. */
   readonly advanceTo: (now: Instant) => void;
-  readonly observe: (now: Instant) => Pick<Snapshot, 'target' | 'pods' | 'samples' | 'podStartSeconds'>;
+  readonly observe: (
+    now: Instant,
+  ) => Pick<Snapshot, 'target' | 'pods' | 'samples' | 'maxReplicasFrom' | 'podStartSeconds'>;
   readonly scaleTo: (count: number, now: Instant) => void;
   /** Null: load does not wait. */
   readonly queue: Queue | null;
@@ -102,13 +108,24 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
         return takeSample(metric, model, { now, pods, shares, ready, scrapeIntervalSeconds, queue });
       });
       const target = { specReplicas: fleet.replicas(), statusReplicas: pods.length };
-      return { target, pods, samples, ...podStart };
+      return { target, pods, samples, ...ceilingAt(input, now), ...podStart };
     },
     scaleTo: (count, now) => {
       if (count !== fleet.replicas()) fleet.scaleTo(count, now);
       note(now);
     },
     queue,
+  };
+}
+
+function ceilingAt({ ceiling }: WorkloadInput, now: Instant): Pick<Snapshot, 'maxReplicasFrom'> {
+  if (ceiling === undefined) return {};
+  const value = ceiling.at(now);
+  return {
+    maxReplicasFrom:
+      value === null
+        ? errorSample('missing', NO_DATA)
+        : { form: 'values', at: now, values: [value], partial: null },
   };
 }
 

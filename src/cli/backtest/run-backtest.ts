@@ -37,6 +37,7 @@ import {
   checkDemand,
   checkRounds,
   describeAssumptions,
+  hasCeiling,
   leftOutLines,
   unscoredLines,
   openTrace,
@@ -203,7 +204,7 @@ async function openInput(
   const workload = traceWorkload(load, known);
   const lines = [
     ...describeAssumptions(known, variants, { hasConfig: config !== null }),
-    ...leftOutLines(variants),
+    ...leftOutLines(variants, known),
     'nothing is known of the time before the first line: windows are empty at the start',
     ...unscoredLines(scoring.demand),
   ];
@@ -224,6 +225,7 @@ function readAssumptions(
       variants.flatMap(({ scaler }) => scaler.spec.metrics),
     ),
     usageAtCapacityPercent: parsePositive('--usage-at-capacity', options.usageAtCapacity),
+    maxReplicasFrom: readCeiling(options, variants),
     initialReplicas:
       options.initialReplicas === undefined
         ? null
@@ -232,6 +234,16 @@ function readAssumptions(
     scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds,
     resourceWindowSeconds: source?.resourceWindowSeconds ?? SERVICE_DEFAULTS.resourceWindowSeconds,
   };
+}
+
+function readCeiling(
+  { maxReplicasFrom: text }: BacktestOptions,
+  variants: readonly Variant[],
+): number | null {
+  if (text === undefined) return null;
+  if (!variants.some(hasCeiling))
+    throw new CommandError('--max-replicas-from: no document has maxReplicasFrom', 2);
+  return parseCount('--max-replicas-from', text);
 }
 
 async function readVariants(

@@ -177,6 +177,10 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       collect,
     )
     .option(
+      '--max-replicas-from <count>',
+      'What the query of maxReplicasFrom returns (default: as recorded; a load trace has no value)',
+    )
+    .option(
       '--initial-replicas <count>',
       'Replicas at the start (default: as recorded, or as many as the load needs)',
     )

@@ -7,6 +7,7 @@ export const ASSUMPTIONS: Assumptions = {
   scrapeIntervalSeconds: 15,
   resourceWindowSeconds: 60,
   usageAtCapacityPercent: 100,
+  maxReplicasFrom: null,
   initialReplicas: null,
   pricePerPodHour: null,
   queue: null,

@@ -15,7 +15,13 @@ import { withPrometheusUrl } from '../../input/with-prometheus-url.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { openOutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { describeAssumptions, unscoredLines, usesCpu, type BacktestInput } from '../input/backtest-input.js';
+import {
+  describeAssumptions,
+  hasCeiling,
+  unscoredLines,
+  usesCpu,
+  type BacktestInput,
+} from '../input/backtest-input.js';
 import type { HistoryOptions } from '../input/options.js';
 import type { Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
@@ -84,7 +90,9 @@ async function openServersOf(
     scalers: variants.map(({ scaler }) => scaler),
   });
   const { cache = true, saveHistory } = options;
-  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.map((metric) => metric.source));
+  const names = variants.flatMap(({ scaler }) =>
+    [...scaler.spec.metrics, scaler.spec.maxReplicasFrom].flatMap((queried) => queried?.source ?? []),
+  );
   const settings = { names, hasCache: cache, isSaved: saveHistory !== undefined };
   return { sources: await openServers(prometheus, settings, io), range };
 }
@@ -196,6 +204,9 @@ function historyLines(
     warmUpLine(variants, warmUpSeconds, assumptions.initialReplicas !== null),
     'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
+    ...(assumptions.maxReplicasFrom === null && variants.some(hasCeiling)
+      ? ['maxReplicasFrom is what its query returned (--max-replicas-from)']
+      : []),
     ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),
     ...(hasZero ? ['onMissing: zero applies where the replicas were recorded'] : []),
     ...(ran === null

@@ -17,15 +17,18 @@ import {
   podStartQueries,
   readyQuery,
   replicasQueries,
+  sumQuery,
   totalQuery,
   windowOfQuery,
 } from '../../../backtest/history/plan-queries.js';
 import { recordedRun } from '../../../backtest/history/recorded-run.js';
+import type { Load } from '../../../backtest/load/load.js';
 import type { CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Run } from '../../../backtest/simulation/run-variant.js';
 import { CONTAINER, spanOfRate } from '../../../backtest/simulation/samples.js';
 import { isOfResource, resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
+import { ceilingQuery } from '../../../prometheus/queries/scaler-queries.js';
 import { isDifference, isRate } from '../../../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../units/time.js';
@@ -71,7 +74,7 @@ export async function readHistory(
   const loadMetric = scaler?.spec.metrics.find(isCpu) ?? scaler?.spec.metrics.find((one) => !isMemory(one));
   if (scaler === undefined || loadMetric === undefined)
     throw new CommandError('the document has no metric that depends on the load; a back-test needs one');
-  const fetching = sourceOf(loadMetric, settings);
+  const fetching = sourceOf(`metric ${loadMetric.identity}`, loadMetric, settings);
   const facts = await readFacts(scaler, settings, fetching);
   const saturationOf = (metric: MetricSpec): number | null =>
     metric === loadMetric || (isCpu(metric) && isCpu(loadMetric))
@@ -85,6 +88,11 @@ export async function readHistory(
       if (read.has(key)) continue;
       read.set(key, readMetric(each, metric, { settings, facts, saturationOf, warnings }));
     }
+  const ceilings = new Map(
+    await Promise.all(
+      scalers.map(async (each) => [each, await readCeiling(each, { settings, warnings })] as const),
+    ),
+  );
   const entries = await Promise.all([...read].map(async ([key, history]) => [key, await history] as const));
   const known = new Map(
     entries.flatMap(([key, history]) => (history === null ? [] : [[key, history] as const])),
@@ -102,6 +110,7 @@ export async function readHistory(
     warnings,
     history: {
       metricOf: (each, metric) => known.get(keyOf(each, metric)) ?? null,
+      ceilingOf: (each) => ceilings.get(each) ?? null,
       requests: facts.requests,
       replicas: facts.allReplicas,
       warmUpSeconds: settings.range.warmUpSeconds,
@@ -191,7 +200,7 @@ async function readMetric(
   },
 ): Promise<MetricHistory | null> {
   const { settings, facts, saturationOf, warnings } = given;
-  const fetching = sourceOf(metric, settings);
+  const fetching = sourceOf(`metric ${metric.identity}`, metric, settings);
   const { query, warning } = await historyQuery(metric, scaler, { range: settings.range, fetching });
   if (warning !== null) warnings.push(warning);
   const what = `metric ${metric.identity}`;
@@ -231,12 +240,29 @@ function capacityOf(
   return cpuLimit ?? (cpuRequest === null ? null : (cpuRequest * usageAtCapacityPercent) / 100);
 }
 
-function sourceOf(metric: MetricSpec, { sources }: HistorySettings): Fetching {
-  const fetching = sources.get(metric.source);
+/** Reads what the query of `maxReplicasFrom` returned. */
+async function readCeiling(
+  scaler: Scaler,
+  { settings, warnings }: { readonly settings: HistorySettings; readonly warnings: string[] },
+): Promise<Load | null> {
+  const { maxReplicasFrom } = scaler.spec;
+  if (maxReplicasFrom === null) return null;
+  const query = sumQuery(ceilingQuery(maxReplicasFrom, scaler));
+  const fetching = sourceOf('maxReplicasFrom', maxReplicasFrom, settings);
+  const column = await readColumn('maxReplicasFrom', query, settings.range, fetching);
+  if (describeGaps(column) !== undefined) return loadOfColumn(column, 0);
+  warnings.push('maxReplicasFrom: no values from the data source: only maxReplicas applies');
+  return null;
+}
+
+function sourceOf(
+  what: string,
+  { source }: { readonly source: string },
+  { sources }: HistorySettings,
+): Fetching {
+  const fetching = sources.get(source);
   if (fetching === undefined)
-    throw new CommandError(
-      `metric ${metric.identity}: there is no data source ${metric.source}; set --config`,
-    );
+    throw new CommandError(`${what}: there is no data source ${source}; set --config`);
   return fetching;
 }
 

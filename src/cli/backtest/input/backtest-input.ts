@@ -100,6 +100,11 @@ export function usesCpu(variants: readonly Variant[]): boolean {
   );
 }
 
+/** Returns whether a document has `maxReplicasFrom`. */
+export function hasCeiling({ scaler }: Variant): boolean {
+  return scaler.spec.maxReplicasFrom !== null;
+}
+
 /** Returns one sentence for each assumption that the result depends on, with the option that sets it. */
 export function describeAssumptions(
   assumptions: Assumptions,
@@ -107,7 +112,7 @@ export function describeAssumptions(
   { hasConfig }: { readonly hasConfig: boolean },
 ): readonly string[] {
   const { capacity, podStart, usageAtCapacityPercent, initialReplicas, queue, measures } = assumptions;
-  const { scrapeIntervalSeconds, resourceWindowSeconds } = assumptions;
+  const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
   const isOfCpu = usesCpu(variants);
   const given = (field: 'resourceWindowSeconds' | 'scrapeIntervalSeconds'): string => {
     if (hasConfig) return `(${field} of --config)`;
@@ -126,6 +131,7 @@ export function describeAssumptions(
           `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
         ]
       : []),
+    ...(maxReplicasFrom !== null ? [`maxReplicasFrom is ${maxReplicasFrom} (--max-replicas-from)`] : []),
     'the load is divided evenly among the ready pods',
     ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
     `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
@@ -138,12 +144,21 @@ export function describeAssumptions(
   ];
 }
 
-/** Names the metrics for which a load trace has no information. */
-export function leftOutLines(variants: readonly Variant[]): readonly string[] {
+/** Names the metrics, and the ceiling, for which a load trace has no information. */
+export function leftOutLines(
+  variants: readonly Variant[],
+  { maxReplicasFrom }: Pick<Assumptions, 'maxReplicasFrom'>,
+): readonly string[] {
   const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isLeftOut));
   const distinct = [...new Set(names.map(({ identity }) => identity))];
-  if (distinct.length === 0) return [];
-  return [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`];
+  return [
+    ...(distinct.length === 0
+      ? []
+      : [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`]),
+    ...(maxReplicasFrom === null && variants.some(hasCeiling)
+      ? ['a load trace has no value of maxReplicasFrom, which is left out (--max-replicas-from)']
+      : []),
+  ];
 }
 
 /** Returns a sentence about the share of the time without load. */

@@ -37,6 +37,7 @@ export interface BacktestOptions extends HistoryOptions {
   readonly podStart?: string;
   readonly queue?: string;
   readonly metric?: readonly string[];
+  readonly maxReplicasFrom?: string;
   readonly initialReplicas?: string;
   readonly usageAtCapacity: string;
   readonly price?: string;
@@ -70,6 +71,7 @@ const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
       'podStart',
       'queue',
       'metric',
+      'maxReplicasFrom',
       'initialReplicas',
       'request',
       'price',
