@@ -96,6 +96,12 @@ const scalerFields = {
     .object({ managers: z.array(z.string()), since: time, message: z.string() })
     .nullable()
     .describe('Clients that keep replacing the replicas set by promscaler; null: none.'),
+  otherScaler: z
+    .object({ kind: z.string(), namespace: z.string(), name: z.string() })
+    .nullable()
+    .describe(
+      'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run. It is a conflict unless this scaler is in dry run. null: none.',
+    ),
   shadow: z
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()

@@ -16,8 +16,9 @@ import type { Shards } from './election/leadership.js';
 export interface Controller {
   /**
    * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers, and
-   * those whose target has one document more or less, are decided within seconds, regardless of their period. `all`: with sharding, the scalers of all replicas; their
-   * targets are watched, so that the caches are full at a takeover. Default: `scalers`.
+   * those with another conflict than before, are decided within seconds, regardless of their period. `all`: with
+   * sharding, the scalers of all replicas; their targets are watched, so that the caches are full at a takeover.
+   * Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /**
@@ -79,7 +80,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
   const inFlight = createInFlight();
-  let shared: ReadonlyMap<string, string> = new Map();
+  let shared: ReturnType<typeof findSharedTargets> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
   /** The slots of all periods count from here: periods meet as often as they can, and share their queries. */
@@ -177,13 +178,17 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       // The scaler was removed, or another term has begun, while it waited.
       if (!entry.isCurrent) return;
       const { bucket } = entry;
+      const sharesTargetWith = shared.get(entry.key) ?? null;
       const input = {
         ...answered,
         memory: entry.memory,
         leadership: ports.shards.leadershipOf(bucket),
-        sharesTargetWith: shared.get(entry.key) ?? null,
-        // After a scaler is removed or its document changes, its running cycle must not patch.
-        isCurrent: () => entry.isCurrent && entry.scaler === scaler,
+        sharesTargetWith,
+        // After a scaler is removed, its document changes or the dry run of another one ends, it must not patch.
+        isCurrent: () =>
+          entry.isCurrent &&
+          entry.scaler === scaler &&
+          shared.get(entry.key)?.name === sharesTargetWith?.name,
       };
       const output = await ports.shards.track(bucket, () => run(input, ports.cycle));
       entry.memory = output.memory;
@@ -209,7 +214,8 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       for (const scaler of scalers) keepOrAdd(entries, scaler, createEntry);
       const before = shared;
       shared = findSharedTargets(all);
-      for (const [key, entry] of entries) if (before.get(key) !== shared.get(key)) entry.isNew = true;
+      for (const [key, entry] of entries)
+        if (before.get(key)?.name !== shared.get(key)?.name) entry.isNew = true;
       ports.follow(all);
       startLoops();
       requestEarly();

@@ -28,6 +28,7 @@ export interface TroubledScaler {
   }[];
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
   readonly conflictingWriter: { readonly managers: readonly string[] } | null;
+  readonly otherScaler: { readonly kind: string; readonly namespace: string; readonly name: string } | null;
   /** Null: the document is a file. */
   readonly generation: number | null;
   readonly rejections: readonly { readonly file: string | null; readonly line: number | null }[];
@@ -86,6 +87,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
       : [raiseMaximum(scaler)],
   Paused: endPause,
   DryRun: (scaler) => [
+    ...(scaler.otherScaler === null ? [] : [deleteOther(scaler.otherScaler)]),
     valueAt(scaler.document, ['spec', 'dryRun']) === true
       ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
       : { text: 'Start the service without --dry-run to carry the decisions out', command: null },
@@ -104,24 +106,10 @@ function fixDocument({ namespace, name, rejections, generation }: TroubledScaler
   return [{ text, command }];
 }
 
-/** `Held` names the other scaler of the same target. */
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {
-  const { namespace, conditions, conflictingWriter } = scaler;
+  const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
+  if (otherScaler !== null) return [deleteOther(otherScaler)];
   const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
-  if (held?.reason === 'ConflictingScaler') {
-    const [, kind, where, name] =
-      /^(HorizontalPodAutoscaler|Scaler) ([\w.-]+)\/([\w.-]+) scales/.exec(held.message) ?? [];
-    if (kind === undefined || where === undefined || name === undefined)
-      return [{ text: `Delete one of the two: ${held.message}`, command: null }];
-    const resource = kind === 'Scaler' ? OBJECTS : 'hpa';
-    const what = kind === 'Scaler' ? 'document (or its file)' : 'HPA';
-    return [
-      {
-        text: `Delete the second ${what}, ${where}/${name}, or this one`,
-        command: kubectl(where, 'delete', resource, name),
-      },
-    ];
-  }
   if (held?.reason === 'ScaleOverridden')
     return [
       {
@@ -136,6 +124,16 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       command: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
     },
   ];
+}
+
+function deleteOther({ kind, namespace, name }: NonNullable<TroubledScaler['otherScaler']>): Remedy {
+  const isScaler = kind === 'Scaler';
+  const what = isScaler ? 'document (or its file)' : kind;
+  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : isScaler ? OBJECTS : kind.toLowerCase();
+  return {
+    text: `Delete the second ${what}, ${namespace}/${name}, or this one`,
+    command: kubectl(namespace, 'delete', resource, name),
+  };
 }
 
 function endPause(scaler: TroubledScaler): readonly Remedy[] {

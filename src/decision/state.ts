@@ -66,6 +66,8 @@ export interface StateFacts {
   } | null;
   readonly dryRun?: boolean;
   readonly conflictingWriter?: { readonly managers: readonly string[] } | undefined;
+  readonly otherScaler?:
+    { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
   readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
 }
 
@@ -114,7 +116,7 @@ interface Rule {
 const RULES: readonly Rule[] = [
   {
     state: 'Conflict',
-    when: 'an HPA, another document, a webhook or another client also sets the replicas',
+    when: 'an HPA, another document that is not in dry run, a webhook or another client also sets the replicas',
     find: conflict,
   },
   {
@@ -241,7 +243,7 @@ function isDryRun({ dryRun, conditions }: StateFacts): boolean {
 
 function dryRun(facts: StateFacts): Reason | null {
   if (!isDryRun(facts)) return null;
-  const { outcome, shadow } = facts;
+  const { outcome, shadow, otherScaler: other } = facts;
   const isLive = ({ state }: Rule): boolean => STATES[state] === 'cannot-follow' && state !== 'Conflict';
   for (const rule of RULES) {
     const trouble = isLive(rule) ? rule.find(facts, null) : null;
@@ -251,8 +253,12 @@ function dryRun(facts: StateFacts): Reason | null {
     outcome.kind === 'dry-run' && outcome.from !== outcome.to
       ? `would scale from ${outcome.from} to ${outcome.to}`
       : 'would change nothing';
+  if (shadow !== undefined) return { cause: `${change}; ${shadow.beside} wants ${shadow.theirReplicas}` };
   return {
-    cause: shadow === undefined ? change : `${change}; ${shadow.beside} wants ${shadow.theirReplicas}`,
+    cause:
+      other === undefined
+        ? change
+        : `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target`,
   };
 }
 

@@ -24,6 +24,8 @@ export interface CycleRecord {
   readonly dryRun: boolean;
   /** Absent: no other client overwrites the replicas set by promscaler. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
+  /** Another autoscaler of the target: a conflict or, in a dry run, the one to compare with. Absent: none. */
+  readonly otherScaler?: OtherAutoscaler | undefined;
   /** Absent: no dry run, or no HPA with desired replicas on the target. */
   readonly shadow?: Shadow | undefined;
   /** When the target was last scaled, by any process; null: unknown. Absent: as after the previous cycle. */
@@ -44,6 +46,13 @@ export interface Pause {
 
 export function pauseMessage({ facts }: Pause): string {
   return facts.join('; ');
+}
+
+/** An HPA, a ScaledObject or a Scaler. */
+export interface OtherAutoscaler {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Comparison of a dry run with the HPA of the same target. */

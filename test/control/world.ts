@@ -40,6 +40,14 @@ export function buildScaler(spec: Readonly<Record<string, unknown>> = {}, name =
   return scalerOf({ ...SPEC, ...spec }, { name });
 }
 
+/** A second document for the target of `buildScaler`, as another scaler of it. */
+export const SECOND_SCALER = {
+  kind: 'Scaler',
+  namespace: 'shop',
+  name: 'web-2',
+  target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+};
+
 /** Builds the memory of a scaler that has run for long without a recent change. */
 export function settledMemory(state: Partial<State> = {}): Memory {
   return {

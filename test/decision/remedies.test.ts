@@ -77,7 +77,17 @@ describe('what to do about the state of a scaler', () => {
   it('is the deletion of the HPA that the conflict names', async () => {
     const [first] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '');
 
-    expect(first).toBe('Delete the second HPA, shop/web, or this one: kubectl delete -n shop hpa web');
+    expect(first).toBe(
+      'Delete the second HorizontalPodAutoscaler, shop/web, or this one: kubectl delete -n shop hpa web',
+    );
+  });
+
+  it('is the deletion of the other document before a dry run next to it ends', async () => {
+    const [first] = await remediesFor('a dry run next to another document');
+
+    expect(first).toBe(
+      'Delete the second document (or its file), shop/other, or this one: kubectl delete -n shop scalers.promscaler.dev other',
+    );
   });
 
   it('quotes for the shell what is not plain', async () => {

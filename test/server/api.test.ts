@@ -86,6 +86,7 @@ describe('/api/v1/scalers', () => {
             conditions: [{ ...condition(), lastTransitionTime: '2026-01-01T00:00:15Z' }],
             outcome: PATCHED,
             conflictingWriter: null,
+            otherScaler: null,
             shadow: null,
             agreement: null,
             lastScaleUp: '2026-01-01T00:00:15Z',

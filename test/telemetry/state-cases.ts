@@ -18,6 +18,7 @@ export type StateCase = readonly [
 ];
 
 const WRITER = { managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed it' };
+const OTHER = { kind: 'Scaler', namespace: 'shop', name: 'other' };
 const NO_SERIES = { samples: [{ error: 'no series', kind: 'missing' }] };
 const cpu = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
 
@@ -201,6 +202,7 @@ export const STATE_CASES: readonly StateCase[] = [
           'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that is deleted',
         ),
       ],
+      record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' } },
     }),
   ],
   [
@@ -270,6 +272,12 @@ export const STATE_CASES: readonly StateCase[] = [
         shadow: { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 5, difference: 1 },
       },
     }),
+  ],
+  [
+    'a dry run next to another document',
+    'DryRun',
+    'would change nothing; Scaler shop/other has the same target',
+    decided({ record: { dryRun: true, otherScaler: OTHER } }),
   ],
   [
     'a dry run without data',

@@ -15,6 +15,7 @@ import { managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { isSameSpec, manifestOf, savedManifest } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 import { HPA } from '../reach/source-kinds.js';
+import { scalerKey } from '../../scaler/spec.js';
 
 /** Why a switch is refused. */
 export interface Refusal {
@@ -82,7 +83,12 @@ function whyNotServed(
   const paused = row === null ? null : whyPaused(row);
   if (paused !== null)
     return `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first, see promscaler resume`;
-  return isLed ? null : 'no replica of the service leads, so that nothing would scale';
+  if (!isLed) return 'no replica of the service leads, so that nothing would scale';
+  const other = row?.otherScaler ?? null;
+  // Both would be held without the dry run.
+  return other?.kind === 'Scaler'
+    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete it first`
+    : null;
 }
 
 /** Of several HPAs on one target, promscaler is compared with one only, and the others would stay. */

@@ -1,4 +1,4 @@
-import { targetKey } from '../../control/cycle/shared-targets.js';
+import { nameOtherScaler, targetKey } from '../../control/cycle/shared-targets.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
@@ -15,15 +15,15 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('other-scaler', scalerKey(scaler));
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
-  const shared =
-    sharesTargetWith === null
-      ? []
-      : [
-          make.failed(
-            `${sharesTargetWith} also scales ${nameTarget(namespace, ref)}: both are held`,
-            'delete one of the two documents',
-          ),
-        ];
+  const shared = sharesTargetWith === null ? [] : [otherDocument(sharesTargetWith)];
+  function otherDocument(other: OtherScaler): CheckResult {
+    const name = nameOtherScaler(other);
+    if (spec.dryRun) return make.ok(`dry run next to ${name}: delete one of the two before the dry run ends`);
+    return make.failed(
+      `${name} also scales ${nameTarget(namespace, ref)}: both are held`,
+      'delete one of the two documents, or set spec.dryRun: true in one',
+    );
+  }
   if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
   const { others } = cluster;
   if (others instanceof KubernetesError && !meansNoHpas(others))
@@ -56,8 +56,9 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   return all.length === 0 ? [make.ok('')] : all;
 }
 
-function comparison({ kind, namespace, name, desiredReplicas }: OtherScaler): string {
-  const other = `${kind} ${namespace}/${name}`;
+function comparison(hpa: OtherScaler): string {
+  const { desiredReplicas } = hpa;
+  const other = nameOtherScaler(hpa);
   return desiredReplicas === undefined
     ? `dry run next to ${other}, which has no desired replicas yet`
     : `dry run next to ${other} with ${desiredReplicas} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;

@@ -205,7 +205,7 @@ const UNREACHABLE_CLIENT: PrometheusClient = {
 interface ScalerInput extends ReachedSystems {
   readonly input: ChecksInput;
   readonly answers: Promise<ReadonlyMap<Scaler, readonly Answer[]>>;
-  readonly shared: ReadonlyMap<string, string>;
+  readonly shared: ReturnType<typeof findSharedTargets>;
 }
 
 async function checkScaler(

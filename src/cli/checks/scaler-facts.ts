@@ -37,8 +37,8 @@ export interface ScalerFacts {
   readonly answers: readonly Answer[];
   /** Name -> data source that answers. */
   readonly sources: ReadonlyMap<string, SourceContext>;
-  /** Another document with the same target; null: none. */
-  readonly sharesTargetWith: string | null;
+  /** Another document with the same target, by `findSharedTargets`; null: none. */
+  readonly sharesTargetWith: OtherScaler | null;
   readonly isDryRun: boolean;
 }
 

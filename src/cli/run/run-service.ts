@@ -284,7 +284,7 @@ function sharingOf(
   if (shared.size === 0) return [];
   const byTarget = new Map<string, string[]>();
   for (const { key, namespace, spec } of scalers) {
-    if (!shared.has(key)) continue;
+    if (!shared.has(key) || spec.dryRun) continue;
     const target = nameTarget(namespace, spec.scaleTargetRef);
     byTarget.set(target, [...(byTarget.get(target) ?? []), key]);
   }

@@ -5,7 +5,7 @@ import {
   readServiceDocument,
 } from '../../config/read-service-config.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
-import { findSharedTargets } from '../../control/cycle/shared-targets.js';
+import { findSharedTargets, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { finding, formatValue } from '../../scaler/problems/finding.js';
@@ -214,9 +214,9 @@ function sharedTarget(
   shared: ReturnType<typeof findSharedTargets>,
 ): readonly Problem[] {
   const other = scaler === null ? undefined : shared.get(scaler.key);
-  if (document === null || scaler === null || other === undefined) return [];
+  if (document === null || scaler === null || other === undefined || scaler.spec.dryRun) return [];
   const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
-  const message = `${other} also scales ${target}: promscaler patches it for neither. Delete one of the two`;
+  const message = `${nameOtherScaler(other)} also scales ${target}: promscaler patches it for neither. Delete one of the two, or set spec.dryRun: true in one`;
   return [document.locate(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
 }
 

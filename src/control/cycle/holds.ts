@@ -11,13 +11,13 @@ export function whyHeld(
   { memory, otherScaler, isDryRun, pause, degraded }: Observed,
   order: Decision,
 ): Hold | null {
-  const other = otherScaler === null ? null : nameOtherScaler(otherScaler);
-  const conflict = sharesTargetWith ?? other;
-  // A dry run is intended to run next to the autoscaler that it will replace.
-  if (conflict !== null && (!isDryRun || sharesTargetWith !== null)) {
-    const isOutdated = conflict === other && otherScaler?.isOutdated === true;
-    const doubt = isOutdated ? '; it is the one seen last, because HPAs are now forbidden' : '';
-    const message = `${conflict} scales the same target; promscaler patches nothing until that is deleted${doubt}`;
+  const other = sharesTargetWith ?? otherScaler;
+  // A dry run is intended to run next to the autoscaler that it will replace. That of the service ends for both scalers.
+  const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
+  if (other !== null && !isIntended) {
+    const doubt =
+      other.isOutdated === true ? '; it is the one seen last, because HPAs are now forbidden' : '';
+    const message = `${nameOtherScaler(other)} scales the same target; promscaler patches nothing until that is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, order.action)) {
@@ -25,7 +25,7 @@ export function whyHeld(
   }
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
-    const message = other === null ? why : `${why}; ${other} scales the target`;
+    const message = other === null ? why : `${why}; ${nameOtherScaler(other)} scales the target`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
   if (degraded !== null && order.action === 'scale-down') {

@@ -16,7 +16,7 @@ import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js'
 
 /** Returns the record of a cycle that read its target. */
 export function buildRecord(
-  { scaler, memory: before, now, answers }: CycleInput,
+  { scaler, memory: before, now, answers, sharesTargetWith }: CycleInput,
   settled: Settled,
   measured: Pick<CycleRecord, 'lastScales' | 'seconds'>,
 ): CycleRecord {
@@ -35,6 +35,7 @@ export function buildRecord(
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    otherScaler: sharesTargetWith ?? otherScaler ?? undefined,
     shadow: shadowOf(decision, hold, otherScaler),
     ...measured,
   };
@@ -42,7 +43,7 @@ export function buildRecord(
 
 /** Returns the record of a cycle that could not read its target and made no decision. */
 export function buildUnreadRecord(
-  { scaler, memory, now, readings }: CycleInput,
+  { scaler, memory, now, readings, sharesTargetWith }: CycleInput,
   { failure, pause, isDryRun }: Unread,
   observeSeconds: number,
 ): CycleRecord {
@@ -56,6 +57,7 @@ export function buildUnreadRecord(
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
+    otherScaler: sharesTargetWith ?? undefined,
     lastScales: lastScales(memory),
     seconds: { observe: observeSeconds, decide: 0, act: 0 },
   };

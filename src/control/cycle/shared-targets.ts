@@ -7,7 +7,11 @@ export function targetKey(namespace: string, ref: TargetRef): string {
   return `${namespace}/${group}/${ref.kind}/${ref.name}`;
 }
 
-export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, string> {
+/**
+ * Returns for each scaler another one of its target that is not in dry run by its document: a conflict, unless the
+ * scaler itself is in dry run. Scalers in dry run disturb none.
+ */
+export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, OtherScaler> {
   const first = new Map<string, Scaler>();
   const shared = new Map<string, Scaler[]>();
   for (const scaler of scalers) {
@@ -16,14 +20,16 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
     if (other === undefined) first.set(key, scaler);
     else shared.set(key, [...(shared.get(key) ?? [other]), scaler]);
   }
-  const conflicts = new Map<string, string>();
+  const others = new Map<string, OtherScaler>();
   for (const sharing of shared.values()) {
     for (const scaler of sharing) {
-      const other = sharing.find((entry) => entry !== scaler);
-      if (other !== undefined) conflicts.set(scaler.key, `Scaler ${other.key}`);
+      const other = sharing.find((entry) => entry !== scaler && !entry.spec.dryRun);
+      if (other === undefined) continue;
+      const { namespace, name, spec } = other;
+      others.set(scaler.key, { kind: 'Scaler', namespace, name, target: spec.scaleTargetRef });
     }
   }
-  return conflicts;
+  return others;
 }
 
 export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
@@ -32,6 +38,6 @@ export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]):
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
 
-export function nameOtherScaler({ kind, namespace, name }: OtherScaler): string {
+export function nameOtherScaler({ kind, namespace, name }: Omit<OtherScaler, 'target'>): string {
   return `${kind} ${namespace}/${name}`;
 }

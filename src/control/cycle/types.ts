@@ -34,7 +34,8 @@ export interface CycleInput {
   readonly answers: RoundAnswers;
   /** Whether the scaler may be changed now; checked directly before each write. */
   readonly leadership: Leadership;
-  readonly sharesTargetWith: string | null;
+  /** Another scaler of the target, by `findSharedTargets`. */
+  readonly sharesTargetWith: OtherScaler | null;
   /** Whether the document is still in effect; checked directly before a change. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { boundsOf, pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
-import type { Pause } from '../../telemetry/cycle-record.js';
+import type { CycleRecord, Pause } from '../../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
 import type { Agreement } from '../../telemetry/agreement.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
@@ -53,6 +53,7 @@ export function viewScaler(status: ScalerStatus, rejection: string | null): Scal
     })),
     outcome: record.outcome,
     conflictingWriter: record.conflictingWriter ?? null,
+    otherScaler: viewOther(record.otherScaler),
     shadow: record.shadow ?? null,
     agreement: viewAgreement(status.agreement),
     lastScaleUp: instantOrNull(lastRescale.up),
@@ -61,6 +62,12 @@ export function viewScaler(status: ScalerStatus, rejection: string | null): Scal
     pause: viewPause(record.pause),
     dryRun: record.dryRun,
   };
+}
+
+function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler'] {
+  if (other === undefined) return null;
+  const { kind, namespace, name } = other;
+  return { kind, namespace, name };
 }
 
 /** A page may have ten thousand rows with causes. */

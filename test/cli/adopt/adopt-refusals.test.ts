@@ -149,6 +149,19 @@ describe('adopt', () => {
       'HPA shop/second also scales deployment shop/web: delete it first. Nothing was changed',
     ],
     [
+      'another scaler on the target',
+      async () => {
+        rig.cluster.apply('second', { scaleTargetRef: { name: 'web' } });
+        await until(async () => {
+          const { items } = (await (await fetch(`${rig.url()}/api/v1/scalers`)).json()) as {
+            readonly items: readonly { readonly name: string; readonly otherScaler: JsonObject | null }[];
+          };
+          return items.some(({ name, otherScaler }) => name === 'web' && otherScaler?.['name'] === 'second');
+        }, 'the service to see both');
+      },
+      'scaler shop/second also scales deployment shop/web: delete it first. Nothing was changed',
+    ],
+    [
       'a change of the HPA since it was imported',
       async () => {
         await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {

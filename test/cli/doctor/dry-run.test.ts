@@ -13,6 +13,21 @@ async function diagnose(
   return diagnosed({ prometheus: url, kubernetes: simulator.url, documents, args });
 }
 
+it('other-scaler succeeds for a dry run next to a document that scales, and names it', async () => {
+  const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+
+  const { results } = await diagnose(simulator, {
+    trial: document('trial', '  scaleTargetRef: { name: web }\n  dryRun: true\n'),
+    web: document('web'),
+  });
+
+  const found = results.filter(({ check }) => check === 'other-scaler');
+  expect(found.map(({ status, message }) => `${status} ${message}`)).toEqual([
+    'ok dry run next to Scaler shop/web: delete one of the two before the dry run ends',
+    'ok ',
+  ]);
+});
+
 describe('other-scaler with a dry run', () => {
   const HELD = {
     desiredReplicas: 5,

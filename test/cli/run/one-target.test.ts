@@ -58,3 +58,30 @@ spec: { scaleTargetRef: { name: api }, maxReplicas: 20 }
     /failed +shop\/third: other-scaler: Scaler shop\/api also scales deployment shop\/api/,
   );
 });
+
+it('lets one scale next to another in dry run, and holds both as soon as the dry run ends', async () => {
+  const rig = await ResourceRig.create();
+  rig.apply('web');
+  rig.apply('trial', { scaleTargetRef: { name: 'web' }, minReplicas: 5, dryRun: true });
+  rig.start();
+  await eventually(() => rig.replicas('web') === 4, 'shop/web to have 4 replicas');
+  await rig.shows('web', 'Ready True Ready');
+  await rig.shows('trial', 'Held True DryRun');
+
+  expect(rig.condition('trial', 'Held')).toMatchObject({
+    reason: 'DryRun',
+    message: 'spec.dryRun is true; Scaler shop/web scales the target',
+  });
+  const cause = 'would scale from 4 to 5; Scaler shop/web has the same target';
+  await eventually(() => rig.status('trial')['cause'] === cause, `shop/trial to show: ${cause}`);
+  expect(rig.status('trial')['state']).toBe('DryRun');
+  rig.load = 60;
+  await eventually(() => rig.replicas('web') === 6, 'shop/web to have 6 replicas');
+
+  await rig.edit('trial', { dryRun: false });
+  await rig.shows('trial', 'Ready False ConflictingScaler');
+  await rig.shows('web', 'Ready False ConflictingScaler');
+  rig.load = 80;
+  await rig.rounds(3);
+  expect(rig.replicas('web')).toBe(6);
+});

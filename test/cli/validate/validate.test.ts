@@ -228,10 +228,7 @@ describe('validate, for two documents with one target,', () => {
   const second = GOOD.replace('name: web, namespace', 'name: second, namespace');
 
   it('reports both, with the name of the other', async () => {
-    const cwd = folderOf({
-      'a.yaml': GOOD,
-      'b.yaml': second.replace('  scaleT', '  dryRun: true\n  scaleT'),
-    });
+    const cwd = folderOf({ 'a.yaml': GOOD, 'b.yaml': second });
 
     const { exitCode, stdout } = await runCli(['validate', '.'], { cwd });
 
@@ -239,8 +236,17 @@ describe('validate, for two documents with one target,', () => {
     expect(stdout).toContain(
       'a.yaml:5:19: error: Scaler shop/second also scales deployment shop/web: promscaler patches it for neither',
     );
-    expect(stdout).toContain('b.yaml:6:19: error: Scaler shop/web also scales deployment shop/web');
+    expect(stdout).toContain('b.yaml:5:19: error: Scaler shop/web also scales deployment shop/web');
     expect(stdout).toContain('2 documents, 2 errors, 0 warnings\n');
+  });
+
+  it('accepts one in dry run next to one that scales', async () => {
+    const cwd = folderOf({
+      'a.yaml': GOOD,
+      'b.yaml': second.replace('  scaleT', '  dryRun: true\n  scaleT'),
+    });
+
+    expect((await runCli(['validate', '.'], { cwd })).stdout).toContain('2 documents, 0 errors');
   });
 
   it('accepts the same name in two namespaces and another kind', async () => {

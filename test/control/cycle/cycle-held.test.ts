@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import type { PatchScript } from '../fake-cluster.js';
-import { at, World } from '../world.js';
+import { at, World, SECOND_SCALER } from '../world.js';
 
 function heldOf(record: CycleRecord) {
   return record.conditions.find(({ type }) => type === 'Held');
@@ -90,7 +90,7 @@ describe('a scaler that must not act', () => {
     const world = new World();
     world.load = 80;
 
-    const { record } = await world.cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+    const { record } = await world.cycle({ sharesTargetWith: SECOND_SCALER });
 
     expect(heldOf(record)).toEqual({
       type: 'Held',

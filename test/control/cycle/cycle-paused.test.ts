@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
-import { at, settledMemory, World } from '../world.js';
+import { at, settledMemory, World, SECOND_SCALER } from '../world.js';
 
 function heldOf({ conditions }: CycleRecord) {
   return conditions.find(({ type }) => type === 'Held');
@@ -239,7 +239,7 @@ describe('paused-replicas', () => {
   it('is not set while another autoscaler controls the target', async () => {
     const world = worldOf(8, { 'paused-replicas': '3' });
 
-    const { record } = await world.cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+    const { record } = await world.cycle({ sharesTargetWith: SECOND_SCALER });
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 5, to: 3 });
     expect(heldOf(record)).toMatchObject({ reason: 'ConflictingScaler' });

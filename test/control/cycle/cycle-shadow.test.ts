@@ -3,7 +3,7 @@ import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
-import { World, answersFrom, at, buildScaler } from '../world.js';
+import { World, answersFrom, at, buildScaler, SECOND_SCALER } from '../world.js';
 import type { Cluster } from '../../../src/kubernetes/api/types.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 
@@ -112,8 +112,11 @@ describe('no difference is reported', () => {
     expect(record.shadow).toBeUndefined();
   });
 
-  it('next to a second document, which is a conflict also in a dry run', async () => {
-    const { record } = await nextToHpa(5).cycle({ sharesTargetWith: 'Scaler shop/web-2' });
+  it('next to a second document in a dry run of the service, which ends for both', async () => {
+    const world = nextToHpa(5, { dryRun: false });
+    world.dryRun = true;
+
+    const { record } = await world.cycle({ sharesTargetWith: SECOND_SCALER });
 
     expect(record.shadow).toBeUndefined();
     expect(heldOf(record)?.reason).toBe('ConflictingScaler');

@@ -7,7 +7,7 @@ import { SILENT_LOG } from '../../../src/units/log.js';
 import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
 import { failure } from '../fake-cluster.js';
 import { FakeStateMaps } from '../fake-state-maps.js';
-import { at, buildScaler, settledMemory, World } from '../world.js';
+import { at, buildScaler, settledMemory, World, SECOND_SCALER } from '../world.js';
 
 /** A world with a minimum of 0, at 5 replicas, without load. */
 function idleWorld(spec: Readonly<Record<string, unknown>> = {}): World {
@@ -185,7 +185,7 @@ describe('paused-replicas of 0', () => {
 
   it.each([
     ['in a dry run', { dryRun: true }, {}],
-    ['next to another autoscaler', {}, { sharesTargetWith: 'Scaler shop/web-2' }],
+    ['next to another autoscaler', {}, { sharesTargetWith: SECOND_SCALER }],
   ])("makes no 0 promscaler's own %s, where it is not applied", async (_, spec, input) => {
     const world = idleWorld(spec);
     world.cluster.setReplicas(0);

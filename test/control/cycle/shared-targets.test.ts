@@ -25,6 +25,9 @@ describe('targetKey', () => {
   });
 });
 
+const namesIn = (shared: ReturnType<typeof findSharedTargets>) =>
+  [...shared].map(([key, other]) => [key, nameOtherScaler(other)]);
+
 describe('findSharedTargets', () => {
   it('finds nothing among 2 scalers of 2 targets', () => {
     const api = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
@@ -35,13 +38,27 @@ describe('findSharedTargets', () => {
   it('names one other for each of 3 with one target, never itself', () => {
     const shared = findSharedTargets(['a', 'b', 'c'].map((name) => buildScaler({}, name)));
 
-    expect(shared).toEqual(
-      new Map([
-        ['shop/a', 'Scaler shop/b'],
-        ['shop/b', 'Scaler shop/a'],
-        ['shop/c', 'Scaler shop/a'],
-      ]),
-    );
+    expect(namesIn(shared)).toEqual([
+      ['shop/a', 'Scaler shop/b'],
+      ['shop/b', 'Scaler shop/a'],
+      ['shop/c', 'Scaler shop/a'],
+    ]);
+  });
+
+  it('names no scaler in dry run, and names the first other one for it', () => {
+    const scaler = (name: string, dryRun: boolean) => buildScaler({ dryRun }, name);
+
+    expect(namesIn(findSharedTargets([scaler('trial', true), scaler('web', false)]))).toEqual([
+      ['shop/trial', 'Scaler shop/web'],
+    ]);
+    expect(namesIn(findSharedTargets([scaler('trial', true), scaler('other', true)]))).toEqual([]);
+    expect(
+      namesIn(findSharedTargets([scaler('trial', true), scaler('a', false), scaler('b', false)])),
+    ).toEqual([
+      ['shop/trial', 'Scaler shop/a'],
+      ['shop/a', 'Scaler shop/b'],
+      ['shop/b', 'Scaler shop/a'],
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SimulatorOptions } from '../../../src/simulator/simulator.js';
+import { SECOND_SCALER } from '../world.js';
 import { COST, CostRig, OWN, RANKED, rankingOf, WEB } from './cost-rig.js';
 
 const rigs: CostRig[] = [];
@@ -249,7 +250,7 @@ describe('no pod is ever written to', () => {
     ['with an empty one', { spec: { podDeletionCost: {} } }],
     ['in a dry run', { spec: { ...RANKED, dryRun: true } }],
     ['if the scaler was removed meanwhile', { input: { isCurrent: () => false } }],
-    ['with another document on the same target', { input: { sharesTargetWith: 'shop/other' } }],
+    ['with another document on the same target', { input: { sharesTargetWith: SECOND_SCALER } }],
   ])('%s', async (_, options) => {
     const rig = await start();
     const { ranking } = valued(rig);

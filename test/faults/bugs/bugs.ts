@@ -191,7 +191,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'other-autoscaler-fought',
     { by: ['I30'], when: ['hpa-appears'] },
-    edit('control/cycle/holds.js', 'const conflict = sharesTargetWith ?? other;', 'const conflict = null;'),
+    edit('control/cycle/holds.js', 'const other = sharesTargetWith ?? otherScaler;', 'const other = null;'),
   ),
   bug(
     'deleted-scaler-goes-on',
