@@ -7,7 +7,7 @@ import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
-import { boundsOf } from '../../telemetry/cycle-record.js';
+import { boundsOf, reasonOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
@@ -56,7 +56,7 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   const storedReady = before.find(({ type }) => type === 'Ready');
   const ready =
     isCurrent || storedReady === undefined
-      ? { ...readyOf(acceptance, decided), observedGeneration }
+      ? { ...readyOf(acceptance, decided, last), observedGeneration }
       : // It describes the previous document, so clients that wait for the new one keep waiting.
         withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
@@ -210,16 +210,20 @@ function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
   }
   const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
   const message = [...errors.map(problemLine), ...fallback].join('\n');
-  return acceptedBecause(reasonOf(errors), message);
+  return acceptedBecause(rejectedBecause(errors), message);
 }
 
-function reasonOf(errors: readonly Problem[]): AcceptedReason {
+function rejectedBecause(errors: readonly Problem[]): AcceptedReason {
   const elsewhere = REASONS.find(([code]) => errors.some((error) => error.code === code));
   if (elsewhere !== undefined) return elsewhere[1];
   return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
 }
 
-function readyOf(acceptance: UntimedCondition, decided: readonly UntimedCondition[]): UntimedCondition {
+function readyOf(
+  acceptance: UntimedCondition,
+  decided: readonly UntimedCondition[],
+  last: ScalerStatus | null,
+): UntimedCondition {
   const held = decided.find(({ type }) => type === 'Held');
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
@@ -229,10 +233,15 @@ function readyOf(acceptance: UntimedCondition, decided: readonly UntimedConditio
     return { ...held, type: 'Ready', status: 'False' };
   const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
   if (failing !== undefined) return { ...failing, type: 'Ready' };
-  if (active?.status === 'Unknown') return { ...active, type: 'Ready' };
-  if (able === undefined || active === undefined) {
+  if (able === undefined) {
     const message = 'no decision was made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
+  }
+  if (active === undefined || active.status === 'Unknown') {
+    // A count outside of its bounds is decided without metrics, again and again while that is not carried out.
+    const decision = last === null ? null : reasonOf(last.record);
+    const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
+    return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
   }
   const message =
     held?.status === 'True'

@@ -75,6 +75,12 @@ it('lets one scale next to another in dry run, and holds both as soon as the dry
   const cause = 'would scale from 4 to 5; Scaler shop/web has the same target';
   await eventually(() => rig.status('trial')['cause'] === cause, `shop/trial to show: ${cause}`);
   expect(rig.status('trial')['state']).toBe('DryRun');
+  // It decides, outside of its bounds, without a metric.
+  expect(rig.condition('trial', 'Ready')).toMatchObject({
+    status: 'Unknown',
+    reason: 'NotEvaluated',
+    message: 'no metric was evaluated yet; 4 replicas are below minReplicas (5)',
+  });
   rig.load = 60;
   await eventually(() => rig.replicas('web') === 6, 'shop/web to have 6 replicas');
 
