@@ -153,17 +153,16 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
+/** The first remedy is about the first metric without a value, which is the one that the cause names. */
 function tryQueries({ metrics, document }: TroubledScaler): readonly Remedy[] {
   const queries = queriesIn(document);
-  return [
-    ...metrics.flatMap(({ metric, error }): readonly Remedy[] => {
-      const query = queries.get(metric);
-      return error === null || query === undefined
-        ? []
-        : [{ text: `Try the query of ${metric} in Prometheus`, command: query }];
-    }),
-    { text: 'Let doctor say why a metric has no value', command: 'promscaler doctor' },
-  ];
+  const missing = metrics.filter(({ error }) => error !== null).map(({ metric }) => metric);
+  const tries = missing.flatMap((metric): readonly Remedy[] => {
+    const query = queries.get(metric);
+    return query === undefined ? [] : [{ text: `Try the query of ${metric} in Prometheus`, command: query }];
+  });
+  const doctor = { text: 'Let doctor say why a metric has no value', command: 'promscaler doctor' };
+  return queries.has(missing[0] ?? '') ? [...tries, doctor] : [doctor, ...tries];
 }
 
 /** Metrics of resources have no query in the document. */

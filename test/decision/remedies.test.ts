@@ -74,6 +74,20 @@ describe('what to do about the state of a scaler', () => {
     ]);
   });
 
+  it('is doctor, then the query of another metric, if the first one without a value has no query', async () => {
+    const [first, second] = await remediesFor('no series of one metric, and the other wants more', {
+      metrics: [
+        { metric: 'cpu', error: 'timeout' },
+        { metric: 'queue', error: 'no series' },
+      ],
+    });
+
+    expect([first, second]).toEqual([
+      'Let doctor say why a metric has no value: promscaler doctor',
+      'Try the query of queue in Prometheus: q',
+    ]);
+  });
+
   it('is the deletion of the HPA that the conflict names', async () => {
     const [first] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '');
 

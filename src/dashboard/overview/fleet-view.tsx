@@ -1,32 +1,36 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
+import type { Api } from '../data/api.js';
 import { formatCount, plural } from '../format/numbers.js';
 import { parseTime } from '../format/times.js';
 import { announce } from '../ui/announcer.jsx';
+import { setTitle } from '../ui/page-heading.jsx';
 import { EmptyView, Outdated } from '../ui/states.jsx';
 import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
 import { useNow } from '../ui/use-now.js';
+import { usePart } from '../ui/use-part.js';
 import { FilterBar } from './filter-bar.jsx';
 import { keyOf } from './merge-overview.js';
 import type { Fleet } from './merge-overview.js';
 import type { OverviewState } from './overview-store.js';
 import { replicasText } from './row-texts.js';
 import { ScalerTable } from './scaler-table.jsx';
-import { countRows, linesOf, readSelection, selectRows, writeSelection } from './selection.js';
+import { countRows, linesOf, readSelection, selectRows, worstFirst, writeSelection } from './selection.js';
 import type { Selection } from './selection.js';
 import './overview.css';
 
 interface FleetViewProps extends OverviewState {
-  readonly clock: Clock;
+  readonly api: Api;
   readonly fleet: Fleet;
   /** Takes the number of shown scalers for the heading. */
   readonly onFound: (text: string) => void;
 }
 
 /** Shows search, filters and the rows. */
-export function FleetView({ clock, fleet, error, onFound }: FleetViewProps): VNode {
+export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode {
   const { rows } = fleet;
+  const { clock } = api;
   const [selection, onChange] = useSelection(clock);
   const selected = useMemo(() => selectRows(rows, selection), [rows, selection]);
   const [found, total] = [formatCount(selected.length), formatCount(rows.length)];
@@ -36,9 +40,13 @@ export function FleetView({ clock, fleet, error, onFound }: FleetViewProps): VNo
   const counts = useMemo(() => countRows(rows), [rows]);
   const lines = useMemo(() => linesOf(selected, selection), [selected, selection]);
   const news = useNews(fleet, clock);
+  const worst = useMemo(() => worstFirst(selected), [selected]);
+  const { part, hasFailed } = usePart(loadStartHere, worst.length > 0);
+  useEffect(() => setTitle(worst.length === 0 ? 'Scalers' : `${worst.length} cannot follow`), [worst.length]);
   return (
     <>
       <Outdated error={error} at={fleet.facts.at} nowMs={nowMs} />
+      {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} nowMs={nowMs} />}
       {rows.length === 0 ? (
         <NoScalers />
       ) : (
@@ -52,11 +60,20 @@ export function FleetView({ clock, fleet, error, onFound }: FleetViewProps): VNo
         </EmptyView>
       ) : null}
       {selected.length === 0 ? null : (
-        <ScalerTable lines={lines} selection={selection} onChange={onChange} nowMs={nowMs} news={news} />
+        <ScalerTable
+          lines={lines}
+          selection={selection}
+          onChange={onChange}
+          nowMs={nowMs}
+          news={news}
+          isPlaced={worst.length === 0 || part !== null || hasFailed}
+        />
       )}
     </>
   );
 }
+
+const loadStartHere = () => import('./start-here.jsx');
 
 const FIRST_COMMANDS = `kubectl get hpa -A -o yaml | promscaler import - > scalers.yaml
 promscaler new deployment/web --max 10 > web.yaml`;

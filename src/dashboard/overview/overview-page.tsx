@@ -35,7 +35,7 @@ export function OverviewPage({ api, store }: OverviewPageProps): VNode {
       ) : fleet === null || part === null ? (
         <Waiting error={fleet === null ? error : null} onRetry={() => refresher.current?.refresh()} />
       ) : (
-        <part.FleetView clock={api.clock} fleet={fleet} error={error} onFound={setFound} />
+        <part.FleetView api={api} fleet={fleet} error={error} onFound={setFound} />
       )}
     </>
   );

@@ -17,6 +17,8 @@ interface ScalerTableProps {
   readonly nowMs: number;
   /** Key of a row with changes -> time of the changes. */
   readonly news: ReadonlyMap<string, string>;
+  /** Whether everything above the table is shown. */
+  readonly isPlaced: boolean;
 }
 
 interface ColumnHead {
@@ -40,11 +42,12 @@ export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {
 };
 
 /** Shows thousands of scalers. Only the rows in the window are in the document. */
-export function ScalerTable({ lines, selection, onChange, nowMs, news }: ScalerTableProps): VNode {
+export function ScalerTable(props: ScalerTableProps): VNode {
+  const { lines, selection, onChange, nowMs, news, isPlaced } = props;
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
   const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: lines.length });
-  useScrollMemory('overview', rowHeight > 0);
+  useScrollMemory('overview', rowHeight > 0 && isPlaced);
   const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, lines.length, end - first);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);

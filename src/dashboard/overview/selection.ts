@@ -118,6 +118,11 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
   return keyed.map(({ row }) => row);
 }
 
+/** Returns the rows that cannot follow their load, the worst first. */
+export function worstFirst(rows: readonly OverviewRow[]): readonly OverviewRow[] {
+  return rows.filter(({ state }) => state.severity === 'cannot-follow').sort(byUrgency);
+}
+
 /**
  * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in steps of 10 %
  * of its target, then the one with the oldest state. The order of the others does not depend on their load, because

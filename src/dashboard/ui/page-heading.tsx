@@ -15,7 +15,7 @@ interface PageHeadingProps {
 export function PageHeading({ title, context, children }: PageHeadingProps): VNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} - promscaler`;
+    setTitle(title);
     if (document.activeElement === null || document.activeElement === document.body) return;
     if (!isInsidePage(document.activeElement)) heading.current?.focus({ preventScroll: true });
   }, [title]);
@@ -28,6 +28,11 @@ export function PageHeading({ title, context, children }: PageHeadingProps): VNo
       {children}
     </div>
   );
+}
+
+/** Sets the title of the page in the browser. */
+export function setTitle(title: string): void {
+  document.title = `${title} - promscaler`;
 }
 
 function isInsidePage(element: Element): boolean {

@@ -1,10 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
+import type { OverviewRow } from '../../../src/api/answers.js';
 import { decide } from '../../../src/decision/decide.js';
 import { EMPTY_STATE, listUsage } from '../../../src/decision/snapshot/snapshot.js';
 import type { Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
+import { rowRange, viewRow } from '../../../src/server/overview/overview-row.js';
 import {
   listDecisions,
   showHistory,
@@ -47,6 +49,14 @@ const PERIOD_SECONDS = 15;
 
 /** Decides round after round up to now, and returns the answers of the API: the code of the service makes them. */
 export function tellStory(story: Story): Readonly<Record<string, FakeAnswer>> {
+  return tellWithRow(story).answers;
+}
+
+/** Returns the row of the overview as well. */
+export function tellWithRow(story: Story): {
+  readonly answers: Readonly<Record<string, FakeAnswer>>;
+  readonly row: OverviewRow;
+} {
   const { name = 'web', namespace = 'shop', rounds } = story;
   const scaler = scalerOf(story.spec, { name, namespace });
   const records = createRecords(SYSTEM_CLOCK);
@@ -66,12 +76,18 @@ export function tellStory(story: Story): Readonly<Record<string, FakeAnswer>> {
   const { api } = partsOf(records);
   const place = `scalers/${namespace}/${name}`;
   const answer = (page: RequestHandler): FakeAnswer => answerOf(page, { namespace, name });
+  const status = records.ledger.get(`${namespace}/${name}`);
+  if (status === null) throw new Error('a story has at least one round');
+  const recent = records.chartPoints.recentReplicas(status.key, rowRange(status.record.at));
   return {
-    [place]: answer(showScaler(api)),
-    [`${place}/decisions`]: answer(listDecisions(api)),
-    [`${place}/snapshot`]: answer(showSnapshot(api)),
-    [`${place}/history`]: answer(showHistory(api)),
-    [`${place}/events`]: () => ({ items: [] }),
+    row: viewRow(status, null, recent),
+    answers: {
+      [place]: answer(showScaler(api)),
+      [`${place}/decisions`]: answer(listDecisions(api)),
+      [`${place}/snapshot`]: answer(showSnapshot(api)),
+      [`${place}/history`]: answer(showHistory(api)),
+      [`${place}/events`]: () => ({ items: [] }),
+    },
   };
 }
 

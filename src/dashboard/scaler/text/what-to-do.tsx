@@ -24,7 +24,8 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
   );
 }
 
-function RemedyItem({ remedy: { text, command } }: { readonly remedy: Remedy }): VNode {
+/** Shows an item of a list. */
+export function RemedyItem({ remedy: { text, command } }: { readonly remedy: Remedy }): VNode {
   const code = useRef<HTMLElement>(null);
   if (command === null) return <li dir="auto">{text}.</li>;
   return (

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { overviewOf, rowOf, stateOf } from './support/answers.js';
+import { findBarriers, overflowOf } from './support/browser.js';
+import { useStage } from './support/stage.js';
+import { TROUBLED_FLEETS } from './support/troubled-fleets.js';
+
+const stage = useStage();
+
+const NAMED = Object.entries(TROUBLED_FLEETS).map(([what, fleet]) => ({ what, ...fleet }));
+
+describe('the overview of 600 scalers, five of which cannot follow', () => {
+  it.each(NAMED)('names the worst, its cause and the next command: $what', async (fleet) => {
+    const { page } = await stage.open(fleet.answers, { height: 720 });
+    const card = page.getByRole('region', { name: 'Worst of 5 that cannot follow their load' });
+
+    const command = await card.locator('code').innerText();
+
+    expect(command).toMatch(fleet.command);
+    expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe(fleet.worst);
+    expect(await card.locator('.start-cause > bdi').innerText()).toMatch(fleet.cause);
+    const box = await card.getByRole('button', { name: /^Copy/ }).boundingBox();
+    expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(290);
+    expect(await page.title()).toBe('5 cannot follow - promscaler');
+    expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
+  });
+
+  it('goes from the worst to the next one, and back', async () => {
+    const { page } = await stage.open(NAMED[0]?.answers ?? {});
+    const card = page.locator('.start-here');
+    await card.getByRole('button', { name: 'Next' }).click();
+
+    await card.getByRole('heading', { name: '2 of 5 that cannot follow their load' }).waitFor();
+    expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe('shop/images');
+    await card.getByText('maxReplicas: 9', { exact: true }).waitFor();
+
+    await card.getByRole('button', { name: 'Previous' }).click();
+    await card.getByText('maxReplicas: 16', { exact: true }).waitFor();
+    expect(await card.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
+  });
+});
+
+describe('the overview in which many scalers have the same trouble', () => {
+  it('says how many others have it', async () => {
+    const rows = ['a', 'b', 'c', 'd'].map((name) =>
+      rowOf({ name, metric: null, state: stateOf('NoData', { cause: 'timeout for cpu' }) }),
+    );
+    const { page } = await stage.open({ overview: () => overviewOf(rows) });
+
+    expect(await page.locator('.start-here').innerText()).toContain('3 others have the same cause');
+  });
+});
+
+describe('the overview without trouble', () => {
+  it('has no card, and does not load its code', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf([rowOf()]) });
+    const scripts: string[] = [];
+    page.on('request', (request) => scripts.push(request.url()));
+    await page.reload();
+    await page.locator('.scaler-row').first().waitFor();
+
+    expect(await page.locator('.start-here').count()).toBe(0);
+    expect(scripts.filter((url) => url.includes('start-here'))).toEqual([]);
+    expect(await page.title()).toBe('Scalers - promscaler');
+  });
+});
