@@ -7,7 +7,15 @@ import { probesOf } from './probes.js';
 import { findSettings } from './search-settings.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
-import { type Backtest, type Result, resultOf, runAll, scoringOf, type Variant } from './variant.js';
+import {
+  type Backtest,
+  baselines,
+  type Result,
+  resultOf,
+  runAll,
+  scoringOf,
+  type Variant,
+} from './variant.js';
 
 export interface Recommendation {
   /** Null: keep the document as it is. */
@@ -19,6 +27,8 @@ export interface Recommendation {
   readonly scoring: Scoring;
   /** The figures of the document and of the chosen change in the scored parts of the second half. */
   readonly results: readonly Result[];
+  /** Static fleets and the ideal follower in the same parts. */
+  readonly baselines: readonly Result[];
 }
 
 /** Percent of the pod-hours of the document; negative: the change needs more. */
@@ -52,14 +62,15 @@ export async function recommend(
   const inParts = (parts: readonly Scoring[] = []): Scoring =>
     scoringOf(onlyWithin(half, parts), assumptions, { start: middle, end });
   const [confirmation, score] = [inParts(confirming), inParts(scored)];
-  const scoredResults = (results: readonly Result[]): readonly Result[] =>
-    results.map((one) => resultIn(score, one));
+  const tableOf = (runs: readonly Result[]): Pick<Recommendation, 'scoring' | 'results' | 'baselines'> => {
+    const results = runs.map((one) => resultIn(score, one));
+    return { scoring: half, results, baselines: baselines(score, results[0]) };
+  };
   const answer = (reason: string, results: readonly Result[]): Recommendation => ({
     change: null,
     reason,
     saving: null,
-    scoring: half,
-    results: scoredResults(results),
+    ...tableOf(results),
   });
   const found = await findSettings(variant.scaler, conditions, probesOf(input, start, middle));
   if (typeof found === 'string') return answer(found, await runAll([variant], second));
@@ -94,8 +105,7 @@ export async function recommend(
     change: found.change,
     reason: [describeSaving(saving), ...accepted].join('; '),
     saving,
-    scoring: half,
-    results: scoredResults(results),
+    ...tableOf(results),
   };
 }
 

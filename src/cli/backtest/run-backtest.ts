@@ -168,7 +168,7 @@ async function printRecommendation(
 ): Promise<ExitCode> {
   const [variant] = variants;
   if (variant === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);
-  const { change, reason, saving, scoring, results } = await recommend(variant, conditions, {
+  const { change, reason, saving, scoring, results, baselines } = await recommend(variant, conditions, {
     ...input,
     runJobs,
   });
@@ -177,7 +177,7 @@ async function printRecommendation(
   const base = {
     scoring,
     variants: results,
-    baselines: baselines(scoring, results[0]),
+    baselines,
     assumptions: input.assumptionLines,
   };
   const report = { ...base, recommendation };

@@ -113,6 +113,18 @@ describe('backtest --recommend', () => {
     expect(recommendation.saving['lowest']).toBeCloseTo(recommendation.saving['highest'] ?? NaN, 6);
   });
 
+  it('compares both with static fleets in the same parts: 15 of 30 minutes', async () => {
+    const { stdout } = await run('low.yaml', 'steady.csv', '-o', 'json');
+
+    const { variants, baselines } = JSON.parse(stdout) as Readonly<
+      Record<string, readonly { readonly name: string; readonly figures: Readonly<Record<string, number>> }[]>
+    >;
+    const hours = [...(variants ?? []), ...(baselines ?? [])].map(
+      ({ figures: { pod_hours: podHours = NaN, average_pods: pods = NaN } }) => podHours / pods,
+    );
+    expect(hours).toEqual(Array.from({ length: 5 }, () => expect.closeTo(0.25, 6)));
+  });
+
   it('may cost more if the document misses the condition: at a target of 92 % and a tolerance of 0.2, it never scales up', async () => {
     const { stdout } = await run('lazy.yaml', 'rise.csv', '-o', 'json');
 
