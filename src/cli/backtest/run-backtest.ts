@@ -203,7 +203,7 @@ async function openInput(
   const scoring = scoringOf(load, known);
   const workload = traceWorkload(load, known);
   const lines = [
-    ...describeAssumptions(known, variants, { hasConfig: config !== null }),
+    ...describeAssumptions(known, variants, { isSaved: false }),
     ...leftOutLines(variants, known),
     'nothing is known of the time before the first line: windows are empty at the start',
     ...unscoredLines(scoring.demand),
@@ -215,7 +215,8 @@ function readAssumptions(
   options: BacktestOptions,
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
 ): GivenAssumptions {
-  const source = config?.prometheus['default'];
+  const [metric] = variants.flatMap(({ scaler }) => scaler.spec.metrics);
+  const source = config?.prometheus[metric?.source ?? 'default'];
   return {
     capacity: options.capacity === undefined ? null : parsePositive('--capacity', options.capacity),
     podStart: options.podStart === undefined ? null : parsePodStartOption(options.podStart),

@@ -115,6 +115,53 @@ describe('backtest', () => {
     expect(await run('queue.yaml')).not.toContain('cpu');
   });
 
+  it.each([
+    ['default: { urls: [http://p:9090] }', 'the default of resourceWindowSeconds; --config sets it', 120],
+    [
+      'default: { scrapeIntervalSeconds: 15 }',
+      'the default of resourceWindowSeconds; --config sets it',
+      60,
+      'scrapeIntervalSeconds of --config',
+    ],
+    [
+      'default: { resourceWindowSeconds: 300 }',
+      'resourceWindowSeconds of --config',
+      300,
+      'the default of scrapeIntervalSeconds; --config sets it',
+    ],
+  ])(
+    'says what --config sets: %s',
+    async (source, window, seconds, interval = 'the default of scrapeIntervalSeconds; --config sets it') => {
+      const folder = folderOf({
+        'web.yaml': scalerYaml(),
+        'day.csv': TRACE,
+        'config.yaml': `prometheus: { ${source} }\n`,
+      });
+      const args = ['--scaler', 'web.yaml', '--trace', 'day.csv', '--capacity', '10'];
+
+      const { stdout } = await runCli(['backtest', ...args, '--config', 'config.yaml'], { cwd: folder });
+
+      expect(stdout).toContain(`  cpu is a rate over ${seconds} s (${window})\n`);
+      expect(stdout).toContain(`half of the scrape interval (${interval})\n`);
+    },
+  );
+
+  it('takes the scrape interval of the data source that the document reads', async () => {
+    const metric = 'external: { query: sum(queue), source: mimir, target: { averageValue: 7 } }';
+    const folder = folderOf({
+      'queue.yaml': scalerYaml({ metrics: [metric] }),
+      'day.csv': TRACE,
+      'config.yaml': 'prometheus: { default: {}, mimir: { scrapeIntervalSeconds: 10 } }\n',
+    });
+    const args = ['--scaler', 'queue.yaml', '--trace', 'day.csv', '--capacity', '10'];
+
+    const { stdout } = await runCli(['backtest', ...args, '--config', 'config.yaml'], { cwd: folder });
+
+    expect(stdout).toContain(
+      '  a sample is 5 s old, half of the scrape interval (scrapeIntervalSeconds of --config)\n',
+    );
+  });
+
   it('has the figures of a config with the defaults of the service, and those of its own window with another', async () => {
     const config = (window: number): string =>
       `prometheus: { default: { urls: [http://prometheus:9090], scrapeIntervalSeconds: 30, resourceWindowSeconds: ${window} } }\n`;

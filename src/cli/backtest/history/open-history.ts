@@ -68,7 +68,7 @@ export async function openHistory(
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
-  return inputOf(recorded, variants, { given: { ...given, assumptions }, range });
+  return inputOf(recorded, variants, { given: assumptions, range, isSaved: file !== null });
 }
 
 interface Opened {
@@ -106,7 +106,11 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
 function inputOf(
   recorded: RecordedHistory,
   variants: readonly Variant[],
-  { given, range: asked }: { readonly given: Parameters<typeof openHistory>[2]; readonly range: Range },
+  {
+    given,
+    range: asked,
+    isSaved,
+  }: { readonly given: GivenAssumptions; readonly range: Range; readonly isSaved: boolean },
 ): BacktestInput {
   const { load, loadMetric, history } = recorded;
   const range = {
@@ -114,7 +118,7 @@ function inputOf(
     start: latest(asked.start, knownSince(load.observed, asked.stepSeconds) ?? asked.start),
   };
   const ran = recorded.ran === null ? null : runSince(recorded.ran, range.start);
-  const known = given.assumptions.capacity ?? load.saturation;
+  const known = given.capacity ?? load.saturation;
   const estimate =
     known === null && recorded.ran !== null ? estimateCapacity(load, recorded.ran.ready) : null;
   const capacity = known ?? estimate?.capacity ?? null;
@@ -122,23 +126,22 @@ function inputOf(
     throw new CommandError(
       `the load that one pod carries is unknown for metric ${loadMetric.identity}: set --capacity${loadMetric.type === 'Resource' ? ' or --request' : ''}`,
     );
-  const warmUpSeconds =
-    given.assumptions.initialReplicas === null ? knownWarmUpSeconds(load.observed, range) : 0;
+  const warmUpSeconds = given.initialReplicas === null ? knownWarmUpSeconds(load.observed, range) : 0;
   const recordedCount =
     history.replicas.length === 0 ? null : countAt(history.replicas, addSeconds(range.start, -warmUpSeconds));
-  const initial = given.assumptions.initialReplicas ?? recordedCount;
+  const initial = given.initialReplicas ?? recordedCount;
   const assumptions: Assumptions = {
-    ...given.assumptions,
+    ...given,
     capacity,
     initialReplicas: initial,
-    podStart: given.assumptions.podStart ?? podStartOf(recorded.podStartSeconds ?? DEFAULT_POD_START_SECONDS),
+    podStart: given.podStart ?? podStartOf(recorded.podStartSeconds ?? DEFAULT_POD_START_SECONDS),
   };
   const scoring = scoringOf(load.load, assumptions, range);
   return {
     workload: historyWorkload(
       { ...history, warmUpSeconds },
       {
-        initialReplicas: given.assumptions.initialReplicas,
+        initialReplicas: given.initialReplicas,
         measures: assumptions.measures,
         queued: assumptions.queue === null ? null : load.load,
       },
@@ -153,7 +156,7 @@ function inputOf(
             `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(estimate.at)}: pods that were never busy carry more (--capacity)`,
           ]),
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
-      ...describeAssumptions(assumptions, variants, { hasConfig: given.config !== null }),
+      ...describeAssumptions(assumptions, variants, { isSaved }),
       ...unscoredLines(scoring.demand),
     ],
   };
@@ -173,13 +176,12 @@ function historyLines(
     askedFrom,
     warmUpSeconds,
   }: {
-    readonly given: Parameters<typeof openHistory>[2];
+    readonly given: GivenAssumptions;
     readonly range: Range;
     readonly askedFrom: Instant;
     readonly warmUpSeconds: number;
   },
 ): readonly string[] {
-  const { assumptions } = given;
   const { start, end, stepSeconds } = range;
   const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
   const hasMemory = metrics.some(isMemory);
@@ -195,16 +197,16 @@ function historyLines(
     ...(cpuRequest === null || !usesCpu(variants)
       ? []
       : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
-    ...(assumptions.capacity === null && usesCpu(variants)
+    ...(given.capacity === null && usesCpu(variants)
       ? [`the capacity of a pod is ${measured} (--capacity)`]
       : []),
-    ...(assumptions.podStart === null && podStartSeconds !== null
+    ...(given.podStart === null && podStartSeconds !== null
       ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
       : []),
-    warmUpLine(variants, warmUpSeconds, assumptions.initialReplicas !== null),
+    warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),
     'for the demand, values are moved back by half of the window of their query',
     'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
-    ...(assumptions.maxReplicasFrom === null && variants.some(hasCeiling)
+    ...(given.maxReplicasFrom === null && variants.some(hasCeiling)
       ? ['maxReplicasFrom is what its query returned (--max-replicas-from)']
       : []),
     ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),

@@ -18,6 +18,7 @@ import { SERVICE_DEFAULTS } from '../../../config/service-defaults.js';
 import { readBoundedText } from '../../../files/read-bounded.js';
 import { takeTurns } from '../../../units/clock.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
+import { windowOfInterval } from '../../../units/resource-window.js';
 import { type Instant, secondsBetween } from '../../../units/time.js';
 
 /** The input of all runs, from a load trace or from history. */
@@ -109,16 +110,18 @@ export function hasCeiling({ scaler }: Variant): boolean {
 export function describeAssumptions(
   assumptions: Assumptions,
   variants: readonly Variant[],
-  { hasConfig }: { readonly hasConfig: boolean },
+  { isSaved }: { /** Whether the history is that of a file. */ readonly isSaved: boolean },
 ): readonly string[] {
   const { capacity, podStart, usageAtCapacityPercent, initialReplicas, queue, measures } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
   const isOfCpu = usesCpu(variants);
-  const given = (field: 'resourceWindowSeconds' | 'scrapeIntervalSeconds'): string => {
-    if (hasConfig) return `(${field} of --config)`;
-    return assumptions[field] === SERVICE_DEFAULTS[field]
-      ? `(the default of ${field}; --config sets it)`
-      : `(${field} of the saved history)`;
+  const defaults = {
+    scrapeIntervalSeconds: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+    resourceWindowSeconds: windowOfInterval(scrapeIntervalSeconds),
+  };
+  const given = (field: keyof typeof defaults): string => {
+    if (assumptions[field] === defaults[field]) return `(the default of ${field}; --config sets it)`;
+    return `(${field} of ${isSaved ? 'the saved history' : '--config'})`;
   };
   return [
     queue === null
