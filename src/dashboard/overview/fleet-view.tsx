@@ -42,13 +42,14 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
   const news = useNews(fleet, clock);
   const worst = useMemo(() => worstFirst(selected), [selected]);
   const { part, hasFailed } = usePart(loadStartHere, worst.length > 0);
+  const empty = usePart(loadNoScalers, rows.length === 0);
   useEffect(() => setTitle(worst.length === 0 ? 'Scalers' : `${worst.length} cannot follow`), [worst.length]);
   return (
     <>
       <Outdated error={error} at={fleet.facts.at} nowMs={nowMs} />
       {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} nowMs={nowMs} />}
       {rows.length === 0 ? (
-        <NoScalers />
+        empty.part && <empty.part.NoScalers />
       ) : (
         <FilterBar selection={selection} onChange={onChange} counts={counts} />
       )}
@@ -74,24 +75,7 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
 }
 
 const loadStartHere = () => import('./start-here.jsx');
-
-const FIRST_COMMANDS = `kubectl get hpa -A -o yaml | promscaler import - > scalers.yaml
-promscaler new deployment/web --max 10 > web.yaml`;
-
-function NoScalers(): VNode {
-  return (
-    <EmptyView title="No scalers yet">
-      <p>Convert the HPAs of the cluster, or write a document for one workload:</p>
-      <pre class="commands" tabIndex={0} role="region" aria-label="Commands">
-        {FIRST_COMMANDS}
-      </pre>
-      <p>
-        Put the document into the directory that promscaler reads, or create a Scaler object: the scaler
-        appears here within seconds.
-      </p>
-    </EmptyView>
-  );
-}
+const loadNoScalers = () => import('./no-scalers.jsx');
 
 const NO_NEWS: ReadonlyMap<string, string> = new Map();
 /** Interval between announcements, each of which interrupts the reader. */

@@ -17,7 +17,8 @@ interface ScalerRowProps {
   readonly row: OverviewRow;
   /** Position among the selected rows. */
   readonly index: number;
-  readonly rowHeight: number;
+  /** Distance from the first row in pixels. */
+  readonly top: number;
   readonly nowMs: number;
   readonly columns: readonly ColumnName[];
   /** Changes when the row has changed. The row is then highlighted for a moment. */
@@ -27,33 +28,33 @@ interface ScalerRowProps {
 /** Returns the attributes of a row of the table at its position. The header is row 1. */
 export function placeOf(
   index: number,
-  rowHeight: number,
+  top: number,
 ): HTMLAttributes<HTMLDivElement> & { readonly 'data-index': number } {
   return {
     role: 'row',
     'aria-rowindex': index + 2,
     'data-index': index,
-    style: { top: `${index * rowHeight}px` },
+    style: { top: `${top}px` },
   };
 }
 
 /** Shows one scaler. It renders only if something has changed, because scrolling renders many rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
-    const { row, index, rowHeight, nowMs, newsAt, columns } = this.props;
+    const { row, index, top, nowMs, newsAt, columns } = this.props;
     return (
       next.row !== row ||
       next.index !== index ||
-      next.rowHeight !== rowHeight ||
+      next.top !== top ||
       next.nowMs !== nowMs ||
       next.newsAt !== newsAt ||
       next.columns !== columns
     );
   }
 
-  override render({ row, index, rowHeight, nowMs, newsAt, columns }: ScalerRowProps): VNode {
+  override render({ row, index, top, nowMs, newsAt, columns }: ScalerRowProps): VNode {
     return (
-      <div class="scaler-row" {...placeOf(index, rowHeight)}>
+      <div class="scaler-row" {...placeOf(index, top)}>
         {newsAt === null ? null : <span key={newsAt} class="news" />}
         <NameCell row={row} />
         <StateCell row={row} />

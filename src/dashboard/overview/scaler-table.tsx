@@ -1,5 +1,5 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../format/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { useScrollMemory } from '../ui/scroll-memory.js';
@@ -9,6 +9,7 @@ import { placeOf, ScalerRow } from './scaler-row.jsx';
 import { isLargestFirst, lineKey } from './selection.js';
 import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';
 import { useVirtualRows } from './use-virtual-rows.js';
+import { topOf } from './visible-range.js';
 
 interface ScalerTableProps {
   readonly lines: readonly Line[];
@@ -46,7 +47,10 @@ export function ScalerTable(props: ScalerTableProps): VNode {
   const { lines, selection, onChange, nowMs, news, isPlaced } = props;
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
-  const { first, end, rowHeight } = useVirtualRows({ body, probe, rows: lines.length });
+  const headings = useMemo(() => lines.flatMap((line, index) => ('section' in line ? [index] : [])), [lines]);
+  const { first, end, ...heights } = useVirtualRows({ body, probe, rows: lines.length, headings });
+  const { rowHeight } = heights;
+  const layout = { ...heights, headings };
   useScrollMemory('overview', rowHeight > 0 && isPlaced);
   const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, lines.length, end - first);
 
@@ -80,7 +84,7 @@ export function ScalerTable(props: ScalerTableProps): VNode {
         ref={body}
         role="rowgroup"
         class="scalers-body"
-        style={{ height: `${lines.length * rowHeight}px` }}
+        style={{ height: `${topOf(lines.length, layout)}px` }}
         onFocusCapture={onFocus}
         onBlurCapture={onBlur}
         onKeyDown={onKeyDown}
@@ -94,7 +98,7 @@ export function ScalerTable(props: ScalerTableProps): VNode {
               <SectionRow
                 key={slot}
                 index={index}
-                rowHeight={rowHeight}
+                top={topOf(index, layout)}
                 section={line.section}
                 cells={heads.length}
                 selection={selection}
@@ -105,7 +109,7 @@ export function ScalerTable(props: ScalerTableProps): VNode {
             <ScalerRow
               key={slot}
               index={index}
-              rowHeight={rowHeight}
+              top={topOf(index, layout)}
               row={line.row}
               nowMs={nowMs}
               columns={selection.columns}
@@ -153,17 +157,17 @@ function SortHeader({ name, head: { title, sort }, selection, onChange }: SortHe
 interface SectionRowProps extends Pick<SortHeaderProps, 'selection' | 'onChange'> {
   readonly section: SectionLine;
   readonly index: number;
-  readonly rowHeight: number;
+  readonly top: number;
   /** Number of columns that the heading spans. */
   readonly cells: number;
 }
 
-function SectionRow({ section, index, rowHeight, cells, selection, onChange }: SectionRowProps): VNode {
+function SectionRow({ section, index, top, cells, selection, onChange }: SectionRowProps): VNode {
   const { key, severity, title, rows, isClosed } = section;
   const style = severity === null ? null : SEVERITY_STYLES[severity];
   const { closed } = selection;
   return (
-    <div class="section-row" {...placeOf(index, rowHeight)}>
+    <div class="section-row" {...placeOf(index, top)}>
       <div role="cell" aria-colspan={cells}>
         <button
           type="button"

@@ -1,37 +1,41 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { visibleRange } from './visible-range.js';
-import type { RowRange } from './visible-range.js';
+import type { Layout, RowRange } from './visible-range.js';
 
-interface VirtualRows extends RowRange {
-  readonly rowHeight: number;
-}
+interface VirtualRows extends RowRange, Omit<Layout, 'headings'> {}
 
 interface VirtualRowsOptions {
   /** The element with the height of all rows. */
   readonly body: RefObject<HTMLElement | null>;
-  /** An element with the height of one row, which depends on the style sheet and the font size of the viewer. */
+  /**
+   * An element with the height of a row, whose width is the height of a heading. Both depend on the style sheet and the
+   * font size of the viewer.
+   */
   readonly probe: RefObject<HTMLElement | null>;
   readonly rows: number;
+  readonly headings: Layout['headings'];
 }
 
 /** Returns the rows to draw at the current scroll position. */
-export function useVirtualRows({ body, probe, rows }: VirtualRowsOptions): VirtualRows {
-  const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0 });
+export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptions): VirtualRows {
+  const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0, headingHeight: 0 });
   useLayoutEffect(() => {
     // Reading the layout while scrolling would recompute it.
-    let [rowHeight, bodyTop] = [0, 0];
+    let [rowHeight, headingHeight, bodyTop] = [0, 0, 0];
     const follow = (): void => {
-      const range = visibleRange({ offset: bodyTop - scrollY, height: innerHeight, rowHeight, rows });
+      const layout = { rowHeight, headings, headingHeight };
+      const range = visibleRange({ ...layout, offset: bodyTop - scrollY, height: innerHeight, rows });
       setView((before) =>
         before.first === range.first && before.end === range.end && before.rowHeight === rowHeight
           ? before
-          : { ...range, rowHeight },
+          : { ...range, rowHeight, headingHeight },
       );
     };
     const measure = (): void => {
       if (body.current === null || probe.current === null) return;
       rowHeight = probe.current.offsetHeight;
+      headingHeight = probe.current.offsetWidth;
       bodyTop = body.current.getBoundingClientRect().top + scrollY;
       follow();
     };
@@ -46,6 +50,6 @@ export function useVirtualRows({ body, probe, rows }: VirtualRowsOptions): Virtu
       removeEventListener('scroll', follow);
       removeEventListener('resize', measure);
     };
-  }, [body, probe, rows]);
+  }, [body, probe, rows, headings]);
   return { ...view, end: Math.min(view.end, rows) };
 }

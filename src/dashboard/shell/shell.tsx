@@ -42,6 +42,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
   const service = useAnswer(api, serviceRequest(), SERVICE_FRESHNESS);
   const { value: status, error } = service;
   const { part } = usePart(loadServiceLine, status !== null);
+  const { part: keys } = usePart(loadKeys, true);
   return (
     <>
       {/* Not a link: its hash would be another page. */}
@@ -62,6 +63,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
         </ErrorBoundary>
       </main>
       <Announcer />
+      {keys === null ? null : <keys.Keys />}
     </>
   );
 }
@@ -72,6 +74,7 @@ const SERVICE_FRESHNESS = {
 };
 
 const loadServiceLine = () => import('./service-line.jsx');
+const loadKeys = () => import('./keys.jsx');
 
 interface HeaderProps extends ShellProps {
   readonly route: Route;

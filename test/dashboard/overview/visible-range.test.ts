@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { visibleRange } from '../../../src/dashboard/overview/visible-range.js';
+import { topOf, visibleRange } from '../../../src/dashboard/overview/visible-range.js';
 
-const VIEW = { height: 600, rowHeight: 60, rows: 5000 };
+const VIEW = { height: 600, rowHeight: 60, rows: 5000, headings: [], headingHeight: 36 };
 
 describe('visibleRange', () => {
   it.each([
@@ -32,5 +32,27 @@ describe('visibleRange', () => {
         },
       ),
     );
+  });
+
+  it('contains every line in the window if some are headings of 36 px, which are at the end of the lines above', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -200_000, max: 2000 }),
+        fc.uniqueArray(fc.integer({ min: 0, max: 2999 }), { maxLength: 300 }),
+        (offset, indexes) => {
+          const headings = indexes.toSorted((a, b) => a - b);
+          const layout = { rows: 3000, rowHeight: 60, headings, headingHeight: 36 };
+          const { first, end } = visibleRange({ ...layout, offset, height: 600 });
+          for (let line = 0; line < 3000; line += 1) {
+            const top = topOf(line, layout) + offset;
+            const height = headings.includes(line) ? 36 : 60;
+            if (top + height > 0 && top < 600) expect(line >= first && line < end).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 30 },
+    );
+    const layout = { rowHeight: 60, headings: [0, 3], headingHeight: 36 };
+    expect([0, 1, 2, 3, 4, 5].map((line) => topOf(line, layout))).toEqual([0, 36, 96, 156, 192, 252]);
   });
 });
