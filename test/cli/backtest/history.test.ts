@@ -57,6 +57,10 @@ describe('the history of a real Prometheus', () => {
         { __name__: 'kube_pod_container_resource_requests', ...of, container: 'app', resource: 'cpu' },
         () => 0.5,
       ),
+      series(
+        { __name__: 'kube_pod_container_resource_limits', ...of, container: 'app', resource: 'cpu' },
+        () => 0.75,
+      ),
       series({ __name__: 'kube_pod_created', ...of }, () => now - 9000),
       series({ __name__: 'kube_pod_status_ready_time', ...of }, () => now - 8958),
     ];
@@ -92,6 +96,8 @@ describe('the history of a real Prometheus', () => {
     const { variants, baselines, assumptions } = reportOf(first);
     expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
+    expect(assumptions).toContain('the capacity of a pod is the cpu limit (--capacity)');
+    expect(assumptions).toContain('a pod at its capacity uses 150 % of its cpu request, and never more');
     expect(variants.map(({ changes }) => changes.map(({ to }) => to).at(-1))).toEqual([undefined, 8]);
     expect(baselines[0]).toMatchObject({ name: 'what really ran', figures: { average_pods: 4, theta_U: 0 } });
     expect(again).toEqual(first);

@@ -17,6 +17,9 @@ const cwd = folderOf({
   'rise.csv': trace((minute) => 50 + 2 * (minute % 30)),
   'steady.csv': trace(() => 100),
   'turns.csv': trace((minute) => (minute < 34 ? 100 : minute % 4 < 2 ? 10 : 200)),
+  'slow.yaml': scalerYaml({ maxReplicas: 50, syncPeriodSeconds: 60, metrics: [cpuMetric(40)] }),
+  // 21 pods of 5 instead of 20 for 15 s.
+  'peak.csv': `t_seconds,value\n${Array.from({ length: 480 }, (_, step) => `${step * 15},${step === 384 ? 101 : 100}`).join('\n')}\n`,
   'late.csv': trace((minute) => (minute > 60 && minute % 10 === 6 ? 400 : 100), 120),
 });
 
@@ -111,6 +114,17 @@ describe('backtest --recommend', () => {
     expect([from, to]).toEqual(['2026-01-05T00:30:00Z', '2026-01-05T01:00:00Z']);
     expect(recommendation.saving['percent']).toBeGreaterThan(10);
     expect(recommendation.saving['lowest']).toBeCloseTo(recommendation.saving['highest'] ?? NaN, 6);
+  });
+
+  it('says by how much a condition is missed that the change misses by less than 0.05 points', async () => {
+    const args = ['--scaler', 'slow.yaml', '--trace', 'peak.csv', '--capacity', '5'];
+
+    const { stdout } = await runCli(['backtest', ...args, '--recommend', 'theta_U<=document'], { cwd });
+
+    // 1 of 21 pods in 1 of 120 steps.
+    expect(stdout).toContain(
+      '; it does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted).',
+    );
   });
 
   it('compares both with static fleets in the same parts: 15 of 30 minutes', async () => {

@@ -156,7 +156,7 @@ function inputOf(
             `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(estimate.at)}: pods that were never busy carry more (--capacity)`,
           ]),
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
-      ...describeAssumptions(assumptions, variants, { isSaved }),
+      ...describeAssumptions(assumptions, variants, { isSaved, ...usageAtCapacity(recorded, given) }),
       ...unscoredLines(scoring.demand),
     ],
   };
@@ -215,6 +215,22 @@ function historyLines(
       ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
       : []),
   ];
+}
+
+/** `--usage-at-capacity` has no effect if the capacity is given or the cpu limit of the pod. */
+function usageAtCapacity(
+  { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,
+  { capacity }: GivenAssumptions,
+): { readonly usageAtCapacity?: string } {
+  const isOfCpu = loadMetric.type === 'Resource' || loadMetric.type === 'ContainerResource';
+  const most = isOfCpu ? saturation : cpuLimit;
+  if (most === null || (cpuLimit === null && (capacity === null || !isOfCpu))) return {};
+  return {
+    usageAtCapacity:
+      cpuRequest === null
+        ? `${round(most)} cores, and never more`
+        : `${round((100 * most) / cpuRequest)} % of its cpu request, and never more`,
+  };
 }
 
 function warmUpLine(

@@ -110,9 +110,16 @@ export function hasCeiling({ scaler }: Variant): boolean {
 export function describeAssumptions(
   assumptions: Assumptions,
   variants: readonly Variant[],
-  { isSaved }: { /** Whether the history is that of a file. */ readonly isSaved: boolean },
+  {
+    isSaved,
+    usageAtCapacity = `${assumptions.usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
+  }: {
+    /** Whether the history is that of a file. */
+    readonly isSaved: boolean;
+    readonly usageAtCapacity?: string;
+  },
 ): readonly string[] {
-  const { capacity, podStart, usageAtCapacityPercent, initialReplicas, queue, measures } = assumptions;
+  const { capacity, podStart, initialReplicas, queue, measures } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
   const isOfCpu = usesCpu(variants);
   const defaults = {
@@ -129,11 +136,7 @@ export function describeAssumptions(
       : `one pod serves a load of ${round(capacity)} per second (--capacity); more than that waits ${describeQueue(queue)} (--queue)`,
     ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
     `a pod is ready ${describePodStart(podStart)} after it was created (--pod-start)`,
-    ...(isOfCpu
-      ? [
-          `a pod at its capacity uses ${usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
-        ]
-      : []),
+    ...(isOfCpu ? [`a pod at its capacity uses ${usageAtCapacity}`] : []),
     ...(maxReplicasFrom !== null ? [`maxReplicasFrom is ${maxReplicasFrom} (--max-replicas-from)`] : []),
     'the load is divided evenly among the ready pods',
     ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
