@@ -32,7 +32,7 @@ const INTERVAL = new RegExp(
 );
 const NEWEST = new RegExp(String.raw`^${BY} \(timestamp\((.+?)${OFFSET}\)\)$`);
 const ENDS = /^(.+) or label_replace\((.+), "(\w+)", "1", "", ""\)$/;
-const FAILING = /^min by \(job, instance\) \((?:up|min_over_time\(up\[(\d+)ms\]\))\) == 0$/;
+const FAILING = /^min by \(job, instance\) \((?:up|min_over_time\(up\[(\d+)ms\]\) and up)\) == 0$/;
 const SEEN = new RegExp(String.raw`^${BY} \(max_over_time\(timestamp\((.+)\)\[(\d+)s:(\d+)s\]${OFFSET}\)\)$`);
 const SAMPLES = new RegExp(String.raw`^${BY} \(count_over_time\((.+)\[(\d+)ms\]${OFFSET}\)\)$`);
 

@@ -222,9 +222,12 @@ function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: n
   return new Set(live.filter(({ labels }) => !keys.has(targetKey(labels))));
 }
 
-/** Targets whose scrapes fail, or failed within a range; a target that was removed is not one of them. */
+/**
+ * Targets whose scrapes fail, or failed within a range. A target that was removed is not one of them, although its last
+ * scrapes, before the removal was noticed, usually failed.
+ */
 function failingQuery(rangeSeconds: number): string {
-  const up = rangeSeconds === 0 ? 'up' : `min_over_time(up[${duration(rangeSeconds)}])`;
+  const up = rangeSeconds === 0 ? 'up' : `min_over_time(up[${duration(rangeSeconds)}]) and up`;
   return `min by (job, instance) (${up}) == 0`;
 }
 

@@ -29,6 +29,8 @@ interface Scraped {
   readonly failingFor?: number | null;
   /** Whether the target was removed, so that its `up` has ended, too. */
   readonly isRemoved?: boolean;
+  /** Whether its last scrape failed before it was removed. */
+  readonly hasFailed?: boolean;
 }
 
 const LIVE: Scraped = {};
@@ -61,6 +63,12 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   half_removed: {
     targets: PODS.map((_, index) => (index > 3 ? LIVE : { failingFor: 160, isRemoved: true })),
+    isOld: false,
+  },
+  half_removed_after_a_failure: {
+    targets: PODS.map((_, index) =>
+      index > 3 ? LIVE : { failingFor: 160, isRemoved: true, hasFailed: true },
+    ),
     isOld: false,
   },
   all_young: { targets: PODS.map(() => ({ from: 200 })), isOld: false, isOldByPod: true },
@@ -210,7 +218,16 @@ function samplesOf(target: Scraped, valueOf: (age: number) => number): WrittenSe
 }
 
 function upOf(target: Scraped): WrittenSeries['samples'] {
-  const { failingFor = null, isRemoved = false } = target;
+  const { failingFor = null, isRemoved = false, hasFailed = false } = target;
+  if (hasFailed) return upOfRemoved(target);
   if (isRemoved) return samplesOf(target, () => 1);
   return agesOf(target).map((age) => [NOW_SECONDS - age, failingFor !== null && age <= failingFor ? 0 : 1]);
+}
+
+/** One failed scrape, then the mark of the end. */
+function upOfRemoved({ failingFor, ...target }: Scraped): WrittenSeries['samples'] {
+  const since = failingFor ?? 0;
+  const before = agesOf(target).filter((age) => age > since);
+  const at = (age: number): number => NOW_SECONDS - age;
+  return [...before.map((age) => [at(age), 1] as const), [at(since), 0], [at(since - INTERVAL), null]];
 }
