@@ -36,9 +36,7 @@ export interface ScalerObject {
 export async function readAdoption({ source, objects }: AdoptContext): Promise<Adoption> {
   const [object, list] = [await objects.get(source.kind, source.name), await objects.list(SCALER)];
   const scalers = list.flatMap(readScaler);
-  const made = scalers.filter(
-    (scaler) => annotationsOf(scaler.object)[ADOPT_ANNOTATIONS.from] === originOf(source),
-  );
+  const made = scalers.filter((scaler) => isMadeFrom(source, scaler));
   const key = object === null ? null : targetKey(source.namespace, targetOf(object));
   const sharing = scalers.filter(({ target }) => targetKey(source.namespace, target) === key);
   const found = made.length > 0 ? made : sharing;
@@ -65,6 +63,11 @@ export function targetOf(object: JsonObject): TargetRef {
     kind: textIn(reference, 'kind') ?? BUILT_IN.targetKind,
     name: textIn(reference, 'name') ?? '',
   };
+}
+
+/** Returns whether the Scaler object was made from this autoscaler; otherwise it only has the same target. */
+export function isMadeFrom(source: Source, { object }: Pick<ScalerObject, 'object'>): boolean {
+  return annotationsOf(object)[ADOPT_ANNOTATIONS.from] === originOf(source);
 }
 
 /** Reads whether the Scaler object is in dry run now; null: it does not exist. */

@@ -5,6 +5,7 @@ import {
   type AdoptContext,
   type ScalerObject,
   conditionOf,
+  isMadeFrom,
   nameScaler,
   nameWorkload,
   targetOf,
@@ -138,6 +139,8 @@ function whyDifferent(
     return `the count would change from ${now.theirReplicas} to ${now.desiredReplicas}: try again when both agree`;
   const noValue = row === null ? null : whyNoValue(row);
   if (noValue !== null) return noValue;
+  if (!isMadeFrom(source, scaler))
+    return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare metrics and bounds of both`;
   const saved = savedManifest(scaler.object);
   const isChanged = saved !== null && !isSameSpec(saved, manifestOf(object, source));
   return isChanged

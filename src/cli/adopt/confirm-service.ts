@@ -58,8 +58,8 @@ export async function confirmService(
     });
     const row = confirmed?.row ?? null;
     if (row === null) return why;
-    const { currentReplicas: count } = row;
-    const replicas = count === null ? '' : `, now ${count} replicas`;
+    const { from, to } = row.outcome;
+    const replicas = to === null ? '' : from === to ? `, now ${to} replicas` : `, ${from} -> ${to} replicas`;
     io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
     return null;
   } finally {

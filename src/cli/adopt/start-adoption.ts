@@ -6,6 +6,7 @@ import { nameSources } from '../../importers/manifest/source-names.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/write/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
+import { watchedPlural } from '../../kubernetes/targets.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
@@ -20,6 +21,7 @@ import { commandFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
   conditionOf,
+  isMadeFrom,
   nameScaler,
   pollFor,
   readAdoption,
@@ -27,7 +29,7 @@ import {
   nameWorkload,
 } from './adoption.js';
 import { whyOwned } from './check-source.js';
-import { ADOPT_ANNOTATIONS, annotationsOf, manifestOf, originOf } from './saved-manifest.js';
+import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 
 /** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -50,11 +52,12 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     io.stdout.write(
       `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete it first\n`,
     );
-    if (annotationsOf(scaler.object)[ADOPT_ANNOTATIONS.from] !== originOf(source))
+    const isMade = isMadeFrom(source, scaler);
+    if (!isMade)
       io.stderr.write(
-        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare metrics and bounds of both before a switch\n`,
+        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare metrics and bounds of both before a switch, which needs --force\n`,
       );
-    printNext(context);
+    printNext(context, isMade);
     return 0;
   }
   const document =
@@ -70,6 +73,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     target: targetOf(document),
   };
   await checkFiles(context, created);
+  await checkTarget(context, created);
   const isCreated = await objects.create(SCALER, withAnnotations(document, object, context));
   if (!isCreated)
     throw new CommandError(`${nameScaler(context, created)} exists with another target: rename it first`);
@@ -77,7 +81,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${nameWorkload(context, created)}\n`,
   );
   const exitCode = await waitForService(context, created.name);
-  printNext(context);
+  printNext(context, true);
   return exitCode;
 }
 
@@ -96,6 +100,25 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
   throw new CommandError(
     `scaler ${namespace}/${found} is a document in a file of the service, ${effect}. Nothing was created. Delete the document from the files first; with documents in files, adopt cannot be used`,
   );
+}
+
+/** Throws `CommandError` if the workload does not exist. Other kinds and forbidden workloads are not checked. */
+async function checkTarget(context: AdoptContext, created: Created): Promise<void> {
+  const { objects, source } = context;
+  const plural = watchedPlural(created.target);
+  if (plural === null) return;
+  const word = created.target.kind.toLowerCase();
+  let found: JsonObject | null;
+  try {
+    found = await objects.get({ root: '/apis/apps/v1', plural, word }, created.target.name);
+  } catch (error) {
+    if (error instanceof CommandError) return;
+    throw error;
+  }
+  if (found === null)
+    throw new CommandError(
+      `${nameWorkload(context, created)} does not exist, so ${nameSource(source)} scales nothing. Nothing was created. Create the workload, or delete ${nameSource(source)}`,
+    );
 }
 
 /** After the deletion of an object, the service may still have its scaler for seconds. */
@@ -192,11 +215,10 @@ async function waitForService(context: AdoptContext, name: string): Promise<Exit
   return 1;
 }
 
-function printNext(context: AdoptContext): void {
+function printNext(context: AdoptContext, offersSwitch: boolean): void {
   const { io, source } = context;
-  io.stdout.write(`Compare: ${commandFor('--report', source, context)}
-Switch:  ${commandFor('--switch', source, context)}
-`);
+  io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
+  if (offersSwitch) io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
 }
 
 /** Reads the completed document of a file and sets `dryRun: true`. Its target must be that of the autoscaler. */

@@ -114,12 +114,34 @@ describe('adopt', () => {
       body: { metadata: { annotations: { 'promscaler.dev/adopted-from': null } } },
     });
 
-    const { exitCode, stderr } = await rig.run();
+    const { exitCode, stdout, stderr } = await rig.run();
+    const report = await rig.run('--report');
+    const switched = await rig.run('--switch');
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare metrics and bounds of both before a switch\n',
+      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare metrics and bounds of both before a switch, which needs --force\n',
     );
+    expect(stdout).not.toContain('--switch');
+    const why = 'scaler shop/web was not made from HPA shop/web: compare metrics and bounds of both';
+    expect(report.stdout).toContain(`A switch would be refused now: ${why}\n`);
+    expect(switched.stderr).toContain(`${why}. Nothing was changed; --force switches nevertheless`);
+    expect(changed()).toEqual(IN_DRY_RUN);
+  });
+
+  it('creates no scaler for a workload that does not exist', async () => {
+    await rig.controller.stop();
+    await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+      body: { spec: { scaleTargetRef: { name: 'gone' } } },
+    });
+
+    const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'deployment shop/gone does not exist, so HPA shop/web scales nothing. Nothing was created. Create the workload, or delete HPA shop/web\n',
+    );
+    expect(changed()).toEqual(NOT_STARTED);
   });
 
   it('with --preview prints the steps, and changes nothing', async () => {

@@ -71,6 +71,7 @@ describe('adopt does not switch to a scaler that does not scale', () => {
 
     expect(refused.stderr).toMatch(/the count would change from 4 to 6: .*; --force switches nevertheless/);
     expect([switched.exitCode, switched.stderr]).toEqual([0, '']);
+    expect(switched.stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
     expect([rig.hpa(), rig.isDryRun()]).toEqual([null, false]);
   });
 

@@ -70,6 +70,8 @@ describe('adopt', () => {
     await rig.start();
     await rig.cluster.edit('web', { minReplicas: 6 });
     await eventually(() => rig.cluster.status('web')['observedGeneration'] === 2, 'the service to follow');
+    // The status may come before the first decision of the new version.
+    await rig.decided(2);
     await rig.compared(2);
 
     const { exitCode, stdout } = await rig.run('--report');
