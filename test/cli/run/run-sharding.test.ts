@@ -99,10 +99,10 @@ describe('run, with sharding.enabled', () => {
     await Promise.all([second.stop(), third.stop()]);
     const leases = simulator.requests().filter(({ resource }) => resource === 'leases');
     const failed = leases.filter(({ code }) => code === null || code >= 400);
-    // There is no Lease of a leader.
-    expect(
-      failed.filter(({ verb, code, name }) => `${verb} ${code} ${name}` !== 'get 404 promscaler'),
-    ).toEqual([]);
+    // There is no Lease of a leader. On a busy machine, a Lease of 1 s can end before its renewal, which then conflicts.
+    const expected = ({ verb, code, name }: (typeof failed)[number]): boolean =>
+      `${verb} ${code} ${name}` === 'get 404 promscaler' || `${verb} ${code}` === 'update 409';
+    expect(failed.filter((request) => !expected(request))).toEqual([]);
   });
 
   it('exits where the server forbids it to create its Lease, and names the permission', async () => {
