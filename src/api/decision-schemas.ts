@@ -86,11 +86,22 @@ const decisionFields = {
   metrics: z.array(metricResultSchema).describe('In the order of the document; empty if no metric was used.'),
   limits: z.array(limitStepSchema).describe('In the order applied.'),
   conditions: z.array(conditionSchema),
+  forecast: z
+    .object({
+      replicas: count.nullable().describe('The count that the load to come needs; null: `why` says why not.'),
+      why: z.string(),
+      isUsed: z.boolean().describe('Whether it may raise the recommendation.'),
+      reactive: count.describe('The count without a forecast.'),
+      spentPercent: z.number().describe('What it added in 3 days, in percent of the replicas without it.'),
+    })
+    .optional()
+    .describe('Only of a document with a forecast.'),
 };
 
 export const pastDecisionSchema = z.object(decisionFields).describe('A decision without its state.');
 
 const recommendation = z.object({ at: time, replicas: count });
+const scaleEvent = z.object({ at: time, change: z.int(), earliest: time.optional() });
 
 export const stateSchema = z
   .object({
@@ -101,7 +112,7 @@ export const stateSchema = z
       .array(recommendation)
       .optional()
       .describe('Consecutive decisions that proposed fewer replicas, for downscaleConfirmation.'),
-    scaleEvents: z.array(z.object({ at: time, change: z.int(), earliest: time.optional() })),
+    scaleEvents: z.array(scaleEvent),
     holdScaleDownUntil: time.optional(),
     holdReason: z.string().optional(),
     failingSince: z.record(z.string(), time),
@@ -117,6 +128,29 @@ export const stateSchema = z
       })
       .optional()
       .describe('Since when usage has been at the limits of the pods, and the last saturation step.'),
+    forecast: z
+      .object({
+        at: time,
+        minutes: z.array(z.object({ at: time, sum: z.number(), count })),
+        reactive: z.object({
+          replicas: count,
+          lastScaleUp: time.nullable(),
+          lastScaleDown: time.nullable(),
+          scaleEvents: z.array(scaleEvent),
+        }),
+        proposals: z.array(recommendation),
+        spent: z.array(
+          z.object({
+            from: time,
+            reactive: z.number(),
+            added: z.number(),
+            short: z.number(),
+            prevented: z.number(),
+          }),
+        ),
+      })
+      .optional()
+      .describe('The last minutes of the load, the count without a forecast, and pod-seconds of 3 days.'),
     documentChangedAt: time
       .optional()
       .describe('When the document last changed, while a result of a decision before that is in use.'),
@@ -185,6 +219,15 @@ export const snapshotSchema = z
       .optional()
       .describe('The answer to the query of maxReplicasFrom, in the form of an External metric.'),
     podStartSeconds: z.int().min(0).optional().describe('The time in which 95 % of the pods became ready.'),
+    loadHistory: z
+      .object({
+        leadSeconds: z.int().min(0),
+        highest: z.number().describe('The highest load within the lookback.'),
+        seasons: z.array(z.object({ at: time, load: z.number(), level: z.number() })),
+        unusable: z.string().nullable(),
+      })
+      .optional()
+      .describe('What earlier days show about the load to come; only of a document with a forecast.'),
     state: stateSchema,
   })
   .describe('The input of a decision; `promscaler decide` reads it.');

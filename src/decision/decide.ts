@@ -2,8 +2,9 @@ import { activate, readActivation, withoutPodMetrics } from './activation.js';
 import type { Activation } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, SCALING_DISABLED, scalingActive } from './conditions.js';
 import type { Condition } from './result/condition.js';
-import type { Decision, LimitStep } from './result/decision.js';
+import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
 import { explainCount, type Measured } from './explain.js';
+import { forecastFor } from './forecast/forecast.js';
 import { buildNextState, seedRecommendations } from './next-state.js';
 import { ceilingOf } from './limits/ceiling.js';
 import type { LimitContext } from './limits/limit.js';
@@ -176,17 +177,22 @@ function decideWithinLimits(
     readonly bounds: Bounds;
   },
 ): Decision {
-  const { replicas: recommended, note } = activated;
-  const context: LimitContext = {
+  const { replicas: reactive, note } = activated;
+  const reactiveContext: LimitContext = {
     now: snapshot.now,
     spec: snapshot.scaler.spec,
     current: snapshot.target.specReplicas,
-    recommended,
+    recommended: reactive,
     bounds,
     ceiling: ceilingOf(snapshot),
     recommendations: seedRecommendations(snapshot),
     state: snapshot.state,
   };
+  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
+  const isAsleep = snapshot.target.specReplicas === 0;
+  const forecast = forecastFor(snapshot, metrics, { context: reactiveContext, isTrusted, isAsleep });
+  const recommended = forecast?.recommended ?? reactive;
+  const context = recommended === reactive ? reactiveContext : { ...reactiveContext, recommended };
   const limited = applyLimits(context);
   const desired = limited.replicas;
   return buildDecision(snapshot, {
@@ -195,8 +201,22 @@ function decideWithinLimits(
     metrics,
     steps: limited.steps,
     conditions: limitedConditions(context, limited, pick),
-    reason: { recommended, winner: pick.winner, note, snapshot },
-    state: buildNextState(snapshot, { desired, recommended, metrics, activation }),
+    reason: {
+      recommended,
+      winner: pick.winner,
+      note,
+      snapshot,
+      ...(recommended > reactive ? { forecast: forecast?.result } : {}),
+    },
+    // The stabilization window holds what the metrics have asked for, not what a forecast has.
+    state: buildNextState(snapshot, {
+      desired,
+      recommended: reactive,
+      metrics,
+      activation,
+      forecast: forecast?.state,
+    }),
+    forecast: forecast?.result,
   });
 }
 
@@ -209,6 +229,8 @@ interface Parts {
   /** The reason, or the facts from which it is written. */
   readonly reason: string | Measured;
   readonly state: Decision['state'];
+  /** Unset: the document has no forecast, or the decision used no metric. */
+  readonly forecast?: ForecastResult | undefined;
 }
 
 function buildDecision({ scaler, target }: Snapshot, parts: Parts): Decision {
@@ -226,6 +248,7 @@ function buildDecision({ scaler, target }: Snapshot, parts: Parts): Decision {
     metrics: parts.metrics.map(({ result }) => result),
     limits: steps,
     conditions: parts.conditions,
+    ...(parts.forecast === undefined ? {} : { forecast: parts.forecast }),
     state: parts.state,
   };
 }

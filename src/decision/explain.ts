@@ -1,5 +1,5 @@
 import type { MetricSpec } from '../scaler/spec.js';
-import type { Decision, LimitStep } from './result/decision.js';
+import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
 import { explainProposal } from './explain-proposal.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
 import { describeFallback } from './proposals/fallback.js';
@@ -15,6 +15,8 @@ export interface Measured {
   /** How activation has changed the count. */
   readonly note: string | null;
   readonly snapshot: Snapshot;
+  /** Set if a forecast has raised the recommendation. */
+  readonly forecast?: ForecastResult | undefined;
 }
 
 /** Returns the reason of a decision that used metrics: value, target, and the limits that changed the count. */
@@ -24,9 +26,14 @@ export function explainCount(
     desiredReplicas: desired,
     limits,
   }: Pick<Decision, 'currentReplicas' | 'desiredReplicas' | 'limits'>,
-  { recommended, winner, note, snapshot }: Measured,
+  { recommended, winner, note, snapshot, forecast }: Measured,
 ): string {
-  const measured = winner === null ? '' : `${explainProposal(winner, snapshot)}: `;
+  const measured =
+    forecast !== undefined
+      ? `forecast: ${forecast.why}: `
+      : winner === null
+        ? ''
+        : `${explainProposal(winner, snapshot)}: `;
   const noted = note === null ? '' : `; ${note}`;
   const held = explainSteps(limits);
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;

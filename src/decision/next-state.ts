@@ -3,13 +3,10 @@ import { addSeconds, type Instant } from '../units/time.js';
 import type { Activation } from './activation.js';
 import { ceilingOf } from './limits/ceiling.js';
 import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
-import { stepWindowSeconds } from './limits/step-limit.js';
+import { longestPeriodSeconds } from './limits/policy.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { Recommendation, Snapshot, State } from './snapshot/snapshot.js';
-
-/** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
-const DEFAULT_POLICY_PERIOD_SECONDS = 15;
+import type { ForecastState, Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /**
  * Returns the recommendations before this decision. For the first decision of a scaler, the current count is a
@@ -28,6 +25,8 @@ export interface Outcome {
   readonly metrics: readonly JudgedMetric[] | null;
   /** Null if activation does not apply. */
   readonly activation: Activation | null;
+  /** Unset: the document has no forecast, or the decision used no metric. */
+  readonly forecast?: ForecastState | undefined;
 }
 
 /** Returns the state for the next decision, if this one is carried out. Source: algorithm.md, step 7. */
@@ -54,7 +53,9 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const saturation = saturationAfter(state, outcome.metrics);
   const { documentChangedAt } = state;
   const ceiling = ceilingOf(snapshot);
-  const known: State = ceiling === null ? next : { ...next, maxReplicasFrom: ceiling.replicas };
+  const limited: State = ceiling === null ? next : { ...next, maxReplicasFrom: ceiling.replicas };
+  const forecast = scaler.spec.forecast === null ? undefined : (outcome.forecast ?? state.forecast);
+  const known: State = forecast === undefined ? limited : { ...limited, forecast };
   const isChanged = documentChangedAt !== undefined && hasOlder(known, documentChangedAt);
   if (saturation === undefined && !isChanged) return known;
   return {
@@ -124,14 +125,6 @@ const NONE_FAILING: State['failingSince'] = new Map();
 function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: ScalerSpec): number {
   if (behavior === null) return downscaleStabilizationSeconds;
   return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
-}
-
-function longestPeriodSeconds(spec: ScalerSpec): number {
-  const { behavior, maxScaleDownPercentPerWindow } = spec;
-  const stepWindow = maxScaleDownPercentPerWindow === null ? 0 : stepWindowSeconds(spec);
-  if (behavior === null) return Math.max(DEFAULT_POLICY_PERIOD_SECONDS, stepWindow);
-  const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
-  return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
 }
 
 /** Larger counts are rare enough to have objects of their own. */

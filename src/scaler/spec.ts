@@ -172,6 +172,28 @@ export interface DownscaleConfirmation {
   readonly decisions: number;
 }
 
+/** `Observe` calculates and explains the forecast; `Raise` also lets it raise the count. */
+export type ForecastMode = 'Observe' | 'Raise';
+
+/** Raises the count before a load arrives that has come at the same local time of earlier days. */
+export interface Forecast {
+  /** Position in `metrics`; -1: none of them has a total load. */
+  readonly metric: number;
+  readonly mode: ForecastMode;
+  /** 3 to 35. */
+  readonly lookbackDays: number;
+  /** Of the loads of the earlier days, above 0, at most 1. */
+  readonly quantile: number;
+  /** 50 to 100: usage in percent of the requests that the ready pods may have when the load arrives. */
+  readonly fillPercent: number;
+  /** How long before the load the pods are started; null: their start and the window of the query. */
+  readonly leadSeconds: number | null;
+  /** In which a day has the same times. */
+  readonly timeZone: string;
+  /** Replicas that the forecast may add, in percent of those without it: mean of three days. */
+  readonly budgetPercent: number;
+}
+
 /** A ceiling for scale-up below `maxReplicas`. */
 export interface MaxReplicasFrom {
   /** PromQL with variables that returns a number of replicas. Several series are added up. */
@@ -213,6 +235,8 @@ export interface ScalerSpec {
   readonly maxScaleDownPercentPerWindow: number | null;
   /** Null: no decision uses the time in which pods start. `seconds`: 1 to 3,600; null: that of the pods. */
   readonly podStart: { readonly seconds: number | null } | null;
+  /** Null: only what is measured determines the count. */
+  readonly forecast: Forecast | null;
   /** 0: only the rules of the HPA apply to young pods. */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;

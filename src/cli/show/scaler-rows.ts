@@ -32,6 +32,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
       optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
     ],
     podStart: podStartRows(written, spec),
+    forecast: forecastRows(written, spec),
     podWarmupSeconds: field('podWarmupSeconds'),
     syncPeriodSeconds: field('syncPeriodSeconds'),
     cooldownSeconds: field('cooldownSeconds'),
@@ -83,6 +84,18 @@ function podStartRows(written: Written, { podStart }: ScalerSpec): readonly Row[
   if (podStart === null) return [optionalRow(written, 'podStart', null)];
   const path = ['spec', 'podStart', 'seconds'];
   return [rowOf(written, path, { value: podStart.seconds ?? 'learned from the pods' })];
+}
+
+function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): readonly Row[] {
+  if (forecast === null) return [optionalRow(written, 'forecast', null)];
+  const { metric, lookbackDays, leadSeconds, ...rest } = forecast;
+  const values = {
+    metric: metrics[metric]?.identity ?? null,
+    lookback: `${lookbackDays}d`,
+    lead: leadSeconds === null ? 'auto' : `${leadSeconds}s`,
+    ...rest,
+  };
+  return Object.entries(values).map(([name, value]) => rowOf(written, ['spec', 'forecast', name], { value }));
 }
 
 function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): string {

@@ -1,8 +1,9 @@
-import type { ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
+import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
+import { stepWindowSeconds } from './step-limit.js';
 
 interface PolicyLimit {
   /** At least 0. */
@@ -103,4 +104,16 @@ function endOfPeriod(policy: ScalingPolicy, events: LimitContext['state']['scale
         times.reduce((a, b) => (b < a ? b : a)),
         policy.periodSeconds,
       );
+}
+
+/** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
+const DEFAULT_POLICY_PERIOD_SECONDS = 15;
+
+/** Returns how far back the policies of the spec look. */
+export function longestPeriodSeconds(spec: ScalerSpec): number {
+  const { behavior, maxScaleDownPercentPerWindow } = spec;
+  const stepWindow = maxScaleDownPercentPerWindow === null ? 0 : stepWindowSeconds(spec);
+  if (behavior === null) return Math.max(DEFAULT_POLICY_PERIOD_SECONDS, stepWindow);
+  const policies = [...behavior.scaleUp.policies, ...behavior.scaleDown.policies];
+  return policies.reduce((longest, { periodSeconds }) => Math.max(longest, periodSeconds), stepWindow);
 }

@@ -20,6 +20,8 @@ export interface Decision {
   readonly metrics: readonly MetricResult[];
   readonly limits: readonly LimitStep[];
   readonly conditions: readonly Condition[];
+  /** Set only for a document with a forecast whose metrics were used. */
+  readonly forecast?: ForecastResult;
   /** State for the next decision, if this one is carried out. */
   readonly state: State;
 }
@@ -55,6 +57,20 @@ export interface SaturationResult {
   readonly why: string;
   /** The proposal of a step; null: the usage alone gives the proposal. */
   readonly replicas: number | null;
+}
+
+/** What a forecast has proposed, and what it costs. */
+export interface ForecastResult {
+  /** The count that the load to come needs, at most `maxReplicas`; null: `why` says why there is none. */
+  readonly replicas: number | null;
+  /** Part of a sentence. */
+  readonly why: string;
+  /** Whether `replicas` is part of the recommendation, which `mode: Raise` allows. */
+  readonly isUsed: boolean;
+  /** The count that the scaler would have without a forecast. */
+  readonly reactive: number;
+  /** What it has added in the last 3 days, or with `Observe` would have added, in percent of the replicas without it. */
+  readonly spentPercent: number;
 }
 
 /** Replaces the proposal of a metric without a value. */

@@ -3,7 +3,17 @@ import type { Milli } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
 import { writableSample } from '../snapshot/judge-sample.js';
-import type { Pod, Recommendation, Sample, Saturation, Snapshot, State } from '../snapshot/snapshot.js';
+import type {
+  ForecastState,
+  LoadHistory,
+  Pod,
+  Recommendation,
+  Sample,
+  Saturation,
+  ScaleEvent,
+  Snapshot,
+  State,
+} from '../snapshot/snapshot.js';
 
 /** `parseSnapshot` reads the result, and the decision on it is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
@@ -18,6 +28,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
       ? {}
       : { maxReplicasFrom: sampleToJson(writableSample(snapshot.maxReplicasFrom)) }),
     podStartSeconds: snapshot.podStartSeconds,
+    ...(snapshot.loadHistory === undefined ? {} : { loadHistory: historyToJson(snapshot.loadHistory) }),
     state: stateToJson(snapshot.state),
   };
 }
@@ -109,11 +120,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     lastScaleDown: instantOrNull(state.lastScaleDown),
     // An absent list marks the first decision; an empty one does not.
     ...(recommendations === undefined ? {} : { recommendations }),
-    scaleEvents: state.scaleEvents.map(({ at, change, earliest }) => ({
-      at: formatInstant(at),
-      change,
-      ...(earliest === undefined ? {} : { earliest: formatInstant(earliest) }),
-    })),
+    scaleEvents: state.scaleEvents.map(eventToJson),
     ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),
     ...(state.holdScaleDownUntil === null
       ? {}
@@ -124,10 +131,37 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     inactiveSince: instantOrNull(state.inactiveSince),
     ...(state.maxReplicasFrom === undefined ? {} : { maxReplicasFrom: state.maxReplicasFrom }),
     ...(state.saturation === undefined ? {} : { saturation: saturationToJson(state.saturation) }),
+    ...(state.forecast === undefined ? {} : { forecast: forecastToJson(state.forecast) }),
     ...(state.documentChangedAt === undefined
       ? {}
       : { documentChangedAt: formatInstant(state.documentChangedAt) }),
   };
+}
+
+function historyToJson(history: LoadHistory): Readonly<Record<string, unknown>> {
+  const seasons = history.seasons.map((season) => ({ ...season, at: formatInstant(season.at) }));
+  return { ...history, seasons };
+}
+
+function forecastToJson(state: ForecastState): Readonly<Record<string, unknown>> {
+  const { replicas, lastScaleUp, lastScaleDown, scaleEvents } = state.reactive;
+  return {
+    at: formatInstant(state.at),
+    minutes: state.minutes.map((minute) => ({ ...minute, at: formatInstant(minute.at) })),
+    reactive: {
+      replicas,
+      lastScaleUp: instantOrNull(lastScaleUp),
+      lastScaleDown: instantOrNull(lastScaleDown),
+      scaleEvents: scaleEvents.map(eventToJson),
+    },
+    proposals: state.proposals.map(recommendationToJson),
+    spent: state.spent.map((part) => ({ ...part, from: formatInstant(part.from) })),
+  };
+}
+
+function eventToJson({ at, change, earliest }: ScaleEvent): Readonly<Record<string, unknown>> {
+  const first = earliest === undefined ? {} : { earliest: formatInstant(earliest) };
+  return { at: formatInstant(at), change, ...first };
 }
 
 function saturationToJson({ since, served, step }: Saturation): Readonly<Record<string, unknown>> {

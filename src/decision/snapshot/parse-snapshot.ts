@@ -25,13 +25,12 @@ import type {
   Sample,
   SampleErrorKind,
   Saturation,
-  ScaleEvent,
   Snapshot,
   State,
   ValuesSample,
 } from './snapshot.js';
+import { readForecastState, readHistory, readRecommendation, readScaleEvent } from './read-forecast.js';
 import { listUsage } from './snapshot.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
@@ -52,7 +51,7 @@ export function parseSnapshot(json: unknown): Snapshot {
 }
 
 function readSnapshot(field: Field): Snapshot {
-  const { scaler, now, target, pods, samples, maxReplicasFrom, podStartSeconds, state } = readObject(field, [
+  const snapshot = readObject(field, [
     'scaler',
     'now',
     'target',
@@ -60,8 +59,10 @@ function readSnapshot(field: Field): Snapshot {
     'samples',
     'maxReplicasFrom',
     'podStartSeconds',
+    'loadHistory',
     'state',
   ]);
+  const { scaler, now, target, pods, samples, maxReplicasFrom, podStartSeconds, state } = snapshot;
   const ceiling = optional(maxReplicasFrom, readCeiling);
   const parsed = readScaler(scaler);
   const sampleFields = optional(samples, readArray) ?? [];
@@ -79,6 +80,7 @@ function readSnapshot(field: Field): Snapshot {
     samples: sampleFields.map(readSample),
     ...(ceiling === null ? {} : { maxReplicasFrom: ceiling }),
     ...readOptional('podStartSeconds', podStartSeconds, (inner) => readInteger(inner, 0)),
+    ...readOptional('loadHistory', snapshot.loadHistory, readHistory),
     state: readState(state),
   };
 }
@@ -257,6 +259,7 @@ function readState(field: Field): State {
       'inactiveSince',
       'maxReplicasFrom',
       'saturation',
+      'forecast',
       'documentChangedAt',
     ],
   );
@@ -275,6 +278,7 @@ function readState(field: Field): State {
     inactiveSince: optional(state.inactiveSince, readInstant),
     ...(maxReplicasFrom === null ? {} : { maxReplicasFrom }),
     ...readOptional('saturation', state.saturation, readSaturation),
+    ...readOptional('forecast', state.forecast, readForecastState),
     ...(documentChangedAt === null ? {} : { documentChangedAt }),
   };
 }
@@ -287,16 +291,4 @@ function readSaturation(field: Field): Saturation {
     served: optional(served, readNumber),
     step: at === null ? null : { at, to: readInteger(stepTo, 0) },
   };
-}
-
-function readRecommendation(field: Field): { at: Snapshot['now']; replicas: number } {
-  const { at, replicas } = readObject(field, ['at', 'replicas']);
-  return { at: readInstant(at), replicas: readInteger(replicas, 0) };
-}
-
-function readScaleEvent(field: Field): ScaleEvent {
-  const { at, change, earliest } = readObject(field, ['at', 'change', 'earliest']);
-  const event = { at: readInstant(at), change: readInteger(change, -MAX_REPLICAS) };
-  const first = optional(earliest, readInstant);
-  return first === null ? event : { ...event, earliest: first };
 }

@@ -17,7 +17,31 @@ export interface Snapshot {
   readonly maxReplicasFrom?: ValuesSample | ErrorSample;
   /** The time in which 95 % of the target's pods have become ready; unset: not known, or not used. */
   readonly podStartSeconds?: number;
+  /** What earlier days show about the load to come. Unset: the document has no forecast, or its history was not read yet. */
+  readonly loadHistory?: LoadHistory;
   readonly state: State;
+}
+
+/** The past load of the metric of the forecast, in base units. */
+export interface LoadHistory {
+  /** From the start of a pod until it carries load, and its load shows in the metric. */
+  readonly leadSeconds: number;
+  /** The highest load within the lookback. */
+  readonly highest: number;
+  /** The latest day first. */
+  readonly seasons: readonly Season[];
+  /** Why the history cannot be used; null: it can. */
+  readonly unusable: string | null;
+}
+
+/** What one earlier day shows about the time from now on. */
+export interface Season {
+  /** The time of that day at which the load comes that a pod started now would carry. */
+  readonly at: Instant;
+  /** The highest load of that day from now until 90 s after `at`. */
+  readonly load: number;
+  /** The mean load of the 10 minutes before now, on that day. */
+  readonly level: number;
 }
 
 export interface ReplicaCounts {
@@ -160,6 +184,45 @@ export interface Saturation {
   readonly step: { readonly at: Instant; readonly to: number } | null;
 }
 
+/** What a forecast remembers. Times in pod-seconds are those of the last 3 days, in parts of 6 hours. */
+export interface ForecastState {
+  /** Time of the decision that it is of. */
+  readonly at: Instant;
+  /** The mean load of each of the last 10 minutes. */
+  readonly minutes: readonly LoadMinute[];
+  /** The count that the scaler would have without a forecast. */
+  readonly reactive: ReactiveCount;
+  /** The count of the forecast, each time it changed, as far back as a pod needs to carry load. */
+  readonly proposals: readonly Recommendation[];
+  readonly spent: readonly SpentPart[];
+}
+
+export interface LoadMinute {
+  readonly at: Instant;
+  readonly sum: number;
+  readonly count: number;
+}
+
+export interface ReactiveCount {
+  readonly replicas: number;
+  readonly lastScaleUp: Instant | null;
+  readonly lastScaleDown: Instant | null;
+  readonly scaleEvents: readonly ScaleEvent[];
+}
+
+/** In pod-seconds. */
+export interface SpentPart {
+  readonly from: Instant;
+  /** Of the scaler without a forecast. */
+  readonly reactive: number;
+  /** What the forecast has added, or with `Observe` would have added. */
+  readonly added: number;
+  /** What was missing for the load without a forecast. */
+  readonly short: number;
+  /** The part of `short` that the forecast has prevented, or would have. */
+  readonly prevented: number;
+}
+
 /** What earlier decisions store for this one. `Decision.state` is the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
@@ -180,6 +243,8 @@ export interface State {
   readonly maxReplicasFrom?: number;
   /** Absent: no metric has `saturation`, or none has had a sample. */
   readonly saturation?: Saturation | undefined;
+  /** Absent: the document has no forecast. */
+  readonly forecast?: ForecastState | undefined;
   /**
    * When the document last changed, while a recommendation, a proposal of a scale-down or `inactiveSince` is older;
    * absent: none is. Only reasons read it.

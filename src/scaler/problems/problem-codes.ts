@@ -40,6 +40,7 @@ const CLASSES = {
   'schedule-bounds': 'shape',
   'schedule-date': 'shape',
   'unknown-time-zone': 'shape',
+  'unknown-metric': 'shape',
   cron: 'shape',
   'duplicate-schedule': 'rule',
   'unknown-variable': 'rule',

@@ -7,7 +7,9 @@ import type {
   Behavior,
   DownscaleConfirmation,
   Fallback,
+  Forecast,
   MaxReplicasFrom,
+  MetricSpec,
   PodDeletionCost,
   ScaleUpLimit,
   ScalerSpec,
@@ -51,6 +53,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     downscaleConfirmation: resolveConfirmation(input.downscaleConfirmation),
     maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
     podStart: input.podStart === undefined ? null : { seconds: input.podStart.seconds ?? null },
+    forecast: resolveForecast(input),
     podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? BUILT_IN.dryRun,
@@ -77,6 +80,28 @@ function resolveMaxReplicasFrom({ maxReplicasFrom }: SpecInput): MaxReplicasFrom
 function resolveFallback({ fallback }: SpecInput): Fallback | null {
   const { afterSeconds, replicas, mode = BUILT_IN.fallbackMode } = fallback ?? {};
   return afterSeconds === undefined || replicas === undefined ? null : { afterSeconds, replicas, mode };
+}
+
+function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null {
+  if (forecast === undefined) return null;
+  const specs = metrics.length === 0 ? [defaultMetric()] : metrics.map(resolveMetric);
+  const { metric, lookback = BUILT_IN.forecastLookback, lead = BUILT_IN.forecastLead } = forecast;
+  return {
+    metric: specs.findIndex((spec) => hasTotalLoad(spec) && (metric ?? spec.identity) === spec.identity),
+    mode: forecast.mode ?? BUILT_IN.forecastMode,
+    lookbackDays: parseInt(lookback, 10),
+    quantile: forecast.quantile ?? BUILT_IN.forecastQuantile,
+    fillPercent: forecast.fillPercent ?? BUILT_IN.forecastFillPercent,
+    leadSeconds: lead === 'auto' ? null : parseInt(lead, 10) * (lead.endsWith('m') ? 60 : 1),
+    timeZone: forecast.timeZone ?? BUILT_IN.timeZone,
+    budgetPercent: forecast.budgetPercent ?? BUILT_IN.forecastBudgetPercent,
+  };
+}
+
+/** Returns whether the sum of the values of a metric is the load of the workload, whatever its replicas are. */
+export function hasTotalLoad({ type, name, target }: MetricSpec): boolean {
+  const isResource = type === 'Resource' || type === 'ContainerResource';
+  return target.type !== 'Value' && !(isResource && name !== 'cpu');
 }
 
 function resolveDeletionCost({ podDeletionCost }: SpecInput): PodDeletionCost | null {

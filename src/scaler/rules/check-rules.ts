@@ -13,6 +13,7 @@ import { PRESETS, BUILT_IN } from '../schema/presets.js';
 import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
 import { toleranceNumber } from '../resolve/resolve-spec.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
+import { checkForecast } from './forecast-rules.js';
 import { checkMetricTypes } from './metric-type-rules.js';
 import { checkSaturation } from './saturation-rules.js';
 import { checkSchedules } from './schedule-rules.js';
@@ -47,6 +48,7 @@ export function checkRules(
     ...checkCeiling(spec, isBroken, isMetricsql(service, spec.maxReplicasFrom?.source)),
     ...checkMetricTypes(spec, isBroken),
     ...checkSaturation(spec, isBroken, isMetricsql(service, undefined)),
+    ...checkForecast(spec, isBroken),
     ...checkMetrics(spec.metrics ?? [], { isBroken, service, namespace: document.metadata?.namespace }),
   ];
 }

@@ -73,7 +73,7 @@ function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonl
   ];
 }
 
-function unknownTimeZone(path: Path, timeZone: string): Finding {
+export function unknownTimeZone(path: Path, timeZone: string): Finding {
   const hint = didYouMean(timeZone, Intl.supportedValuesOf('timeZone'));
   const message = `${formatPath(path)} is ${formatValue(timeZone)}, must be an IANA time zone, such as Europe/Warsaw${hint}`;
   return finding('unknown-time-zone', path, message);

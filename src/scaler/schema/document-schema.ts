@@ -99,6 +99,53 @@ const podStart = z.strictObject({
   }),
 });
 
+const forecast = z.strictObject({
+  metric: z.string().min(1).max(253).optional().meta({
+    description:
+      'Name of the metric whose load is forecast; for ContainerResource CONTAINER/NAME. Default: the first with a total load, which memory and targets of type Value do not have.',
+  }),
+  mode: z.enum(['Observe', 'Raise']).optional().meta({
+    description:
+      'Observe only calculates, explains and exports the forecast. Raise lets it raise the replicas.',
+    default: BUILT_IN.forecastMode,
+  }),
+  lookback: z
+    .string()
+    .regex(/^([3-9]|[12]\d|3[0-5])d$/, 'must be a number of days from 3d to 35d')
+    .optional()
+    .meta({
+      description: 'How far back the loads of earlier days are read, 3d to 35d.',
+      default: BUILT_IN.forecastLookback,
+    }),
+  quantile: z.number().min(0.01).max(1).optional().meta({
+    description: 'Quantile of the loads at the same local time of the earlier days.',
+    default: BUILT_IN.forecastQuantile,
+  }),
+  fillPercent: z.int().min(50).max(100).optional().meta({
+    description:
+      'Usage in percent of the requests that ready pods may have when the load arrives, for a target of type Utilization below it. Pods of other targets may be at their target.',
+    default: BUILT_IN.forecastFillPercent,
+  }),
+  lead: z
+    .string()
+    .regex(/^(auto|[1-9]\d{0,3}s|[1-9]\d?m)$/, 'must be auto or a duration such as 90s or 5m')
+    .optional()
+    .meta({
+      description:
+        'How long before the load pods are started, 1s to 99m. auto: the time in which the pods of the workload start, and the window of the query.',
+      default: BUILT_IN.forecastLead,
+    }),
+  timeZone: z.string().min(1).max(64).optional().meta({
+    description: 'IANA time zone in which the days have the same times, such as Europe/Berlin.',
+    default: BUILT_IN.timeZone,
+  }),
+  budgetPercent: z.number().min(0).max(100).optional().meta({
+    description:
+      'Replicas that the forecast may add, in percent of those without a forecast, as the mean of 3 days.',
+    default: BUILT_IN.forecastBudgetPercent,
+  }),
+});
+
 const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
 
 /** Optional fields of `spec`, in a document or in `defaults` of the service config. */
@@ -194,6 +241,10 @@ const defaultableFields = {
   podStart: podStart.optional().meta({
     description:
       'Time in which pods start, for backlogs and saturation. {}: learned from the pods of the workload. Default: not used.',
+  }),
+  forecast: forecast.optional().meta({
+    description:
+      'Raises the replicas before a load that comes at the same time of each day or week. It never lowers them. {}: observes only. Default: no forecast.',
   }),
   podWarmupSeconds: seconds(0, 3600).optional().meta({
     description:

@@ -63,6 +63,17 @@ export function defaultsInEffect(spec: PlainObject): ReadonlyMap<string, string>
     cpuInitializationPeriodSeconds: BUILT_IN.cpuInitializationPeriodSeconds,
     initialReadinessDelaySeconds: BUILT_IN.initialReadinessDelaySeconds,
     podStart: undefined,
+    forecast: isSet(spec['forecast'])
+      ? {
+          mode: BUILT_IN.forecastMode,
+          lookback: BUILT_IN.forecastLookback,
+          quantile: BUILT_IN.forecastQuantile,
+          fillPercent: BUILT_IN.forecastFillPercent,
+          lead: BUILT_IN.forecastLead,
+          timeZone: BUILT_IN.timeZone,
+          budgetPercent: BUILT_IN.forecastBudgetPercent,
+        }
+      : undefined,
     podWarmupSeconds: BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: BUILT_IN.syncPeriodSeconds,
     cooldownSeconds: BUILT_IN.cooldownSeconds,

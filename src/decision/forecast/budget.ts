@@ -1,0 +1,99 @@
+import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
+import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
+
+const PART_SECONDS = 21_600;
+const PARTS = 12;
+
+/** After a longer pause between two decisions, what was spent meanwhile is not known. */
+const LONGEST_STEP_SECONDS = 300;
+
+/** Counts of the time since the last decision. */
+export interface Counts {
+  readonly current: number;
+  /** Without a forecast. */
+  readonly reactive: number;
+  /** The count of a forecast that is not used; null: it is used, or there is none. */
+  readonly observed: number | null;
+  /** The pods that carry the load at the usage that a forecast plans with. */
+  readonly needed: number;
+  readonly ready: number;
+  /** The count that a forecast proposed early enough for its pods to be ready now. */
+  readonly foreseen: number;
+}
+
+/** Adds the time since the last decision to what was spent. */
+export function addSpent(
+  parts: readonly SpentPart[],
+  { before, now }: { readonly before: Instant; readonly now: Instant },
+  { current, reactive, observed, needed, ready, foreseen }: Counts,
+): readonly SpentPart[] {
+  const seconds = Math.min(LONGEST_STEP_SECONDS, Math.max(0, secondsBetween(before, now)));
+  const from = instantFromMs(Math.floor(now / (PART_SECONDS * 1000)) * PART_SECONDS * 1000);
+  const last = parts.at(-1);
+  const isNew = last?.from !== from;
+  const open = isNew ? { from, reactive: 0, added: 0, short: 0, prevented: 0 } : last;
+  const without = observed === null ? Math.min(reactive, ready) : ready;
+  const withIt = observed === null ? ready : Math.max(ready, foreseen);
+  const short = Math.max(0, needed - without);
+  const next: SpentPart = {
+    from,
+    reactive: open.reactive + reactive * seconds,
+    added: open.added + Math.max(0, (observed ?? current) - reactive) * seconds,
+    short: open.short + short * seconds,
+    prevented: open.prevented + Math.max(0, short - Math.max(0, needed - withIt)) * seconds,
+  };
+  const start = addSeconds(from, -PART_SECONDS * (PARTS - 1));
+  const kept = (isNew ? parts : parts.slice(0, -1)).filter((part) => part.from >= start && part.from < from);
+  return [...kept, next];
+}
+
+/**
+ * Returns what the forecast has added, in percent of the replicas of three days without it. Until three days are known,
+ * the count without a forecast counts for the rest of them, so that the first raise of a new scaler is not its whole
+ * budget.
+ */
+export function spentPercent(parts: readonly SpentPart[], reactive: number): number {
+  const [first] = parts;
+  const last = parts.at(-1);
+  if (first === undefined || last === undefined) return 0;
+  const added = parts.reduce((sum, part) => sum + part.added, 0);
+  const known = parts.reduce((sum, part) => sum + part.reactive, 0);
+  const knownSeconds = secondsBetween(first.from, last.from) + PART_SECONDS;
+  const rest = Math.max(0, PARTS * PART_SECONDS - knownSeconds) * reactive;
+  const total = known + rest;
+  return total > 0 ? (100 * added) / total : 0;
+}
+
+/** Returns the loads of the last ten minutes, with this one. */
+export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: number): readonly LoadMinute[] {
+  const at = instantFromMs(Math.floor(now / 60_000) * 60_000);
+  const start = addSeconds(at, -9 * 60);
+  const kept = minutes.filter((minute) => minute.at >= start && minute.at < at);
+  const open = minutes.find((minute) => minute.at === at) ?? { at, sum: 0, count: 0 };
+  return [...kept, { at, sum: open.sum + load, count: open.count + 1 }];
+}
+
+/** Returns the proposals as far back as `seconds`, the last one before that included, with this one if it differs. */
+export function addProposal(
+  proposals: readonly Recommendation[],
+  { at, replicas }: Recommendation,
+  seconds: number,
+): readonly Recommendation[] {
+  const start = addSeconds(at, -seconds);
+  const firstInside = proposals.findIndex((proposal) => proposal.at > start);
+  const kept = firstInside < 0 ? proposals.slice(-1) : proposals.slice(Math.max(0, firstInside - 1));
+  return (kept.at(-1)?.replicas === replicas ? kept : [...kept, { at, replicas }]).slice(-MOST_PROPOSALS);
+}
+
+/** Bounds the state of a scaler whose forecast changes with each decision. */
+const MOST_PROPOSALS = 64;
+
+/** Returns the count that a forecast had proposed `seconds` before. */
+export function foreseenAt(
+  { proposals }: Pick<ForecastState, 'proposals'>,
+  now: Instant,
+  seconds: number,
+): number {
+  const time = addSeconds(now, -seconds);
+  return proposals.findLast(({ at }) => at <= time)?.replicas ?? 0;
+}

@@ -1,0 +1,54 @@
+import type { Forecast, MetricSpec } from '../../scaler/spec.js';
+import { milliToNumber, sumMilli } from '../../units/quantity.js';
+import { podRequests } from '../proposals/pod-requests.js';
+import type { Pod, Sample } from '../snapshot/snapshot.js';
+
+/** The load of the whole workload and of one pod, in base units. */
+export interface Load {
+  readonly total: number;
+  /** What the target asks of a pod. */
+  readonly ofTarget: number;
+  /** What a ready pod may carry when a forecast load arrives, at least `ofTarget`. */
+  readonly ofPod: number;
+}
+
+/**
+ * Returns the load that a full value shows; or why it is not known. For a target in percent of the requests, a pod may
+ * carry `fillPercent` of its requests: the reserve of the target is for load that nobody expects. A target of type
+ * AverageValue says what a pod carries.
+ */
+export function loadOf(
+  metric: MetricSpec,
+  sample: Sample,
+  { pods, fillPercent }: { readonly pods: readonly Pod[] } & Pick<Forecast, 'fillPercent'>,
+): Load | { readonly unknown: string } {
+  if (sample.form === 'error') return { unknown: sample.error };
+  if (sample.partial !== null) return { unknown: sample.partial };
+  const { target } = metric;
+  const total = sumOf(metric, sample);
+  if (target.type !== 'Utilization') {
+    const ofTarget = milliToNumber(target.milli);
+    return { total, ofTarget, ofPod: ofTarget };
+  }
+  const answer = podRequests(
+    pods,
+    metric.name,
+    metric.type === 'ContainerResource' ? metric.container : null,
+  );
+  if ('error' in answer) return { unknown: answer.error };
+  const { requests } = answer;
+  const request = milliToNumber(sumMilli(requests.values())) / requests.size;
+  if (!(request > 0)) return { unknown: `no pod requests ${metric.name}` };
+  const ofTarget = (request * target.percent) / 100;
+  return { total, ofTarget, ofPod: Math.max(ofTarget, (request * fillPercent) / 100) };
+}
+
+function sumOf(metric: MetricSpec, sample: Exclude<Sample, { readonly form: 'error' }>): number {
+  const { values } = sample;
+  if (sample.form !== 'containers' || metric.type !== 'ContainerResource')
+    return values.reduce((sum, value) => sum + value, 0);
+  return values.reduce(
+    (sum, value, index) => (sample.containers[index] === metric.container ? sum + value : sum),
+    0,
+  );
+}
