@@ -34,7 +34,12 @@ export function explainCount(
       : winner === null
         ? ''
         : `${explainProposal(winner, snapshot)}: `;
-  const noted = note === null ? '' : `; ${note}`;
+  const budget = snapshot.scaler.spec.forecast?.budgetPercent ?? 0;
+  const cost =
+    forecast === undefined
+      ? ''
+      : `; reactive ${forecast.reactive}, budget ${forecast.spentPercent} of ${budget} %`;
+  const noted = note === null ? cost : `${cost}; ${note}`;
   const held = explainSteps(limits);
   const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
   const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;

@@ -50,6 +50,7 @@ describe('defaults', () => {
       downscaleConfirmation: null,
       maxScaleDownPercentPerWindow: null,
       podStart: null,
+      forecast: null,
       podWarmupSeconds: 0,
       syncPeriodSeconds: 15,
       dryRun: false,

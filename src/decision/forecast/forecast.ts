@@ -89,7 +89,7 @@ export function forecastFor(
 }
 
 function propose(
-  { scaler, loadHistory }: Snapshot,
+  { scaler, now, loadHistory }: Snapshot,
   metric: JudgedMetric | undefined,
   { load, minutes }: { readonly load: Load | { readonly unknown: string } } & Pick<ForecastState, 'minutes'>,
 ): Proposed {
@@ -97,6 +97,7 @@ function propose(
   if (forecast === null || metric === undefined || 'unknown' in load)
     return { replicas: null, why: 'unknown' in load ? load.unknown : 'there is no metric with a total load' };
   return proposeForecast({
+    now,
     forecast,
     history: loadHistory,
     load,

@@ -10,6 +10,10 @@ export interface Load {
   readonly ofTarget: number;
   /** What a ready pod may carry when a forecast load arrives, at least `ofTarget`. */
   readonly ofPod: number;
+  /** The usage of a pod with `ofPod`: `95 %`, `the target`. */
+  readonly usage: string;
+  /** Empty, or a unit with a space before it. */
+  readonly unit: string;
 }
 
 /**
@@ -26,9 +30,10 @@ export function loadOf(
   if (sample.partial !== null) return { unknown: sample.partial };
   const { target } = metric;
   const total = sumOf(metric, sample);
+  const unit = metric.type === 'Resource' || metric.type === 'ContainerResource' ? ' cores' : '';
   if (target.type !== 'Utilization') {
     const ofTarget = milliToNumber(target.milli);
-    return { total, ofTarget, ofPod: ofTarget };
+    return { total, ofTarget, ofPod: ofTarget, usage: 'the target', unit };
   }
   const answer = podRequests(
     pods,
@@ -40,7 +45,8 @@ export function loadOf(
   const request = milliToNumber(sumMilli(requests.values())) / requests.size;
   if (!(request > 0)) return { unknown: `no pod requests ${metric.name}` };
   const ofTarget = (request * target.percent) / 100;
-  return { total, ofTarget, ofPod: Math.max(ofTarget, (request * fillPercent) / 100) };
+  const percent = Math.max(target.percent, fillPercent);
+  return { total, ofTarget, ofPod: (request * percent) / 100, usage: `${percent} %`, unit };
 }
 
 function sumOf(metric: MetricSpec, sample: Exclude<Sample, { readonly form: 'error' }>): number {

@@ -2,6 +2,7 @@ import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal } from '../../schedules/local-time.js';
 import { countOf } from '../../units/count-of.js';
 import { formatNumber } from '../../units/format-amount.js';
+import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { LoadHistory, LoadMinute, Season } from '../snapshot/snapshot.js';
 import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
@@ -26,6 +27,7 @@ export interface Proposed {
 }
 
 export interface Given {
+  readonly now: Instant;
   readonly forecast: Forecast;
   readonly history: LoadHistory | undefined;
   readonly load: Load;
@@ -40,7 +42,15 @@ export interface Given {
  * Returns the count that the load to come needs: a quantile of what the same time of earlier days needed, each scaled
  * by today's level. Higher loads give higher counts.
  */
-export function proposeForecast({ forecast, history, load, metric, minutes, maxReplicas }: Given): Proposed {
+export function proposeForecast({
+  now,
+  forecast,
+  history,
+  load,
+  metric,
+  minutes,
+  maxReplicas,
+}: Given): Proposed {
   if (history === undefined) return silent('the load of the earlier days was not read yet');
   if (history.unusable !== null) return silent(history.unusable);
   const { seasons, leadSeconds } = history;
@@ -64,13 +74,13 @@ export function proposeForecast({ forecast, history, load, metric, minutes, maxR
   const { at, load: seen } = chosen.season;
   const loads = seasons.map((season) => season.load);
   const why = [
-    `at ${formatLocal(at, forecast.timeZone).slice(11)} of ${describeDays(seasons)} ${metric} needed `,
-    `${formatNumber(Math.min(...loads))} to ${formatNumber(Math.max(...loads))}; `,
-    `on ${formatLocal(at, forecast.timeZone).slice(0, 10)} ${formatNumber(seen)}, `,
-    `today is at ${Math.round(100 * chosen.ratio)} %: ${formatNumber(expected)}`,
-    expected < chosen.load ? ` (at most ${ABOVE_HIGHEST} times the highest load)` : '',
-    ` within ${leadSeconds} s ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} of ${formatNumber(load.ofPod)}`,
-    replicas < needed ? `, at most ${maxReplicas}` : '',
+    `at ${localTime(at, forecast).slice(11)} of ${describeDays(seasons, now, { forecast, leadSeconds })} ${metric} needed `,
+    `${amount(Math.min(...loads))} to ${amount(Math.max(...loads))}${load.unit}; `,
+    `today is at ${Math.round(100 * chosen.ratio)} % of ${localTime(at, forecast).slice(0, 10)}, which needed `,
+    `${amount(seen)}: ${amount(expected)}${load.unit}`,
+    expected < chosen.load ? ` (${ABOVE_HIGHEST} times the highest load)` : '',
+    ` within ${formatDuration(leadSeconds)} ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} at ${load.usage}`,
+    replicas < needed ? `, at most ${replicas}` : '',
   ].join('');
   return { replicas, why };
 }
@@ -89,6 +99,36 @@ function scale({ load, level }: Season, today: number): { readonly load: number;
   return { load: load * ratio, ratio };
 }
 
-function describeDays(seasons: readonly Season[]): string {
-  return countOf(seasons.length, 'earlier day');
+function localTime(at: Instant, { timeZone }: Forecast): string {
+  return formatLocal(at, timeZone);
+}
+
+/** Returns `7 days and 3 Thursdays`. */
+function describeDays(
+  seasons: readonly Season[],
+  now: Instant,
+  { forecast, leadSeconds }: { readonly forecast: Forecast; readonly leadSeconds: number },
+): string {
+  const isRecent = ({ at }: Season): boolean =>
+    secondsBetween(at, addSeconds(now, leadSeconds)) < 7.5 * 86_400;
+  const days = seasons.filter(isRecent).length;
+  const weeks = seasons.length - days;
+  const date = `${localTime(now, forecast).slice(0, 10)}T12:00Z`;
+  const weekday = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' }).format(
+    Date.parse(date),
+  );
+  const parts = [days === 0 ? '' : countOf(days, 'day'), weeks === 0 ? '' : countOf(weeks, weekday)];
+  return parts.filter((part) => part !== '').join(' and ');
+}
+
+/** Three digits are enough for a forecast. */
+function amount(load: number): string {
+  return formatNumber(Number(load.toPrecision(3)));
+}
+
+/** Returns `3 min 30 s`. */
+function formatDuration(seconds: number): string {
+  const [minutes, rest] = [Math.floor(seconds / 60), Math.round(seconds % 60)];
+  if (minutes === 0) return `${rest} s`;
+  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
 }

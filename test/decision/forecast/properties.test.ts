@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide } from '../../../src/decision/decide.js';
+import type { Decision } from '../../../src/decision/result/decision.js';
+import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
+import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import { scheduledSnapshots, snapshots } from '../random-snapshots.js';
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+function time(seconds: number): string {
+  return new Date(NOW + seconds * 1000).toISOString();
+}
+
+const load = fc.oneof(
+  { weight: 9, arbitrary: fc.double({ min: 50, max: 500, noNaN: true }) },
+  { weight: 1, arbitrary: fc.constantFrom(0, 1e-9, 1e18, 1e300) },
+);
+
+const histories = fc.record({
+  leadSeconds: fc.integer({ min: 0, max: 3600 }),
+  highest: fc.constantFrom(0, 300, 700, 1e300),
+  seasons: fc.array(fc.record({ at: fc.constant(time(-86_400)), load, level: load }), {
+    minLength: 2,
+    maxLength: 10,
+  }),
+});
+
+const states = fc.record({
+  at: fc.constantFrom(time(-15), time(-4000)),
+  minutes: fc
+    .integer({ min: 0, max: 9 })
+    .chain((count) =>
+      fc
+        .array(load, { minLength: count, maxLength: count })
+        .map((loads) =>
+          loads.map((sum, index) => ({ at: time(-60 * (loads.length - index)), sum, count: 1 })),
+        ),
+    ),
+  reactive: fc.record({
+    replicas: fc.integer({ min: 0, max: 70 }),
+    lastScaleUp: fc.option(fc.constant(time(-100))),
+    lastScaleDown: fc.option(fc.constant(time(-100))),
+    scaleEvents: fc.constantFrom([], [{ at: time(-10), change: 3 }]),
+  }),
+  proposals: fc.constantFrom([], [{ at: time(-300), replicas: 9 }]),
+  spent: fc.constantFrom([], [{ from: time(-21_600), reactive: 1000, added: 5, short: 2, prevented: 1 }]),
+});
+
+interface Json {
+  readonly scaler: { readonly spec: object };
+  readonly state: object;
+}
+
+type Input = readonly [Json, object, object];
+
+const METRIC = {
+  external: { metric: { name: 'rps' }, query: 'sum(rate(requests[1m]))', target: { averageValue: 10 } },
+};
+
+/** Random limits, states and pods; half of the snapshots have one metric with a full value, the others random ones. */
+const bases: fc.Arbitrary<Json> = fc
+  .tuple(fc.oneof(snapshots, scheduledSnapshots), fc.option(fc.double({ min: 0, max: 300, noNaN: true })))
+  .map(([snapshot, rate]) => {
+    if (rate === null) return snapshot;
+    const { scaler } = snapshot;
+    const spec = { ...scaler.spec, metrics: [METRIC], minReplicas: 1, maxReplicas: 70 };
+    return { ...snapshot, scaler: { ...scaler, spec }, samples: [{ at: time(-15), values: [rate] }] };
+  });
+
+const inputs: fc.Arbitrary<Input> = fc.tuple(bases, histories, states);
+
+function withForecast([snapshot, loadHistory, forecast]: Input, fields: object | null): object {
+  const { scaler, state } = snapshot;
+  const spec = { ...scaler.spec, forecast: fields };
+  return {
+    ...snapshot,
+    scaler: { ...scaler, spec },
+    ...(fields === null ? {} : { loadHistory }),
+    state: fields === null ? state : { ...state, forecast },
+  };
+}
+
+/** Null: the document has no metric with a total load. */
+function decideWith(input: Input, fields: object | null): Decision | null {
+  try {
+    return decide(parseSnapshot(withForecast(input, fields)));
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the JSON of a decision without the parts that a forecast adds. */
+function withoutForecast(decision: Decision): unknown {
+  const write = (key: string, value: unknown): unknown => (key === 'forecast' ? undefined : value);
+  return JSON.parse(JSON.stringify(decisionToJson(decision), write));
+}
+
+function check(property: (input: Input) => void): void {
+  fc.assert(fc.property(inputs, property), { numRuns: 500, seed: 20261126 });
+}
+
+const RAISE = { mode: 'Raise', budgetPercent: 100 };
+
+describe('in any of 500 snapshots, a forecast', () => {
+  it('gives at least the count without it, and raises some of them', () => {
+    let raised = 0;
+    check((input) => {
+      const [withIt, without] = [decideWith(input, RAISE), decideWith(input, null)];
+      if (withIt === null || without === null) return;
+      expect(withIt.desiredReplicas).toBeGreaterThanOrEqual(without.desiredReplicas);
+      if (withIt.desiredReplicas > without.desiredReplicas) raised += 1;
+    });
+
+    expect(raised).toBeGreaterThan(10);
+  });
+
+  it('changes nothing but its own result and state if it only observes', () => {
+    check((input) => {
+      const [observed, without] = [decideWith(input, {}), decideWith(input, null)];
+      if (observed === null || without === null) return;
+      expect(withoutForecast(observed)).toEqual(withoutForecast(without));
+    });
+  });
+
+  it('does not exceed the bounds', () => {
+    check((input) => {
+      const [decision, without] = [decideWith(input, RAISE), decideWith(input, null)];
+      if (decision === null || without === null) return;
+      const { desiredReplicas, currentReplicas, maxReplicas, forecast } = decision;
+      expect(forecast?.replicas ?? 0).toBeLessThanOrEqual(maxReplicas);
+      expect(desiredReplicas).toBeLessThanOrEqual(
+        Math.max(currentReplicas, maxReplicas, without.desiredReplicas),
+      );
+    });
+  });
+
+  it('does not fall if the load of the earlier days rises', () => {
+    check(([snapshot, history, state]) => {
+      const { seasons, highest, ...rest } = history as {
+        readonly seasons: readonly { readonly load: number }[];
+        readonly highest: number;
+      };
+      const higher = {
+        ...rest,
+        highest: highest * 2,
+        seasons: seasons.map((season) => ({ ...season, load: Math.min(1e300, season.load * 1.5) })),
+      };
+      const [low, high] = [
+        decideWith([snapshot, history, state], RAISE),
+        decideWith([snapshot, higher, state], RAISE),
+      ];
+      expect(high?.desiredReplicas ?? 0).toBeGreaterThanOrEqual(low?.desiredReplicas ?? 0);
+    });
+  });
+
+  it('is written and read without a difference', () => {
+    check((input) => {
+      const decision = decideWith(input, RAISE);
+      if (decision === null) return;
+      const written = JSON.parse(
+        JSON.stringify(snapshotToJson(parseSnapshot(withForecast(input, RAISE)))),
+      ) as unknown;
+      expect(decisionToJson(decide(parseSnapshot(written)))).toEqual(decisionToJson(decision));
+    });
+  });
+});
