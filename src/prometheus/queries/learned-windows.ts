@@ -27,7 +27,8 @@ const READ_MS = 120_000;
 const CONFIRM_MS = 15_000;
 /** Interval between readings while there is no interval yet; doubled after each of them, up to `MOST_RETRY_MS`. */
 const RETRY_MS = 15_000;
-const MOST_RETRY_MS = 600_000;
+/** Short, because a window of 120 s would delay the first decision for pods that have started meanwhile. */
+const MOST_RETRY_MS = 60_000;
 
 /** Workloads whose series a reading compares: enough to meet several nodes, few enough to cost nothing. */
 const READ_WORKLOADS = 8;

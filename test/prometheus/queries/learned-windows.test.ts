@@ -171,15 +171,25 @@ describe('the window of resource queries', () => {
     expect(new Set([...away, ...empty])).toEqual(new Set([60]));
   });
 
-  it('is read less and less often while no interval is found: 6 times in 15 minutes', async () => {
+  it('is read at least every minute while no interval is found: 17 times in 15 minutes', async () => {
     const { windows, setInterval, readings } = setUp();
     setInterval(0);
 
     await windows(60);
 
     // Each of them with and without the pattern of the pods.
-    expect(readings.length).toBe(2 * 6);
+    expect(readings.length).toBe(2 * 17);
     expect(readings.slice(0, 2).map((query) => query.includes('pod=~'))).toEqual([true, false]);
+  });
+
+  it('is known 75 s after a workload that starts late has samples', async () => {
+    const { windows, setInterval } = setUp();
+    setInterval(0);
+    await windows(40);
+
+    setInterval(10);
+
+    expect((await windows(6)).at(-1)).toBe(40);
   });
 
   it('is read from at most 8 of 100 workloads, other ones each time', async () => {
