@@ -46,16 +46,23 @@ export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<No
       message: 'each selector matches series, but the operators between them remove all',
       fix: `compare the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
     };
-  return first.range === null
+  const { text, range } = first;
+  if (range === null)
+    return {
+      isOfSelector: false,
+      message: `${text} matches series, but a comparison or function removes all`,
+      fix: `run the query without it in the Prometheus UI: ${query}`,
+    };
+  return (await hasSeries(runQuery, `${text} offset ${range}`))
     ? {
         isOfSelector: false,
-        message: `${first.text} matches series, but a comparison or function removes all`,
-        fix: `run the query without it in the Prometheus UI: ${query}`,
+        message: `${text} matches series, but they have too few samples in [${range}], or a comparison removes all`,
+        fix: `see query-window, or make the range longer: ${query}`,
       }
     : {
         isOfSelector: false,
-        message: `${first.text} matches series, but they have too few samples in [${first.range}], or a comparison removes all`,
-        fix: `see query-window, or make the range longer: ${query}`,
+        message: `${text} matches only series that are younger than [${range}] and may have a single sample so far, or a comparison removes all`,
+        fix: `try again after two more scrapes; then see query-window: ${query}`,
       };
 }
 
