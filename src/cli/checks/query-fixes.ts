@@ -1,5 +1,6 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
+import { isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { labelText } from '../../promql/vector-selectors.js';
@@ -48,7 +49,15 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
   const where = differ.length === 0 ? '' : `; they differ in ${listSome(differ.map(labelText), 4)}`;
   if (isResource)
     return `prometheus.${source}.resourceQueries.${metric.name}: begin it with "sum by (namespace, pod, container) (...)"${where}`;
-  return `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
+  return differ.some(isReplicaLabel)
+    ? `${countOnce(differ)} by (pod)${where}`
+    : `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
+}
+
+/** Returns the fix for series that several replicas of Prometheus have. It selects none of them, as any may be down. */
+export function countOnce(labels: readonly string[]): string {
+  const replicas = labels.filter(isReplicaLabel).map(labelText).join(', ');
+  return `count each series once, whichever replica is up: put max without (${replicas}) (...) around rate(...), or around the selector of a gauge, inside the sum`;
 }
 
 /** Returns the labels that differ between series with equal values of the labels `by`. */

@@ -5,6 +5,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
 import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
+import { isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
 import { ceilingQuery, metricQuery, metricChecks } from '../../prometheus/queries/scaler-queries.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
@@ -13,7 +14,7 @@ import { type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
 import { listSome } from '../output/lines.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { fixForFailure, fixForInvalid } from './query-fixes.js';
+import { countOnce, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { whyNoSeries } from './why-no-series.js';
 
@@ -229,11 +230,16 @@ function judgeShape(
         : `keep the label with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
     );
   const countError = seriesCountError(metric, selected.length);
-  if (countError !== null)
+  if (countError !== null) {
+    const differ = differing(selected, labelNames);
+    const fix = differ.some(isReplicaLabel)
+      ? countOnce(differ)
+      : `wrap the query in sum(...), or add a matcher for ${differ[0] ?? 'that label'}`;
     return make.failed(
-      `${who}: ${countError}; they differ in ${listSome(differing(selected, labelNames))}`,
-      `wrap the query in sum(...), or add a matcher for ${differing(selected, labelNames)[0] ?? 'that label'}; query: ${query ?? ''}`,
+      `${who}: ${countError}; they differ in ${listSome(differ)}`,
+      `${fix}; query: ${query ?? ''}`,
     );
+  }
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
       `${who}: each query returns ${selected.length} series, which promscaler only sums`,

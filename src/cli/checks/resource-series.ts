@@ -8,13 +8,15 @@ import {
   describeLabels,
   type Duplicates,
   findContainerDuplicates,
+  isReplicaLabel,
 } from '../../prometheus/queries/find-duplicates.js';
 import { stringLiteral } from '../../promql/quoting.js';
-import { vectorSelectors, labelText } from '../../promql/vector-selectors.js';
+import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, labelValues, onlyValue } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';
+import { countOnce } from './query-fixes.js';
 import {
   type LabelScheme,
   findLabelScheme,
@@ -273,18 +275,14 @@ async function checkDuplicates(
     : [make.failed(`${message}${found.times} times`, fix)];
 }
 
-/** Labels of the copies of one Prometheus or receiver. Any of the copies may be down. */
-const OF_A_REPLICA = /replica|^(?:receive|prometheus)$/;
-
 /** If some series lack the label, the fix excludes those series. */
 function fixFor({ labels }: Duplicates): string {
   const [first] = labels;
   if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';
   const { name, values } = first;
-  if (OF_A_REPLICA.test(name))
+  if (isReplicaLabel(name))
     return (
-      `count each series once, whichever replica is up: put max without (${labelText(name)}) (...) around rate(...), ` +
-      `or around the selector of a gauge, inside the sum; or let the server deduplicate ` +
+      `${countOnce([name])}; or let the server deduplicate ` +
       `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
     );
   const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;

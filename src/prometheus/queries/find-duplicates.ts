@@ -32,6 +32,11 @@ export function describeLabels({ labels }: Duplicates): string {
 
 const SHOWN = 5;
 
+/** Returns whether a label names one of the copies of a Prometheus or receiver. Any of them may be down. */
+export function isReplicaLabel(name: string): boolean {
+  return /replica|^(?:receive|prometheus)$/.test(name);
+}
+
 type Ask = (query: string) => Promise<Answer>;
 
 /** Labels in which the series of one container may legitimately differ: after a restart, or per CPU. */

@@ -286,6 +286,21 @@ describe('a query with an invalid answer', () => {
     expect(found?.fix).toContain('they differ in path');
   });
 
+  it('is reported with a fix that names none of two replicas of Prometheus, as either may be down', async () => {
+    const [pod = ''] = pods;
+    const pair = series({ pod, prometheus_replica: 'a' }, { pod, prometheus_replica: 'b' });
+
+    const [ofPods] = await results(metric('pods', 'http'), [[/^http$/, pair]]);
+    const [ofObject] = await results(metric('object', 'http'), [[/http/, pair]]);
+
+    const once =
+      'count each series once, whichever replica is up: put max without (prometheus_replica) (...) around rate(...)';
+    expect(ofPods?.fix).toContain(once);
+    expect(ofPods?.fix).toMatch(/ inside the sum by \(pod\); they differ in prometheus_replica$/);
+    expect(ofObject?.fix).toContain(once);
+    expect([ofPods?.fix, ofObject?.fix].join(' ')).not.toContain('matcher');
+  });
+
   it('is reported with clamp_min for a lag of -1', async () => {
     const [found] = await results(metric('external', 'lag'), [[/^lag$/, -1]]);
 

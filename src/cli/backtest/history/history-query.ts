@@ -3,6 +3,7 @@ import {
   type Duplicates,
   findContainerDuplicates,
   findQueryDuplicates,
+  isReplicaLabel,
 } from '../../../prometheus/queries/find-duplicates.js';
 import type { Answer } from '../../../prometheus/answers/answer.js';
 import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
@@ -44,7 +45,7 @@ export async function historyQuery(
       };
   }
   throw new CommandError(
-    `${what}: each series of the query has ${copies}, and is counted ${found.times} times: the load would be a multiple of the true one. Add a matcher for one of them to the query, or aggregate with max by before the sum`,
+    `${what}: each series of the query has ${copies}, and is counted ${found.times} times: the load would be a multiple of the true one. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of them to the query, or aggregate'} with max by before the sum`,
   );
 }
 
