@@ -2,6 +2,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient, type SeriesCounts } from './client/client.js';
+import { createRangeClient, type RangeClient } from './client/range-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createReadyQueue, type Readings } from './queries/collect.js';
 import { createQueryCompiler, type Plan } from './queries/compile.js';
@@ -10,6 +11,7 @@ import { createLearnedWindows, type LearnedWindows } from './queries/learned-win
 import { type OnReady, queryConfig, type Round, sendRound, type Source } from './queries/round.js';
 import { createSampleAges } from './queries/sample-ages.js';
 import { createSourceAges } from './source/age.js';
+import { createLoadHistories } from './queries/load-histories.js';
 import { createQueryQueue, type QueryReport } from './source/queue.js';
 import { createRecognition } from './source/recognition.js';
 
@@ -40,9 +42,16 @@ export interface MetricSourceOptions {
   /** Called after each round with the number of series in the answers of a source since the last call. */
   readonly onSeries?: (source: string, series: SeriesCounts) => void;
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
+  /** Creates the client that reads the loads of earlier days for forecasts, when there is one. */
+  readonly createRangeClient?: ((config: SourceConfig) => RangeClient) | undefined;
+  /** Called after each query for the load of an earlier day; `reason`: why it failed, null: it has not. */
+  readonly onHistoryQuery?: (source: string, reason: string | null) => void;
 }
 
 const LEARN_SECONDS = 10;
+
+/** The load of a day has about 6 kB. */
+const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { clock, onFault = () => undefined } = options;
@@ -123,14 +132,32 @@ function openSource(config: SourceConfig, options: MetricSourceOptions, reports:
     onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });
     counted = series;
   });
+  const queue = createQueryQueue({
+    config,
+    client,
+    clock,
+    onQuery,
+    onFault,
+    onOverLimit: (namespace) => options.onOverLimit?.(name, namespace),
+  });
+  const openRange = options.createRangeClient ?? ((given) => createRangeClient(given, clock));
+  let range: RangeClient | null = null;
   return {
-    queue: createQueryQueue({
-      config,
-      client,
+    queue,
+    histories: createLoadHistories({
+      queryRange: (query, given) => {
+        const { maxAnswerBytes = MOST_HISTORY_BYTES } = config;
+        range ??= openRange({
+          ...recognition.config(),
+          maxConcurrentQueries: 1,
+          maxAnswerBytes: Math.min(maxAnswerBytes, MOST_HISTORY_BYTES),
+        });
+        return range.queryRange(query, given);
+      },
+      isBusy: queue.isBusy,
       clock,
-      onQuery,
       onFault,
-      onOverLimit: (namespace) => options.onOverLimit?.(name, namespace),
+      onQuery: (reason) => options.onHistoryQuery?.(name, reason),
     }),
     recognition,
     duplicates,

@@ -64,7 +64,7 @@ export interface ServiceOptions extends OwnObjects {
   readonly scalerStore?: ScalerStore | null;
   /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
-  /** Creates the client that reads histories for charts. Default: a client over HTTP. */
+  /** Creates the client that reads histories for charts and forecasts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
   readonly instance: string;
   /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
@@ -136,6 +136,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         set: `prometheus.${name}.flavor: ${flavor}`,
       }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
+    createRangeClient: options.createRangeClient,
+    onHistoryQuery: metrics.countHistoryQuery,
   });
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];

@@ -144,12 +144,12 @@ export const SERVICE_METRICS = {
   ),
   historyQueries: counter(
     'promscaler_history_queries_total',
-    'Range queries sent to a data source for charts of the dashboard; no decision depends on them.',
+    'Range queries sent to a data source for charts of the dashboard and for forecasts.',
     ['source'],
   ),
   historyQueryErrors: counter(
     'promscaler_history_query_errors_total',
-    'Range queries for charts that failed.',
+    'Range queries for charts and forecasts that failed.',
     ['source', 'reason'],
   ),
   sourceClock: service(

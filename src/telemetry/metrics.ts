@@ -38,7 +38,7 @@ export interface Metrics {
   /** Counts series in the answers of a source since the last call. */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
-  /** Counts a range query for a chart. `reason`: null: success. */
+  /** Counts a range query for a chart or a forecast. `reason`: null: success. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
   /** `errors`: number of errors in the documents; 0: successful reload. */

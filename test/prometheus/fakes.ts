@@ -60,6 +60,7 @@ export function startRound(
     get sources() {
       return [...ready.values()][0]?.[1].sources ?? new Map();
     },
+    loadHistory: (scaler, asked) => ready.get(scaler)?.[1].loadHistory?.(scaler, asked),
     whyOld: async (scaler, checked) => (await untilReady(scaler))[1].whyOld?.(scaler, checked) ?? [],
   };
 }

@@ -1,5 +1,5 @@
 import { PodFacts } from '../../decision/proposals/settled-pods.js';
-import type { State } from '../../decision/snapshot/snapshot.js';
+import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
@@ -94,17 +94,22 @@ function observeTarget(
   const starts = podStartsOf(scaler, memory, pods);
   observed.podStarts = starts;
   const podStart = starts === undefined ? null : podStartOf(starts);
+  const { spec } = scaler;
+  const podStartSeconds = spec.podStart?.seconds ?? podStart;
+  const loadHistory =
+    spec.forecast === null ? undefined : queried.loadHistory?.(scaler, { now, podStartSeconds });
+  const snapshot: Snapshot = {
+    scaler,
+    now,
+    target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
+    pods,
+    samples,
+    ...(ceiling === undefined ? {} : { maxReplicasFrom: toCeiling(ceiling, now) }),
+    ...(podStart === null || spec.podStart === null ? {} : { podStartSeconds: podStart }),
+    state: withHold(state, holdUntil, stale ?? hold.holdReason),
+  };
   return {
-    snapshot: {
-      scaler,
-      now,
-      target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
-      pods,
-      samples,
-      ...(ceiling === undefined ? {} : { maxReplicasFrom: toCeiling(ceiling, now) }),
-      ...(podStart === null ? {} : { podStartSeconds: podStart }),
-      state: withHold(state, holdUntil, stale ?? hold.holdReason),
-    },
+    snapshot: loadHistory === undefined ? snapshot : { ...snapshot, loadHistory },
     memory: observed,
     capacity: targetReached(target, shortfall, { pods, now }),
   };
@@ -112,11 +117,12 @@ function observeTarget(
 
 /** Most documents do not use the time in which pods start, or state it. */
 function podStartsOf(
-  { spec: { podStart } }: Scaler,
+  { spec: { podStart, forecast } }: Scaler,
   { podStarts = new Map() }: Memory,
   pods: readonly ClusterPod[],
 ): PodStarts | undefined {
-  return podStart === null || podStart.seconds !== null ? undefined : learnPodStarts(podStarts, pods);
+  const isUsed = podStart === null ? forecast?.leadSeconds === null : podStart.seconds === null;
+  return isUsed ? learnPodStarts(podStarts, pods) : undefined;
 }
 
 function keepFacts(

@@ -1,8 +1,11 @@
+import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
+import type { Instant } from '../../units/time.js';
 import { type Clock, takeTurns } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { type SourceAges, UNKNOWN_AGE } from '../source/age.js';
+import type { LoadHistories } from './load-histories.js';
 import type { SendOptions, QueryQueue } from '../source/queue.js';
 import type { Recognition } from '../source/recognition.js';
 import { type Collector, createCollector, type Readings, type ReadyQueue } from './collect.js';
@@ -16,6 +19,7 @@ import {
 } from './merged-query.js';
 import type { SampleAges } from './sample-ages.js';
 import { ownKey, type ScalerQueries } from './scaler-queries.js';
+import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 
 /** What lasts longer than a round. */
 export interface Source {
@@ -23,6 +27,7 @@ export interface Source {
   readonly recognition: Recognition;
   readonly ages: SourceAges;
   readonly sampleAges: SampleAges;
+  readonly histories: LoadHistories;
   readonly duplicates: DuplicateWatch | null;
 }
 
@@ -62,8 +67,19 @@ export interface RoundAnswers {
    * is queried before this call. Unset: the source does not check. Never rejects.
    */
   readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
+  /**
+   * Returns the load of earlier days for the forecast of a due scaler. Undefined: nothing was read yet, or the document
+   * has no forecast. Unset: the source reads none.
+   */
+  readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
   /** The data sources with the windows of the queries. Unset: those of the config. */
   readonly sources?: ReadonlyMap<string, SourceConfig>;
+}
+
+export interface HistoryOrder {
+  readonly now: Instant;
+  /** In which pods become ready; null: not known yet. */
+  readonly podStartSeconds: number | null;
 }
 
 export interface CheckedScaler {
@@ -253,6 +269,21 @@ function createRoundAnswers(
     },
     duplicates: (scaler) => describeDuplicates(queriesOf(scaler), sources),
     sources: plan.sources,
+    loadHistory: (scaler, { now, podStartSeconds }) => {
+      const { forecast, metrics } = scaler.spec;
+      const metric = forecast === null ? undefined : metrics[forecast.metric];
+      const source = metric === undefined ? undefined : sources.get(metric.source);
+      if (forecast === null || metric === undefined || source === undefined) return undefined;
+      if (queriesOf(scaler).metrics[forecast.metric]?.kind === 'refused') return undefined;
+      const ofRound = mustGet(plan.sources, metric.source);
+      const startSeconds = forecast.leadSeconds ?? podStartSeconds;
+      if (startSeconds === null) return NO_LEAD;
+      const leadSeconds =
+        forecast.leadSeconds ??
+        Math.ceil(startSeconds + windowOfMetric(metric, queryConfig(source, ofRound)));
+      const load = (): TotalLoad | null => totalLoad(metric, scaler, queryConfig(source, ofRound));
+      return source.histories.read({ scaler, forecast, load, leadSeconds, now }, signal);
+    },
     whyOld: async (scaler, { metrics, ...checked }) => {
       const queries = queriesOf(scaler);
       return Promise.all(
@@ -282,6 +313,13 @@ function createRoundAnswers(
     },
   };
 }
+
+const NO_LEAD: LoadHistory = {
+  leadSeconds: 0,
+  highest: 0,
+  seasons: [],
+  unusable: 'the time in which pods start is not known yet: none was seen to become ready',
+};
 
 function describeDuplicates(
   { scaler, metrics, suspects }: ScalerQueries,

@@ -34,6 +34,8 @@ export interface SendOptions {
 export interface QueryQueue {
   /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
   readonly query: (text: string, options: SendOptions) => Promise<Answer>;
+  /** Whether a query is sent or waits. */
+  readonly isBusy: () => boolean;
 }
 
 export interface QueryReport {
@@ -294,7 +296,7 @@ export function createQueryQueue(parts: {
     return answer;
   };
 
-  return { query: send };
+  return { query: send, isBusy: () => underWay.size > 0 };
 }
 
 function reportOf(

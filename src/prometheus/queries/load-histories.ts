@@ -1,0 +1,384 @@
+import {
+  LEVEL_SECONDS,
+  type LoadPoint,
+  seasonOf,
+  seasonSeconds,
+  seasonTimes,
+} from '../../decision/forecast/seasons.js';
+import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
+import type { Forecast, Scaler } from '../../scaler/spec.js';
+import { type Clock, sleep } from '../../units/clock.js';
+import { RecentMap } from '../../units/recent-map.js';
+import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
+import { isServerFailure } from '../answers/answer.js';
+import type { RangeAnswer, RangeSeries } from '../answers/classify.js';
+import type { RangeClient, RangeQuery } from '../client/range-client.js';
+import { selectLoad, type TotalLoad } from './total-load.js';
+
+/** The loads of earlier days for the forecasts of a data source. */
+export interface LoadHistories {
+  /**
+   * Returns what is known, at most a minute old, and reads in the background what is missing or an hour old. Undefined:
+   * nothing was read yet.
+   */
+  readonly read: (asked: AskedHistory, signal: AbortSignal) => LoadHistory | undefined;
+}
+
+export interface AskedHistory {
+  readonly scaler: Scaler;
+  readonly forecast: Forecast;
+  /** Null: the data source has no query for the metric. Called at most once a minute. */
+  readonly load: () => TotalLoad | null;
+  readonly leadSeconds: number;
+  readonly now: Instant;
+}
+
+/** A history of a query, which several scalers may share. */
+interface SharedHistory extends Pick<AskedHistory, 'forecast' | 'leadSeconds' | 'now'> {
+  readonly load: TotalLoad;
+  /** Pays for the queries. */
+  readonly namespace: string;
+}
+
+export interface LoadHistoryParts {
+  readonly queryRange: RangeClient['queryRange'];
+  /** Whether a query of a round is sent or waits. */
+  readonly isBusy: () => boolean;
+  readonly clock: Clock;
+  readonly onFault: (error: unknown) => void;
+  /** Called after each query; `reason`: why it failed, null: it has not. */
+  readonly onQuery: (reason: string | null) => void;
+}
+
+const HOUR_MS = 3_600_000;
+const STEP_SECONDS = 60;
+const STEP_MS = STEP_SECONDS * 1000;
+/** An answer serves twice as long as it is needed, so that the decisions of an outage of an hour have it. */
+const SERVED_SECONDS = 7200;
+/** A lead that grows by less needs no other answer. */
+const LEAD_STEP_SECONDS = 900;
+const MAX_GAP_SECONDS = 300;
+const TIMEOUT_MS = 10_000;
+/** While queries of rounds are under way, it is checked this often whether they have ended, and at most so long. */
+const IDLE_CHECK_MS = 250;
+const LONGEST_WAIT_MS = 30_000;
+const FIRST_RETRY_MS = 60_000;
+const LONGEST_RETRY_MS = 900_000;
+/** The highest load of a lookback of days hardly changes within this time. */
+const HIGHEST_KEPT_MS = 6 * HOUR_MS;
+const HIGHEST_STEP_SECONDS = 900;
+/** A larger load is a wrong answer, and its multiples would not be numbers. */
+const LARGEST_LOAD = 1e15;
+/** With fewer of them, there is no forecast; then the reason is more useful than their number. */
+const FEWEST_SEASONS = 3;
+/** Longer than the longest sync period. */
+const KEPT_SECONDS = 7200;
+/** A history that no decision has asked for within this time is not read. */
+const UNUSED_MS = 7_200_000;
+
+/** The loads around the time of a season: one for each minute from `start`; NaN: the server has none. */
+interface Loads {
+  readonly start: Instant;
+  readonly values: Float64Array;
+  readonly highest: number;
+  readonly readMs: number;
+}
+
+/** A part of a history: the number of a season, the latest first. */
+type Part = number | 'highest';
+
+interface Entry {
+  asked: SharedHistory;
+  usedMs: number;
+  readonly seasons: Map<number, Loads>;
+  /** Null: not known. */
+  highest: { readonly load: number; readonly atMs: number } | null;
+  /** The hour whose parts are read, and the parts that are left. */
+  hour: number | null;
+  left: Part[];
+  /** The lead for which the answers are long enough. */
+  leadSeconds: number;
+  /** Whether each part was asked for once. */
+  isRead: boolean;
+  failures: number;
+  retryMs: number;
+  /** Why seasons could not be read. */
+  readonly whys: Map<Part, string>;
+}
+
+/** What a scaler was told last. */
+interface Told {
+  readonly minute: number;
+  readonly leadSeconds: number;
+  readonly history: LoadHistory | undefined;
+}
+
+/**
+ * Reads each history once an hour, at a minute that follows from its query, so that thousands of them are spread. One
+ * query is sent at a time, over a connection of its own, and only while no query of a round is under way. The namespace
+ * whose queries took the fewest seconds comes first. Histories with equal queries are one.
+ */
+export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
+  const { queryRange, isBusy, clock, onFault, onQuery } = parts;
+  const entries = new RecentMap<string, Entry>(KEPT_SECONDS);
+  const told = new RecentMap<Scaler, Told>(KEPT_SECONDS);
+  const waiting = new Set<Entry>();
+  let usedSeconds = new Map<string, number>();
+  let usedSinceMs = clock.monotonicMs();
+  let isWorking = false;
+
+  const next = (): Entry | null => {
+    let first: Entry | null = null;
+    let fewest = Infinity;
+    for (const entry of waiting) {
+      const seconds = usedSeconds.get(entry.asked.namespace) ?? 0;
+      if (seconds < fewest) [first, fewest] = [entry, seconds];
+    }
+    return first;
+  };
+
+  const isIdle = async (signal: AbortSignal): Promise<boolean> => {
+    const startMs = clock.monotonicMs();
+    while (isBusy() && !signal.aborted && clock.monotonicMs() - startMs < LONGEST_WAIT_MS)
+      await sleep(clock, IDLE_CHECK_MS, signal);
+    return !isBusy() && !signal.aborted;
+  };
+
+  const readNext = async (entry: Entry, signal: AbortSignal): Promise<void> => {
+    const [part] = entry.left;
+    const startMs = clock.monotonicMs();
+    if (part === undefined || startMs - entry.usedMs > UNUSED_MS) {
+      waiting.delete(entry);
+      return;
+    }
+    const { asked } = entry;
+    const { namespace } = asked;
+    const range = rangeOf(entry, part, clock.now());
+    const answer = await queryRange(range, { timeoutMs: TIMEOUT_MS, signal });
+    const nowMs = clock.monotonicMs();
+    usedSeconds.set(namespace, (usedSeconds.get(namespace) ?? 0) + (nowMs - startMs) / 1000);
+    if (signal.aborted) return;
+    onQuery(answer.class === 'failed' ? answer.reason : null);
+    learn(entry, { part, range, answer, load: asked.load, nowMs });
+    if (entry.left.length === 0 || nowMs < entry.retryMs) waiting.delete(entry);
+  };
+
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - usedSinceMs > HOUR_MS) {
+      usedSeconds = new Map();
+      usedSinceMs = nowMs;
+    }
+    for (let entry = next(); entry !== null && (await isIdle(signal)); entry = next())
+      await readNext(entry, signal);
+  };
+
+  const begin = (signal: AbortSignal): void => {
+    if (isWorking) return;
+    isWorking = true;
+    work(signal)
+      .catch((error: unknown) => {
+        waiting.clear();
+        onFault(error);
+      })
+      .finally(() => {
+        // What is left is due with the next decision.
+        waiting.clear();
+        isWorking = false;
+      });
+  };
+
+  const readShared = (asked: SharedHistory, signal: AbortSignal): LoadHistory | undefined => {
+    const { load, forecast, now } = asked;
+    const key = JSON.stringify([load, forecast.timeZone, forecast.lookbackDays]);
+    let entry = entries.get(key, now);
+    if (entry === undefined) {
+      entry = newEntry(asked);
+      entries.set(key, entry, now);
+    }
+    const nowMs = clock.monotonicMs();
+    entry.usedMs = nowMs;
+    startHour(entry, asked, { hour: Math.floor((now + offsetOf(key, HOUR_MS)) / HOUR_MS), nowMs });
+    if (entry.left.length > 0 && nowMs >= entry.retryMs) {
+      waiting.add(entry);
+      begin(signal);
+    }
+    return historyOf(entry, asked, nowMs);
+  };
+
+  return {
+    read: (asked, signal) => {
+      const { scaler, now, leadSeconds } = asked;
+      const minute = Math.floor((now + offsetOf(scaler.key, STEP_MS)) / STEP_MS);
+      const last = told.get(scaler, now);
+      if (last?.minute === minute && last.leadSeconds === leadSeconds) return last.history;
+      const load = asked.load();
+      const { namespace } = scaler;
+      const history = load === null ? undefined : readShared({ ...asked, load, namespace }, signal);
+      told.set(scaler, { minute, leadSeconds, history }, now);
+      return history;
+    },
+  };
+}
+
+function newEntry(asked: SharedHistory): Entry {
+  return {
+    asked,
+    usedMs: 0,
+    seasons: new Map(),
+    highest: null,
+    hour: null,
+    left: [],
+    leadSeconds: 0,
+    isRead: false,
+    failures: 0,
+    retryMs: -Infinity,
+    whys: new Map(),
+  };
+}
+
+/** Returns a number below `ms` that is always the same for a key. */
+function offsetOf(key: string, ms: number): number {
+  let hash = 0;
+  for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash, 31) + key.charCodeAt(index);
+  return (hash >>> 0) % ms;
+}
+
+function startHour(
+  entry: Entry,
+  asked: SharedHistory,
+  { hour, nowMs }: { readonly hour: number; readonly nowMs: number },
+): void {
+  entry.asked = asked;
+  if (hour === entry.hour && asked.leadSeconds <= entry.leadSeconds) return;
+  entry.hour = hour;
+  entry.leadSeconds = Math.max(
+    entry.leadSeconds,
+    Math.ceil(asked.leadSeconds / LEAD_STEP_SECONDS) * LEAD_STEP_SECONDS,
+  );
+  entry.failures = 0;
+  entry.retryMs = -Infinity;
+  const isHighestKept = entry.highest !== null && nowMs - entry.highest.atMs < HIGHEST_KEPT_MS;
+  const seasons = [...seasonTimes(asked.now, asked.forecast).keys()];
+  entry.left = isHighestKept ? seasons : [...seasons, 'highest'];
+}
+
+function rangeOf({ asked: { load, forecast }, leadSeconds }: Entry, part: Part, now: Instant): RangeQuery {
+  if (part === 'highest') {
+    const over = `${forecast.lookbackDays}d:${HIGHEST_STEP_SECONDS}s`;
+    const at = minuteBefore(now);
+    return {
+      query: `max_over_time((${load.query})[${over}])`,
+      start: at,
+      end: at,
+      stepSeconds: STEP_SECONDS,
+    };
+  }
+  const at = seasonTimes(now, forecast)[part] ?? now;
+  const { from, to } = seasonSeconds(leadSeconds);
+  const start = minuteBefore(addSeconds(at, from));
+  const end = minuteBefore(addSeconds(at, to + SERVED_SECONDS + STEP_SECONDS));
+  return { query: load.query, start, end, stepSeconds: STEP_SECONDS };
+}
+
+function minuteBefore(at: Instant): Instant {
+  return instantFromMs(Math.floor(at / STEP_MS) * STEP_MS);
+}
+
+interface Learned {
+  readonly part: Part;
+  readonly range: RangeQuery;
+  readonly answer: RangeAnswer;
+  readonly load: TotalLoad;
+  readonly nowMs: number;
+}
+
+/** Keeps what was known if an answer cannot be used. */
+function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): void {
+  entry.left = entry.left.filter((one) => one !== part);
+  const isRefused = answer.class === 'failed' && isServerFailure(answer.reason);
+  if (isRefused) {
+    // The other parts come first, in case that the server fails for this one alone.
+    entry.left.push(part);
+    entry.failures += 1;
+    entry.retryMs = nowMs + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1));
+  } else entry.failures = 0;
+  entry.isRead ||= entry.left.length === 0 || entry.failures > entry.left.length;
+  const loads =
+    answer.class === 'failed' ? answer.message : readLoads(selectLoad(load, answer.series), { range, nowMs });
+  if (part === 'highest') {
+    // Without it, the highest load of the seasons counts.
+    if (typeof loads !== 'string' && loads.highest > 0) entry.highest = { load: loads.highest, atMs: nowMs };
+  } else if (typeof loads === 'string') entry.whys.set(part, loads);
+  else {
+    entry.whys.delete(part);
+    entry.seasons.set(part, loads);
+  }
+}
+
+/** Returns the sums of the series; or what is wrong with them. A time at which a series has no value is a gap. */
+function readLoads(
+  series: readonly RangeSeries[],
+  { range: { start, end }, nowMs }: Pick<Learned, 'range' | 'nowMs'>,
+): Loads | string {
+  const values = new Float64Array(Math.floor((end - start) / STEP_MS) + 1).fill(NaN);
+  let highest = 0;
+  if (new Set(series.map(({ labels }) => JSON.stringify(labels))).size < series.length)
+    return 'two series of a load of earlier days have the same labels';
+  for (const { points } of series)
+    for (const [atMs, value] of points) {
+      if (Number.isNaN(value)) continue;
+      const index = (atMs - start) / STEP_MS;
+      if (!Number.isInteger(index) || index < 0 || index >= values.length)
+        return 'the loads of earlier days are not of the time asked for';
+      if (value < 0) return `a load of an earlier day is negative: ${value}`;
+      const known = values[index] ?? NaN;
+      const sum = Number.isNaN(known) ? value : known + value;
+      if (sum > LARGEST_LOAD) return `a load of an earlier day is too large: ${sum}`;
+      values[index] = sum;
+      highest = Math.max(highest, sum);
+    }
+  return { start, values, highest, readMs: nowMs };
+}
+
+function historyOf(
+  entry: Entry,
+  { forecast, leadSeconds, now }: SharedHistory,
+  nowMs: number,
+): LoadHistory | undefined {
+  const [why] = entry.whys.values();
+  if (!entry.isRead) return why === undefined ? undefined : silent(why, leadSeconds);
+  const given = { leadSeconds, maxGapSeconds: MAX_GAP_SECONDS };
+  const seasons = seasonTimes(now, forecast).flatMap((at, part) => {
+    const loads = entry.seasons.get(part);
+    const isOld = loads !== undefined && nowMs - loads.readMs > SERVED_SECONDS * 1000;
+    return loads === undefined || isOld
+      ? []
+      : (seasonOf(at, pointsAround(loads, at, leadSeconds), given) ?? []);
+  });
+  if (seasons.length < FEWEST_SEASONS && why !== undefined) return silent(why, leadSeconds);
+  const seen = Array.from(entry.seasons.values(), (loads) => loads.highest);
+  return {
+    leadSeconds,
+    highest: Math.max(entry.highest?.load ?? 0, ...seen),
+    seasons,
+    unusable: null,
+  };
+}
+
+function silent(why: string, leadSeconds: number): LoadHistory {
+  const unusable = `the load of earlier days cannot be read: ${why}`;
+  return { leadSeconds, highest: 0, seasons: [], unusable };
+}
+
+function pointsAround({ start, values }: Loads, at: Instant, leadSeconds: number): readonly LoadPoint[] {
+  const { to } = seasonSeconds(leadSeconds);
+  const first = Math.max(0, Math.floor((at - LEVEL_SECONDS * 1000 - start) / STEP_MS));
+  const last = Math.ceil((at + to * 1000 - start) / STEP_MS);
+  const points: LoadPoint[] = [];
+  for (let index = first; index <= last && index < values.length; index += 1) {
+    const load = values[index] ?? NaN;
+    if (!Number.isNaN(load)) points.push({ at: addSeconds(start, index * STEP_SECONDS), load });
+  }
+  return points;
+}

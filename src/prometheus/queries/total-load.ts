@@ -1,0 +1,84 @@
+import { analyzeQuery } from '../../promql/analyze.js';
+import { isByPod } from '../../promql/by-pod.js';
+import { podsPattern } from '../../promql/pods-pattern.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { substitute } from '../../promql/variables.js';
+import { labelText } from '../../promql/vector-selectors.js';
+import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
+import type { RangeSeries } from '../answers/classify.js';
+import { selectSeries } from '../answers/columns.js';
+import { isOfResource, resourceWindowSeconds } from '../data-source/resource-queries.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { metricQuery } from './scaler-queries.js';
+
+/** The query for the load of a whole workload at any time, and which of its series are that load. */
+export interface TotalLoad {
+  readonly query: string;
+  /** Series with other values of these labels are not of the workload. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly selector: LabelSelector;
+}
+
+const TARGET_LABEL = 'promscaler_target';
+const NAMESPACES = 'namespace=~"$namespaces"';
+
+/** Null: the data source has no query for the resource of the metric. */
+export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConfig): TotalLoad | null {
+  const query = metricQuery(metric, scaler, ofPodsOnly(metric, scaler, source));
+  if (query === null) return null;
+  const selector = isOfResource(metric) ? [] : metric.selector;
+  const keys = selector.map(({ key }) => labelText(key));
+  if (metric.type === 'Object' || metric.type === 'External') {
+    const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
+    const by = keys.length === 0 ? '' : ` by (${keys.join(', ')}) `;
+    return { query: `sum${by}(${vector}\n)`, labels: {}, selector };
+  }
+  const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
+  const labels = { [TARGET_LABEL]: 'yes', ...container };
+  const by = [...new Set([...Object.keys(labels), ...keys])].join(', ');
+  const { kind, name } = scaler.spec.scaleTargetRef;
+  const pods = stringLiteral(podsPattern(kind, name));
+  // The pods of earlier days are not listed anymore. A query may end with a comment.
+  const marked = `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pods})`;
+  return { query: `sum by (${by}) (${marked})`, labels, selector };
+}
+
+/** Returns the rate window of the metric in seconds, after which a load shows in full. */
+export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number {
+  return isOfResource(metric)
+    ? resourceWindowSeconds(source, metric.name)
+    : largestWrittenRangeSeconds(metric.query);
+}
+
+/**
+ * Returns the data source with a query for the pods of the workload alone, if the resource query keeps pods apart.
+ * Otherwise the server evaluates all pods of the namespace for each time of the range.
+ */
+function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig): SourceConfig {
+  if (!isOfResource(metric)) return source;
+  const template = source.resourceQueries[metric.name] ?? '';
+  const ofPods = template.replaceAll(NAMESPACES, `${NAMESPACES}, pod=~"$pods"`);
+  if (!isByPod(substitute(ofPods, { window: '60s' }))) return source;
+  const { kind, name } = spec.scaleTargetRef;
+  const query = substitute(ofPods, { pods: podsPattern(kind, name) });
+  return { ...source, resourceQueries: { ...source.resourceQueries, [metric.name]: query } };
+}
+
+/** Returns the series of the workload: together they are its load. */
+export function selectLoad(
+  { labels, selector }: TotalLoad,
+  series: readonly RangeSeries[],
+): readonly RangeSeries[] {
+  const own = series.filter((one) =>
+    Object.entries(labels).every(([name, value]) => one.labels[name] === value),
+  );
+  if (selector.length === 0) return own;
+  const chosen = new Set(
+    selectSeries(
+      own.map((one) => ({ ...one, value: 0 })),
+      selector,
+    ).map((one) => one.labels),
+  );
+  return own.filter((one) => chosen.has(one.labels));
+}

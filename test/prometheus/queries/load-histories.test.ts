@@ -1,0 +1,394 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import type { RangeAnswer } from '../../../src/prometheus/answers/classify.js';
+import type { RangeQuery } from '../../../src/prometheus/client/range-client.js';
+import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
+import { createMetricSource } from '../../../src/prometheus/metric-source.js';
+import type { Scaler } from '../../../src/scaler/spec.js';
+import { aSource, scalerOf } from '../../support/builders.js';
+import { ManualClock, settle } from '../../support/manual-clock.js';
+import { startRound, values } from '../fakes.js';
+
+const DAY_MS = 86_400_000;
+const EXTERNAL = {
+  type: 'External',
+  external: {
+    metric: { name: 'load' },
+    query: 'sum(load)',
+    target: { type: 'AverageValue', averageValue: 10 },
+  },
+};
+const CPU = {
+  type: 'Resource',
+  resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 60 } },
+};
+
+const scalerWith = (
+  forecast: object | undefined,
+  metrics: readonly object[] = [EXTERNAL],
+  name = 'web',
+): Scaler =>
+  scalerOf(
+    {
+      scaleTargetRef: { name: 'web' },
+      maxReplicas: 20,
+      metrics,
+      ...(forecast === undefined ? {} : { forecast }),
+    },
+    { name },
+  );
+
+type Respond = (range: RangeQuery) => RangeAnswer;
+
+const failure = (reason: 'timeout' | 'execution' | 'connection', message: string): RangeAnswer => ({
+  class: 'failed',
+  reason,
+  message,
+});
+
+/** A point each minute; `load` of the time of day in minutes. */
+const matrix = (
+  { start, end, stepSeconds }: RangeQuery,
+  load: (minute: number) => number = () => 100,
+  labels: Readonly<Record<string, string>> = {},
+): RangeAnswer => {
+  const points: [number, number][] = [];
+  for (let at: number = start; at <= end; at += stepSeconds * 1000)
+    points.push([at, load((at % DAY_MS) / 60_000)]);
+  return { class: 'matrix', series: [{ labels, points }] };
+};
+
+/** A data source whose range queries are answered with `respond`. */
+class Histories {
+  readonly clock = new ManualClock('2026-03-02T12:00:00Z');
+  readonly asked: RangeQuery[] = [];
+  readonly reasons: (string | null)[] = [];
+  respond: Respond = (range) => matrix(range);
+  /** Until it resolves, the queries of rounds have no answer. */
+  round: Promise<void> | null = null;
+  inFlight = 0;
+  most = 0;
+  readonly #metrics;
+
+  constructor(overrides: Partial<SourceConfig> = {}) {
+    const query = async (): Promise<Answer> => {
+      await this.round;
+      return values([{ labels: {}, value: 50 }], this.clock.now());
+    };
+    this.#metrics = createMetricSource({
+      sources: new Map([['default', aSource(overrides)]]),
+      clock: this.clock,
+      onQuery: () => undefined,
+      onFault: (error) => {
+        throw error;
+      },
+      createClient: () => ({ query, startTime: () => Promise.resolve(null) }),
+      createRangeClient: () => ({
+        queryRange: async (range) => {
+          this.asked.push(range);
+          this.most = Math.max(this.most, (this.inFlight += 1));
+          await Promise.resolve();
+          this.inFlight -= 1;
+          return this.respond(range);
+        },
+      }),
+      onHistoryQuery: (_, reason) => this.reasons.push(reason),
+    });
+  }
+
+  /** Runs a round, after which the background has `seconds`. Returns what the first scaler knows at its end. */
+  async after(seconds: number, ...scalers: readonly Scaler[]): Promise<LoadHistory | undefined> {
+    this.#metrics.setScalers(scalers);
+    const round = startRound(this.#metrics, scalers);
+    await settle();
+    const known = scalers.map((scaler) =>
+      round.loadHistory(scaler, { now: this.clock.now(), podStartSeconds: 60 }),
+    );
+    await this.clock.advanceAndSettle(seconds * 1000);
+    return known[0];
+  }
+
+  seasonQueries(): readonly RangeQuery[] {
+    return this.asked.filter(({ query }) => !query.startsWith('max_over_time'));
+  }
+}
+
+describe('the history of a forecast', () => {
+  it('is read with one query for each season and one for the highest load, and serves the next hour', async () => {
+    const histories = new Histories();
+    const scaler = scalerWith({ lead: '120s' });
+    expect(await histories.after(60, scaler)).toBeUndefined();
+
+    const known = await histories.after(60, scaler);
+    // 15 days: each of the last seven, and two weeks ago.
+    expect(histories.seasonQueries()).toHaveLength(8);
+    expect(histories.asked).toHaveLength(9);
+    expect(
+      new Set(histories.seasonQueries().map(({ query, stepSeconds }) => `${query} ${stepSeconds}`)),
+    ).toEqual(new Set(['sum(sum(load)\n) 60']));
+    expect(histories.asked.at(-1)).toMatchObject({ query: 'max_over_time((sum(sum(load)\n))[15d:900s])' });
+    expect(known).toMatchObject({ leadSeconds: 120, highest: 100, unusable: null });
+    expect(known?.seasons).toHaveLength(8);
+    expect(known?.seasons[0]).toMatchObject({ load: 100, level: 100 });
+
+    for (let minute = 0; minute < 45; minute += 1) await histories.after(60, scaler);
+    // At most one hour began since.
+    expect(histories.asked.length).toBeLessThanOrEqual(17);
+    expect((await histories.after(60, scaler))?.seasons).toHaveLength(8);
+    expect(histories.most).toBe(1);
+  });
+
+  it('has the load of the time to come, and the level of the ten minutes before', async () => {
+    const histories = new Histories();
+    // 12:05: an opening.
+    histories.respond = (range) => matrix(range, (minute) => (minute >= 725 ? 500 : 100));
+    const scaler = scalerWith({ lead: '300s' });
+    await histories.after(60, scaler);
+
+    expect((await histories.after(0, scaler))?.seasons.map(({ load, level }) => [load, level])).toEqual(
+      Array.from({ length: 8 }, () => [500, 100]),
+    );
+  });
+
+  it('is not asked for without a forecast', async () => {
+    const histories = new Histories();
+
+    expect(await histories.after(3600, scalerWith(undefined))).toBeUndefined();
+    expect(histories.asked).toEqual([]);
+    expect(histories.clock.pending).toBe(0);
+  });
+
+  it('is not asked for while the time in which pods start is not known', async () => {
+    const histories = new Histories();
+    const scaler = scalerWith({});
+    const metrics = createMetricSource({
+      sources: new Map([['default', aSource()]]),
+      clock: histories.clock,
+      onQuery: () => undefined,
+      createClient: () => ({
+        query: () => Promise.resolve(values([], histories.clock.now())),
+        startTime: () => Promise.resolve(null),
+      }),
+    });
+    metrics.setScalers([scaler]);
+    const round = startRound(metrics, [scaler]);
+    await settle();
+
+    expect(round.loadHistory(scaler, { now: histories.clock.now(), podStartSeconds: null })).toMatchObject({
+      unusable: expect.stringContaining('the time in which pods start is not known yet'),
+    });
+  });
+
+  it('waits with its queries until those of the round have ended', async () => {
+    const histories = new Histories();
+    let end = (): void => undefined;
+    const scaler = scalerWith({ lead: '120s' });
+    await histories.after(0, scaler);
+    histories.asked.length = 0;
+    histories.round = new Promise((resolve) => (end = resolve));
+    histories.clock.advance(3_600_000);
+    await histories.after(5, scaler);
+    expect(histories.asked).toHaveLength(0);
+
+    end();
+    await histories.after(60, scaler);
+    expect(histories.asked.length).toBeGreaterThan(0);
+  });
+
+  it('is read once for scalers with equal queries', async () => {
+    const histories = new Histories();
+    const scalers = ['web', 'api', 'shop'].map((name) => scalerWith({ lead: '120s' }, [EXTERNAL], name));
+    await histories.after(60, ...scalers);
+
+    expect(histories.asked).toHaveLength(9);
+  });
+
+  it('is spread over the hour by the query', async () => {
+    const minutes = new Set<number>();
+    const histories = new Histories();
+    const scalers = Array.from({ length: 12 }, (_, index) =>
+      scalerWith(
+        { lead: '120s' },
+        [{ ...EXTERNAL, external: { ...EXTERNAL.external, query: `sum(load${index})` } }],
+        `web-${index}`,
+      ),
+    );
+    await histories.after(60, ...scalers);
+    for (let minute = 0; minute < 60; minute += 1) {
+      const before = histories.asked.length;
+      await histories.after(60, ...scalers);
+      if (histories.asked.length > before) minutes.add(minute);
+    }
+
+    expect(minutes.size).toBeGreaterThan(6);
+  });
+
+  it('covers the lead that the pods need, also if it has grown', async () => {
+    const histories = new Histories();
+    await histories.after(60, scalerWith({ lead: '120s' }));
+    const slow = scalerWith({ lead: '60m' });
+    await histories.after(60, slow);
+
+    expect((await histories.after(60, slow))?.seasons).toHaveLength(8);
+  });
+});
+
+describe('a history that cannot be read', () => {
+  const known = async (respond: Respond): Promise<LoadHistory | undefined> => {
+    const histories = new Histories();
+    histories.respond = respond;
+    const scaler = scalerWith({ lead: '120s' });
+    await histories.after(60, scaler);
+    return histories.after(60, scaler);
+  };
+
+  it.each<[string, Respond, string]>([
+    ['a timeout', () => failure('timeout', 'timeout after 10 s'), 'timeout after 10 s'],
+    ['a refusal (422)', () => failure('execution', 'too many samples'), 'too many samples'],
+    ['a negative load', (range) => matrix(range, () => -1), 'negative'],
+    ['an infinite load', (range) => matrix(range, () => Infinity), 'too large'],
+    ['a huge load', (range) => matrix(range, () => 1e300), 'too large'],
+    [
+      'points of another time',
+      (range) => matrix({ ...range, start: (range.start + 7000) as never }),
+      'not of the time asked for',
+    ],
+    [
+      'the same series twice',
+      (range) => {
+        const one = matrix(range);
+        return one.class === 'failed' ? one : { ...one, series: [...one.series, ...one.series] };
+      },
+      'same labels',
+    ],
+  ])('says why: %s', async (_, respond, why) => {
+    const history = await known(respond);
+
+    expect(history).toMatchObject({ seasons: [], unusable: expect.stringContaining(why) });
+  });
+
+  it.each<[string, Respond]>([
+    ['NaN', (range) => matrix(range, () => NaN)],
+    ['no series', () => ({ class: 'matrix', series: [] })],
+    ['gaps of six minutes', (range) => matrix({ ...range, stepSeconds: 360 })],
+  ])('has no seasons, never zero, with %s', async (_, respond) => {
+    expect((await known(respond))?.seasons).toEqual([]);
+  });
+
+  it('leaves out a day that fails alone, and uses the others', async () => {
+    const histories = new Histories();
+    const { clock } = histories;
+    histories.respond = (range) =>
+      Math.round((clock.now() - range.start) / DAY_MS) === 3
+        ? failure('execution', 'block not found')
+        : matrix(range);
+    const scaler = scalerWith({ lead: '120s' });
+    await histories.after(60, scaler);
+
+    expect((await histories.after(60, scaler))?.seasons).toHaveLength(7);
+  });
+
+  it('takes the highest load from the seasons if its query is refused', async () => {
+    const history = await known((range) =>
+      range.query.startsWith('max_over_time') ? failure('execution', 'too many samples') : matrix(range),
+    );
+
+    expect(history).toMatchObject({ highest: 100, unusable: null });
+  });
+
+  it('keeps the last answers for an hour more, and is silent after that', async () => {
+    const histories = new Histories();
+    const scaler = scalerWith({ lead: '120s' });
+    await histories.after(60, scaler);
+    histories.respond = () => failure('connection', 'connection refused');
+    for (let minute = 0; minute < 58; minute += 1) await histories.after(60, scaler);
+    expect((await histories.after(60, scaler))?.seasons).toHaveLength(8);
+
+    for (let minute = 0; minute < 62; minute += 1) await histories.after(60, scaler);
+    expect(await histories.after(60, scaler)).toMatchObject({
+      seasons: [],
+      unusable: expect.stringContaining('connection refused'),
+    });
+    // With pauses from 1 to 15 minutes.
+    expect(histories.reasons.filter((reason) => reason === 'connection').length).toBeLessThan(20);
+  });
+
+  it('is read again when the source is back', async () => {
+    const histories = new Histories();
+    histories.respond = () => failure('connection', 'connection refused');
+    const scaler = scalerWith({ lead: '120s' });
+    await histories.after(120, scaler);
+    histories.respond = (range) => matrix(range);
+    for (let minute = 0; minute < 5; minute += 1) await histories.after(60, scaler);
+
+    expect((await histories.after(60, scaler))?.seasons).toHaveLength(8);
+  });
+
+  it('is a clock that was set: the seasons of another time are left out, and read again', async () => {
+    const histories = new Histories();
+    const scaler = scalerWith({ lead: '120s' });
+    await histories.after(60, scaler);
+    histories.clock.jump(12 * 3600);
+    expect((await histories.after(60, scaler))?.seasons ?? []).toEqual([]);
+
+    expect((await histories.after(60, scaler))?.seasons).toHaveLength(8);
+  });
+});
+
+describe('the query of a history', () => {
+  const queryOf = async (metric: object, overrides: Partial<SourceConfig> = {}): Promise<string> => {
+    const histories = new Histories(overrides);
+    await histories.after(60, scalerWith({ lead: '120s' }, [metric]));
+    return histories.asked[0]?.query ?? '';
+  };
+  const PODS = 'pod=~"web-[a-z0-9]+';
+
+  it('selects only the pods of the workload, if the resource query keeps pods apart', async () => {
+    const cpu =
+      'sum by (namespace, pod, container) (rate(cpu{namespace=~"$namespaces", container!=""}[$window]))';
+    const query = await queryOf(CPU, { resourceQueries: { cpu } });
+
+    expect(query).toContain('namespace=~"shop", pod=~"web-');
+    expect(query).toContain('"promscaler_target", "yes", "pod", "web-');
+  });
+
+  it('marks the pods of the workload in the result of any other query', async () => {
+    const query = await queryOf(CPU, { resourceQueries: { cpu: 'namespace_pod:cpu:rate1m' } });
+
+    expect(query).not.toContain(PODS);
+    expect(query).toMatch(/^sum by \(promscaler_target\) \(label_replace\(namespace_pod:cpu:rate1m\n/);
+  });
+
+  it('is of one container for a metric of a container', async () => {
+    const metric = {
+      type: 'ContainerResource',
+      containerResource: {
+        name: 'cpu',
+        container: 'app',
+        target: { type: 'Utilization', averageUtilization: 60 },
+      },
+    };
+
+    expect(await queryOf(metric)).toMatch(/^sum by \(promscaler_target, container\) /);
+  });
+
+  it('adds up only the series of the target', async () => {
+    const histories = new Histories();
+    histories.respond = (range) => {
+      const [own, other] = ['yes', undefined].map((target) =>
+        matrix(
+          range,
+          () => (target === undefined ? 900 : 7),
+          target === undefined ? {} : { promscaler_target: target },
+        ),
+      );
+      const series = [own, other].flatMap((one) => (one?.class === 'matrix' ? one.series : []));
+      return { class: 'matrix', series };
+    };
+    const scaler = scalerWith({ lead: '120s' }, [CPU]);
+    await histories.after(60, scaler);
+
+    expect(await histories.after(0, scaler)).toMatchObject({ highest: 7 });
+  });
+});
