@@ -4,6 +4,7 @@ import type { Decision } from '../../decision/result/decision.js';
 import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
+import { quarterOf } from '../memory/forecast-memory.js';
 import { lastScales, withChange, withoutChange } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
 import { isStateChanged, restoreMemory, storedStateOf } from '../memory/stored-memory.js';
@@ -177,9 +178,13 @@ function snapshotAfterMove(
 }
 
 /** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */
-function save({ scaler, memory: before, leadership }: CycleInput, ports: CyclePorts, memory: Memory): Memory {
-  const { uid } = memory;
-  const isUnsaved = memory.isUnsaved || isStateChanged(before, memory, scaler.spec);
+function save(input: CycleInput, ports: CyclePorts, ended: Memory): Memory {
+  const { scaler, memory: before, leadership, now } = input;
+  const { uid, forecastMarks: marks } = ended;
+  const quarter = marks === undefined ? null : quarterOf(scaler, now);
+  const isForecastDue = marks !== undefined && quarter !== null && quarter !== marks.quarter;
+  const memory = isForecastDue ? { ...ended, forecastMarks: { ...marks, quarter } } : ended;
+  const isUnsaved = isForecastDue || memory.isUnsaved || isStateChanged(before, memory, scaler.spec);
   if (!isUnsaved || uid === null) return memory;
   if (!ports.dryRun && leadership.mayWrite()) {
     ports.state.putLater({ scaler, base: memory.stored, state: storedStateOf(memory, scaler.spec, { uid }) });

@@ -5,6 +5,7 @@ import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from '../memory/conflicting-writer.js';
+import { quarterOf } from '../memory/forecast-memory.js';
 import { copyMemory, forNewTarget, withChange, withoutChange } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
 import type { ScaleResult, Settled } from './types.js';
@@ -18,6 +19,16 @@ interface CycleTimes {
 
 /** Returns the memory after a cycle. A decision that was not carried out does not count as a change. */
 export function nextMemory(settled: Settled, times: CycleTimes): Memory {
+  const memory = memoryAfter(settled, times);
+  const { snapshot } = settled.observed;
+  if (snapshot.scaler.spec.forecast === null) return memory;
+  const { result } = settled;
+  const replicas = result?.kind === 'patched' ? result.replicas : snapshot.target.specReplicas;
+  const { quarter } = memory.forecastMarks ?? { quarter: quarterOf(snapshot.scaler, times.now) };
+  return { ...memory, forecastMarks: { replicas, quarter } };
+}
+
+function memoryAfter(settled: Settled, times: CycleTimes): Memory {
   const { observed, order, hold, result } = settled;
   const { snapshot, memory } = observed;
   if (result?.kind === 'recreated') return forNewTarget(memory, times.now, null);

@@ -11,6 +11,7 @@ import { isSameSpec } from '../../telemetry/agreement.js';
 import { addSeconds, latest } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
+import { rebased } from '../memory/forecast-memory.js';
 import { copyMemory, forNewTarget } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
 import { learnPodStarts, podStartOf, type PodStarts } from '../memory/pod-starts.js';
@@ -84,7 +85,11 @@ function observeTarget(
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
   const holdUntil = laterHold(hold.holdScaleDownUntil, staleUntil);
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
-  const state = afterDocumentChange(memory, scaler, now);
+  const marks =
+    memory.unresolved === null && input.memory.unresolved === null ? memory.forecastMarks : undefined;
+  const isForeign = marks !== undefined && marks.replicas !== target.specReplicas;
+  const changed = afterDocumentChange(memory, scaler, now);
+  const state = isForeign ? rebased(changed, target.specReplicas) : changed;
   const observed = copyMemory(memory);
   observed.state = state;
   observed.scaler = scaler;

@@ -1,4 +1,4 @@
-import type { Saturation, State } from '../../decision/snapshot/snapshot.js';
+import type { ForecastState, Saturation, State } from '../../decision/snapshot/snapshot.js';
 import { movedEvent } from '../../kubernetes/state/scale-events.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
@@ -62,7 +62,7 @@ type Shift = (at: Instant) => Instant;
 
 /** Omits `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
-  const { recommendations, failingSince, saturation, documentChangedAt } = state;
+  const { recommendations, failingSince, saturation, forecast, documentChangedAt } = state;
   return {
     ...state,
     lastScaleUp: orNull(state.lastScaleUp, past),
@@ -73,6 +73,7 @@ function shiftState(state: State, past: Shift): State {
     failingSince: new Map([...failingSince].map(([metric, since]) => [metric, past(since)])),
     inactiveSince: orNull(state.inactiveSince, past),
     ...(saturation === undefined ? {} : { saturation: shiftSaturation(saturation, past) }),
+    ...(forecast === undefined ? {} : { forecast: shiftForecast(forecast, past) }),
     ...(documentChangedAt === undefined ? {} : { documentChangedAt: past(documentChangedAt) }),
   };
 }
@@ -82,6 +83,25 @@ function shiftSaturation({ since, served, step }: Saturation, past: Shift): Satu
     since: orNull(since, past),
     served,
     step: step === null ? null : { ...step, at: past(step.at) },
+  };
+}
+
+/** What was spent stays in the parts of the days in which it was. */
+function shiftForecast(
+  { at, minutes, reactive, proposals, spent }: ForecastState,
+  past: Shift,
+): ForecastState {
+  return {
+    at: past(at),
+    minutes: minutes.map((minute) => ({ ...minute, at: past(minute.at) })),
+    reactive: {
+      ...reactive,
+      lastScaleUp: orNull(reactive.lastScaleUp, past),
+      lastScaleDown: orNull(reactive.lastScaleDown, past),
+      scaleEvents: reactive.scaleEvents.map((event) => ({ ...event, at: past(event.at) })),
+    },
+    proposals: proposals.map((one) => ({ ...one, at: past(one.at) })),
+    spent,
   };
 }
 

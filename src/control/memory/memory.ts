@@ -13,6 +13,7 @@ import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
 import type { WriterWatch } from './conflicting-writer.js';
+import { type ForecastMarks, rebased } from './forecast-memory.js';
 import type { PodStarts } from './pod-starts.js';
 
 /** State of a scaler between two cycles. Immutable: each cycle returns a new value. */
@@ -37,6 +38,8 @@ export interface Memory {
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
   /** Only for documents that use the time in which pods start; absent: none was seen. */
   readonly podStarts?: PodStarts | undefined;
+  /** Only for documents with a forecast; absent: none was decided yet. */
+  readonly forecastMarks?: ForecastMarks | undefined;
   /** The document of the last cycle that read its target; absent: there was none. */
   readonly scaler?: Scaler | undefined;
   /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
@@ -100,6 +103,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     shortfall: memory.shortfall,
     podFacts: memory.podFacts,
     podStarts: memory.podStarts,
+    forecastMarks: memory.forecastMarks,
     scaler: memory.scaler,
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
@@ -120,7 +124,7 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince } = memory.state;
   const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
-  const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...ceilingIn(memory.state) };
+  const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...keptIn(memory.state) };
   const known = knownScales === undefined ? {} : { knownScales };
   return {
     ...freshMemory(now, uid),
@@ -134,11 +138,15 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
   };
 }
 
-/** Returns the last value of `maxReplicasFrom`, if there is one. */
-export function ceilingIn({
+/** Returns the last value of `maxReplicasFrom`, and the state of the forecast, if there are any. */
+export function keptIn({
   maxReplicasFrom,
-}: Pick<State, 'maxReplicasFrom'>): Pick<State, 'maxReplicasFrom'> {
-  return maxReplicasFrom === undefined ? {} : { maxReplicasFrom };
+  forecast,
+}: Pick<State, 'maxReplicasFrom' | 'forecast'>): Pick<State, 'maxReplicasFrom' | 'forecast'> {
+  return {
+    ...(maxReplicasFrom === undefined ? {} : { maxReplicasFrom }),
+    ...(forecast === undefined ? {} : { forecast }),
+  };
 }
 
 export function forNewTarget(memory: Memory, now: Instant, uid: string | null): Memory {
@@ -174,15 +182,17 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 }
 
 /**
- * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change. Above 0
- * replicas `zeroedBySelf` is false, because the next 0 may be set by another client.
+ * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change, which the
+ * scaler without a forecast would not have made either. Above 0 replicas `zeroedBySelf` is false, because the next 0 may
+ * be set by another client.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
-  return {
+  const state = {
     ...decided,
     lastScaleUp: before.lastScaleUp,
     lastScaleDown: before.lastScaleDown,
     scaleEvents: before.scaleEvents,
     zeroedBySelf: before.zeroedBySelf && replicas === 0,
   };
+  return rebased(state, replicas);
 }

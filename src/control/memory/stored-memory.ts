@@ -9,7 +9,8 @@ import type { ScalerSpec } from '../../scaler/spec.js';
 import { laterOf } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
-import { ceilingIn, freshMemory, lastScales, withIntent } from './memory.js';
+import { laterForecast } from './forecast-memory.js';
+import { freshMemory, keptIn, lastScales, withIntent } from './memory.js';
 import type { LastScales, Memory } from './memory.js';
 
 /**
@@ -60,6 +61,7 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
     ...(isStillAssumed ? { knownScales: laterScales(lastScales(first), lastScales(earlier)) } : {}),
     state: {
       ...(first.uid === null ? state : first.state),
+      ...laterForecast(state, first.state),
       lastScaleUp,
       lastScaleDown,
       scaleEvents: joinEvents(state.scaleEvents, first.state.scaleEvents),
@@ -109,7 +111,7 @@ function firstMemory(
       const { zeroedBySelf } = reading.entry;
       const failingSince = knownFailing(reading.entry, spec);
       const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
-      const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...ceilingIn(reading.entry) };
+      const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...keptIn(reading.entry) };
       return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };
     }
     default:
@@ -137,8 +139,9 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
       scaleEvents: joinEvents(state.scaleEvents, entry.scaleEvents),
       zeroedBySelf: state.zeroedBySelf || entry.zeroedBySelf,
       failingSince: failingSinceOf(state, knownFailing(entry, spec)),
-      ...ceilingIn(entry),
-      ...ceilingIn(state),
+      ...keptIn(entry),
+      ...keptIn(state),
+      ...laterForecast(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
     isUnannounced: memory.isUnannounced && entry.intent === null,
@@ -189,8 +192,12 @@ export function storedStateOf(
 ): StoredState {
   const { scaleEvents, zeroedBySelf } = memory.state;
   const failingSince = storedFailingSince(memory.state, spec);
-  const ceiling = spec.maxReplicasFrom === null ? {} : ceilingIn(memory.state);
-  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent, ...ceiling };
+  const { maxReplicasFrom, forecast } = memory.state;
+  const kept = keptIn({
+    ...(spec.maxReplicasFrom === null ? {} : { maxReplicasFrom }),
+    ...(spec.forecast === null ? {} : { forecast }),
+  });
+  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent, ...kept };
 }
 
 export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {

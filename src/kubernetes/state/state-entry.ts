@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 
 import type { State } from '../../decision/snapshot/snapshot.js';
-import { addSeconds, formatInstant, parseInstant, secondsBetween, type Instant } from '../../units/time.js';
+
+import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
+import { clampForecast, forecastSchema, instant, readForecast, storedForecast } from './stored-forecast.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
@@ -30,7 +32,13 @@ export function intendedCounts({ to, earlier }: Intent): readonly number[] {
 
 export interface StoredState extends Pick<
   State,
-  'lastScaleUp' | 'lastScaleDown' | 'scaleEvents' | 'zeroedBySelf' | 'failingSince' | 'maxReplicasFrom'
+  | 'lastScaleUp'
+  | 'lastScaleDown'
+  | 'scaleEvents'
+  | 'zeroedBySelf'
+  | 'failingSince'
+  | 'maxReplicasFrom'
+  | 'forecast'
 > {
   readonly uid: string;
   /** A change with an unknown outcome; null: none. The other fields describe the state before it. */
@@ -57,14 +65,8 @@ const MAX_METRIC_KEY = 64;
 /** Maximum number of failing metrics. The fallback of further metrics starts late after a restart. */
 const MAX_FAILING = 16;
 /** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
-const instant = z.string().transform((text, context): Instant => {
-  const parsed = parseInstant(text);
-  if (parsed !== null) return parsed;
-  context.addIssue({ code: 'custom', message: 'must be an RFC 3339 time' });
-  return z.NEVER;
-});
 const replicas = z.int().min(0).max(MAX_REPLICAS);
 const entrySchema = z.strictObject({
   v: z.int().min(1).max(SCHEMA_VERSION),
@@ -80,6 +82,8 @@ const entrySchema = z.strictObject({
   absentSince: instant.optional(),
   /** Added in version 3. */
   maxReplicasFrom: replicas.optional(),
+  /** Added in version 4. */
+  forecast: forecastSchema.optional(),
   intent: z
     .strictObject({
       epoch: z.string().min(1),
@@ -96,12 +100,12 @@ const entrySchema = z.strictObject({
 /**
  * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
  * time of the two, so rate policies count it for longer rather than shorter. An entry that cannot be written would
- * block scale-down. If it is longer than 4 KiB, `failingSince` is therefore omitted, which delays the fallback, and
- * then the other times of the events.
+ * block scale-down. If it is longer than 4 KiB, `failingSince` is therefore omitted, which delays the fallback, then the
+ * forecast, whose budget starts again, and then the other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
-  for (const shorter of [withoutFailing, withoutOtherTimes]) {
+  for (const shorter of [withoutFailing, withoutForecast, withoutOtherTimes]) {
     if (Buffer.byteLength(text) <= MAX_ENTRY_BYTES) break;
     text = textOf(epoch, shorter(state));
   }
@@ -112,9 +116,13 @@ function withoutFailing(state: StoredState): StoredState {
   return { ...state, failingSince: new Map() };
 }
 
+function withoutForecast(state: StoredState): StoredState {
+  return { ...withoutFailing(state), forecast: undefined };
+}
+
 function withoutOtherTimes(state: StoredState): StoredState {
   return {
-    ...withoutFailing(state),
+    ...withoutForecast(state),
     scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at, change })),
   };
 }
@@ -149,7 +157,7 @@ export function leanEntry(text: string): string {
 
 function textOf(epoch: string, state: StoredState, absentSince: Instant | null = null): string {
   const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
-  const { maxReplicasFrom } = state;
+  const { maxReplicasFrom, forecast } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
   const events = mergeOldEvents(scaleEvents).map((event) => [
     formatInstant(event.at),
@@ -161,7 +169,7 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
   );
   const older = absentSince !== null || events.some(({ length }) => length > 2) ? 2 : 1;
   return JSON.stringify({
-    v: maxReplicasFrom === undefined ? older : SCHEMA_VERSION,
+    v: forecast !== undefined ? SCHEMA_VERSION : maxReplicasFrom !== undefined ? 3 : older,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -172,6 +180,7 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
     intent: intent === null ? undefined : jsonOf(intent),
     absentSince: time(absentSince),
     maxReplicasFrom,
+    forecast: forecast === undefined ? undefined : storedForecast(forecast),
   });
 }
 
@@ -215,6 +224,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     intent,
     absentSince,
     maxReplicasFrom,
+    forecast,
   } = parsed.data;
   return {
     epoch,
@@ -226,6 +236,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     failingSince: new Map(Object.entries(failingSince ?? {})),
     absentSince: absentSince ?? null,
     ...(maxReplicasFrom === undefined ? {} : { maxReplicasFrom }),
+    ...(forecast === undefined ? {} : { forecast: readForecast(forecast) }),
     intent:
       intent === undefined
         ? null
@@ -246,8 +257,9 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
     at !== null && secondsBetween(now, at) > CLOCK_SKEW_SECONDS;
   const { lastScaleUp, lastScaleDown, scaleEvents, failingSince, intent, absentSince } = entry;
+  const { forecast } = entry;
   const changes = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
-  const times = [...changes, absentSince, ...failingSince.values()];
+  const times = [...changes, absentSince, ...failingSince.values(), forecast?.at ?? null];
   if (!times.some(isAhead)) return entry;
   return {
     ...entry,
@@ -257,6 +269,7 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
     failingSince: new Map([...failingSince].map(([metric, at]) => [metric, isAhead(at) ? now : at])),
     intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
     absentSince: isAhead(absentSince) ? now : absentSince,
+    ...(forecast === undefined ? {} : { forecast: clampForecast(forecast, now) }),
   };
 }
 

@@ -3,7 +3,14 @@ import { snapshotToJson } from '../../../src/decision/result/write-json.js';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
 import type { HistoryOrder } from '../../../src/prometheus/queries/round.js';
 import { addSeconds } from '../../../src/units/time.js';
+import { alwaysLeads } from '../../../src/control/election/leadership.js';
+import { freshMemory } from '../../../src/control/memory/memory.js';
+import { KubernetesError } from '../../../src/kubernetes/api/types.js';
+import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
+import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
+import { SILENT_LOG } from '../../../src/units/log.js';
 import { aPod } from '../../support/builders.js';
+import { FakeStateMaps } from '../fake-state-maps.js';
 import { answerOf, answersFrom, World } from '../world.js';
 
 const RAISE = { forecast: { mode: 'Raise', lead: '120s', budgetPercent: 100 } };
@@ -103,5 +110,106 @@ describe('a cycle of a document with a forecast', () => {
       /forecast|loadHistory/,
     );
     expect(record.decision).not.toHaveProperty('forecast');
+  });
+});
+
+describe('the count without a forecast', () => {
+  const reactiveOf = (world: World) => world.memory.state.forecast?.reactive.replicas;
+
+  it('is lower than the count while the forecast is used, and its cost is spent', async () => {
+    const world = new ForecastWorld(RAISE);
+    await world.minutes(8);
+
+    expect([world.cluster.specReplicas, reactiveOf(world)]).toEqual([9, 5]);
+    expect(world.memory.state.forecast?.spent.at(-1)?.added).toBeGreaterThan(0);
+  });
+
+  it('is that of the target in a dry run, where nothing is carried out', async () => {
+    const world = new ForecastWorld(RAISE);
+    world.dryRun = true;
+    world.load = 120;
+    await world.minutes(8);
+
+    expect([world.cluster.specReplicas, reactiveOf(world)]).toEqual([5, 5]);
+    expect(world.memory.state.forecast?.spent.at(-1)?.added).toBe(0);
+  });
+
+  it('is that of the target while the API server refuses its PATCHes', async () => {
+    const world = new ForecastWorld(RAISE);
+    for (let failures = 0; failures < 40; failures += 1)
+      world.cluster.patchScripts.push(() => {
+        throw new KubernetesError('forbidden', 'no');
+      });
+    world.load = 120;
+    await world.minutes(6);
+
+    expect(reactiveOf(world)).toBe(world.cluster.specReplicas);
+  });
+
+  it('follows another client that sets the count', async () => {
+    const world = new ForecastWorld(RAISE);
+    world.history = undefined;
+    await world.minutes(2);
+    world.cluster.specReplicas = 18;
+    const { record } = await world.next();
+
+    expect(record.snapshot?.state.forecast?.reactive.replicas).toBe(18);
+  });
+});
+
+describe('the stored state of a forecast', () => {
+  function storedWorld(): { world: ForecastWorld; maps: FakeStateMaps; restart: () => void } {
+    const world = new ForecastWorld(RAISE);
+    const maps = new FakeStateMaps();
+    const restart = (): void => {
+      const { clock } = world;
+      const leadership = alwaysLeads('test');
+      const parts = { transport: maps, namespace: 'promscaler', clock, log: SILENT_LOG, leadership };
+      world.state = createStateStore(parts);
+      world.memory = freshMemory(clock.now(), null);
+    };
+    restart();
+    return { world, maps, restart };
+  }
+
+  const run = async (world: ForecastWorld, minutes: number): Promise<void> => {
+    for (let cycle = 0; cycle < 4 * minutes; cycle += 1) {
+      await world.next();
+      await world.clock.advanceAndSettle(0);
+    }
+  };
+
+  it('is written at most each quarter of an hour', async () => {
+    const { world, maps } = storedWorld();
+    await run(world, 10);
+    const before = maps.count('PATCH');
+    await run(world, 120);
+
+    expect(maps.count('PATCH') - before).toBeLessThanOrEqual(8);
+    expect(readEntry(maps.entries['shop.web'] ?? '')).toMatchObject({
+      forecast: { reactive: { replicas: 5 } },
+    });
+  });
+
+  it('keeps what was spent over a restart, up to the last quarter of an hour', async () => {
+    const { world, restart } = storedWorld();
+    await run(world, 60);
+    const before = world.memory.state.forecast?.spent.at(-1)?.added ?? 0;
+    restart();
+    await run(world, 1);
+    const after = world.memory.state.forecast?.spent.at(-1)?.added ?? 0;
+
+    expect(before).toBeGreaterThan(0);
+    expect(after).toBeGreaterThan((before * 44) / 60);
+    expect(world.memory.state.forecast?.reactive.replicas).toBe(5);
+  });
+
+  it('is not written without a forecast', async () => {
+    const { world, maps } = storedWorld();
+    world.scaler = new ForecastWorld().scaler;
+    await run(world, 60);
+
+    expect(maps.entries['shop.web'] ?? '').not.toContain('forecast');
+    expect(maps.count('PATCH')).toBeLessThanOrEqual(1);
   });
 });

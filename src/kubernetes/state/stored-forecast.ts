@@ -1,0 +1,105 @@
+import * as z from 'zod';
+
+import type { ForecastState } from '../../decision/snapshot/snapshot.js';
+import { MAX_REPLICAS } from '../../units/replicas.js';
+import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
+
+/** Of the count without a forecast. Without the older ones, its policies allow it more. */
+const MAX_EVENTS = 16;
+/** Parts of 6 hours in 3 days. */
+const MAX_PARTS = 12;
+const PART_MS = 21_600_000;
+
+export const instant = z.string().transform((text, context): Instant => {
+  const parsed = parseInstant(text);
+  if (parsed !== null) return parsed;
+  context.addIssue({ code: 'custom', message: 'must be an RFC 3339 time' });
+  return z.NEVER;
+});
+const podSeconds = z.int().min(0);
+
+/** The part of the state of a forecast that survives a restart, in at most 1,300 bytes. */
+export const forecastSchema = z.strictObject({
+  at: instant,
+  /** The count without a forecast, its last changes and its events. */
+  replicas: z.int().min(0).max(MAX_REPLICAS),
+  lastScaleUp: instant.optional(),
+  lastScaleDown: instant.optional(),
+  scaleEvents: z
+    .array(z.tuple([instant, z.int()]))
+    .max(MAX_EVENTS)
+    .optional(),
+  /** The number of the part since 1970, then pod-seconds: reactive, added, short, prevented. */
+  spent: z
+    .array(z.tuple([z.int().min(0).max(1_000_000), podSeconds, podSeconds, podSeconds, podSeconds]))
+    .max(MAX_PARTS),
+});
+
+export type StoredForecast = z.input<typeof forecastSchema>;
+
+/** Neither the loads of the last minutes nor the proposals, which the next minutes bring again. */
+export function storedForecast({ at, reactive, spent }: ForecastState): StoredForecast {
+  const { replicas, lastScaleUp, lastScaleDown, scaleEvents } = reactive;
+  const events = scaleEvents.slice(-MAX_EVENTS);
+  return {
+    at: formatInstant(at),
+    replicas,
+    ...(lastScaleUp === null ? {} : { lastScaleUp: formatInstant(lastScaleUp) }),
+    ...(lastScaleDown === null ? {} : { lastScaleDown: formatInstant(lastScaleDown) }),
+    ...(events.length === 0
+      ? {}
+      : { scaleEvents: events.map((event) => [formatInstant(event.at), event.change]) }),
+    spent: spent
+      .slice(-MAX_PARTS)
+      .map((part) => [
+        Math.floor(part.from / PART_MS),
+        rounded(part.reactive),
+        rounded(part.added),
+        rounded(part.short),
+        rounded(part.prevented),
+      ]),
+  };
+}
+
+function rounded(podSeconds: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.round(podSeconds));
+}
+
+export function readForecast(stored: z.output<typeof forecastSchema>): ForecastState {
+  const { at, replicas, lastScaleUp = null, lastScaleDown = null, scaleEvents = [], spent } = stored;
+  return {
+    at,
+    minutes: [],
+    reactive: {
+      replicas,
+      lastScaleUp,
+      lastScaleDown,
+      scaleEvents: scaleEvents.map(([time, change]) => ({ at: time, change })),
+    },
+    proposals: [],
+    spent: spent.map(([part, reactive, added, short, prevented]) => ({
+      from: instantFromMs(part * PART_MS),
+      reactive,
+      added,
+      short,
+      prevented,
+    })),
+  };
+}
+
+/** Replaces times after `now`, which would delay what is remembered. */
+export function clampForecast(state: ForecastState, now: Instant): ForecastState {
+  const past = (at: Instant): Instant => (at > now ? now : at);
+  const { reactive } = state;
+  const pastOrNull = (at: Instant | null): Instant | null => (at === null ? null : past(at));
+  return {
+    ...state,
+    at: past(state.at),
+    reactive: {
+      replicas: reactive.replicas,
+      lastScaleUp: pastOrNull(reactive.lastScaleUp),
+      lastScaleDown: pastOrNull(reactive.lastScaleDown),
+      scaleEvents: reactive.scaleEvents.map((event) => ({ ...event, at: past(event.at) })),
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ForecastState } from '../../../src/decision/snapshot/snapshot.js';
+import {
+  clampFuture,
+  MAX_ENTRY_BYTES,
+  readEntry,
+  type StoredEntry,
+  writeEntry,
+} from '../../../src/kubernetes/state/state-entry.js';
+import { at } from '../../control/world.js';
+import { stateOf } from './state-fixture.js';
+
+const FORECAST: ForecastState = {
+  at: at(15),
+  minutes: [{ at: at(0), sum: 100, count: 2 }],
+  reactive: {
+    replicas: 7,
+    lastScaleUp: at(0),
+    lastScaleDown: null,
+    scaleEvents: [{ at: at(0), change: 2 }],
+  },
+  proposals: [{ at: at(0), replicas: 9 }],
+  spent: [{ from: at(0), reactive: 105.4, added: 30.2, short: 8, prevented: 4 }],
+};
+
+describe('the forecast in a stored entry', () => {
+  it('has the count without a forecast and what was spent, and makes the entry one of version 4', () => {
+    const text = writeEntry('1/a', stateOf({ forecast: FORECAST }));
+
+    expect(text).toBe(
+      '{"v":4,"epoch":"1/a","uid":"uid-1","forecast":{"at":"2026-01-01T00:00:15Z","replicas":7,' +
+        '"lastScaleUp":"2026-01-01T00:00:00Z","scaleEvents":[["2026-01-01T00:00:00Z",2]],"spent":[[81816,105,30,8,4]]}}',
+    );
+    expect(readEntry(text)).toMatchObject({
+      forecast: {
+        ...FORECAST,
+        minutes: [],
+        proposals: [],
+        spent: [{ from: at(0), reactive: 105, added: 30, short: 8, prevented: 4 }],
+      },
+    });
+  });
+
+  it('is not in an entry of an earlier version, which is read', () => {
+    const read = readEntry('{"v":3,"epoch":"1/a","uid":"uid-1","maxReplicasFrom":8}');
+
+    expect(read).toMatchObject({ maxReplicasFrom: 8 });
+    expect(read).not.toHaveProperty('forecast');
+  });
+
+  it('has at most 1,300 bytes', () => {
+    const spent = Array.from({ length: 40 }, (_, part) => {
+      const podSeconds = 1e9 / 3;
+      const from = at((part - 40) * 21_600);
+      return { from, reactive: podSeconds, added: podSeconds, short: podSeconds, prevented: podSeconds };
+    });
+    const scaleEvents = Array.from({ length: 200 }, (_, index) => ({ at: at(index + 0.125), change: -100 }));
+    const reactive = { ...FORECAST.reactive, lastScaleDown: at(0.125), scaleEvents };
+    const text = writeEntry('1/a', stateOf({ forecast: { ...FORECAST, reactive, spent } }));
+
+    expect(Buffer.byteLength(text)).toBeLessThan(1350);
+    const read = readEntry(text);
+    expect('problem' in read ? [] : read.forecast?.spent.map(({ from }) => from)).toEqual(
+      spent.slice(-12).map(({ from }) => from),
+    );
+  });
+
+  it('is left out of an entry that would be too long, before the times of the changes', () => {
+    const uid = 'u'.repeat(MAX_ENTRY_BYTES - 200);
+    const read = readEntry(writeEntry('1/a', stateOf({ uid, forecast: FORECAST, lastScaleUp: at(0) })));
+
+    expect(read).toMatchObject({ lastScaleUp: at(0) });
+    expect(read).not.toHaveProperty('forecast');
+  });
+
+  it('of a clock that was ahead counts as now', () => {
+    const entry: StoredEntry = { epoch: '1/a', absentSince: null, ...stateOf({ forecast: FORECAST }) };
+
+    expect(clampFuture(entry, at(-600)).forecast).toMatchObject({
+      at: at(-600),
+      reactive: { replicas: 7, lastScaleUp: at(-600), scaleEvents: [{ at: at(-600), change: 2 }] },
+    });
+    expect(clampFuture(entry, at(0))).toBe(entry);
+  });
+
+  it.each([
+    ['a count that is none', '"replicas":-1'],
+    ['pod-seconds that are none', '"replicas":1,"spent":[[1,-1,0,0,0]]'],
+    ['thirteen parts', `"replicas":1,"spent":[${Array.from({ length: 13 }, () => '[1,0,0,0,0]').join(',')}]`],
+  ])('is invalid with %s', (_, fields) => {
+    const text = `{"v":4,"epoch":"1/a","uid":"u","forecast":{"at":"2026-01-01T00:00:00Z",${fields}}}`;
+
+    expect(readEntry(text)).toHaveProperty('problem');
+  });
+});
