@@ -20,6 +20,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
     '',
     ...activationLines(explanation, metrics),
     ...capacityLines(explanation.snapshot),
+    ...forecastLines(explanation),
     ...limitLines(explanation.decision),
     '',
     ...restrictionLines(explanation),
@@ -143,6 +144,28 @@ function podStartLines(snapshot: Snapshot): readonly string[] {
   const seconds = podStartSeconds(snapshot);
   const origin = podStart.seconds === null ? 'in which 95 % of the pods became ready' : 'set by the document';
   return [`Pod start: ${seconds === null ? 'not known yet' : `${seconds} s, ${origin}`}`];
+}
+
+/** Returns what the forecast proposes and from what; empty: the document has none. */
+function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
+  const { forecast: settings, metrics } = snapshot.scaler.spec;
+  if (settings === null) return [];
+  const { mode, lookbackDays, quantile, fillPercent, leadSeconds, timeZone, budgetPercent } = settings;
+  const { forecast } = decision;
+  const text =
+    forecast === undefined
+      ? 'none: no metric was evaluated'
+      : `${forecast.replicas ?? 'none'}: ${forecast.why}`;
+  const spent =
+    forecast === undefined
+      ? ''
+      : ` (${forecast.spentPercent} % spent); without it ${forecast.reactive} replicas`;
+  return [
+    `Forecast (${mode}): ${text}`,
+    `  of ${metrics[settings.metric]?.identity ?? 'no metric'}: lookback ${lookbackDays}d, quantile ${quantile}, fill ${fillPercent} %, lead ${leadSeconds === null ? 'auto' : formatSeconds(leadSeconds)}, time zone ${timeZone}`,
+    `  budget ${budgetPercent} %${spent}`,
+    '',
+  ];
 }
 
 function conditionLines({ decision, status, now }: Explanation): readonly string[] {

@@ -2,6 +2,7 @@ import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal } from '../../schedules/local-time.js';
 import { countOf } from '../../units/count-of.js';
 import { formatNumber } from '../../units/format-amount.js';
+import { formatSeconds } from '../../units/format-seconds.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { LoadHistory, LoadMinute, Season } from '../snapshot/snapshot.js';
 import { ceilCount } from '../proposals/arithmetic.js';
@@ -79,7 +80,7 @@ export function proposeForecast({
     `today is at ${Math.round(100 * chosen.ratio)} % of ${localTime(at, forecast).slice(0, 10)}, which needed `,
     `${amount(seen)}: ${amount(expected)}${load.unit}`,
     expected < chosen.load ? ` (${ABOVE_HIGHEST} times the highest load)` : '',
-    ` within ${formatDuration(leadSeconds)} ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} at ${load.usage}`,
+    ` within ${formatSeconds(leadSeconds)} ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} at ${load.usage}`,
     replicas < needed ? `, at most ${replicas}` : '',
   ].join('');
   return { replicas, why };
@@ -124,11 +125,4 @@ function describeDays(
 /** Three digits are enough for a forecast. */
 function amount(load: number): string {
   return formatNumber(Number(load.toPrecision(3)));
-}
-
-/** Returns `3 min 30 s`. */
-function formatDuration(seconds: number): string {
-  const [minutes, rest] = [Math.floor(seconds / 60), Math.round(seconds % 60)];
-  if (minutes === 0) return `${rest} s`;
-  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
 }

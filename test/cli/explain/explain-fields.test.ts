@@ -34,6 +34,16 @@ const SPEC = {
     { object: { ...QUEUE, describedObject: { name: 'ingress' } } },
     { external: QUEUE },
   ],
+  forecast: {
+    metric: 'cpu',
+    mode: 'Raise',
+    lookback: '9d',
+    quantile: 0.7,
+    fillPercent: 91,
+    lead: '4m',
+    timeZone: 'Europe/Paris',
+    budgetPercent: 3,
+  },
   dryRun: true,
 };
 
@@ -62,6 +72,14 @@ const PRINTED: Readonly<Record<string, string>> = {
   'maxReplicasFrom.query': 'Ceiling: 12, of sum(free) (source gpus)',
   'maxReplicasFrom.source': '(source gpus)',
   'podStart.seconds': 'Pod start: 120 s, set by the document',
+  'forecast.metric': 'of cpu: lookback',
+  'forecast.mode': 'Forecast (Raise)',
+  'forecast.lookback': 'lookback 9d',
+  'forecast.quantile': 'quantile 0.7',
+  'forecast.fillPercent': 'fill 91 %',
+  'forecast.lead': 'lead 4m',
+  'forecast.timeZone': 'time zone Europe/Paris',
+  'forecast.budgetPercent': 'budget 3 %',
   dryRun: 'spec.dryRun is true: nothing is patched',
   ...of('resource', {
     name: 'cpu (Resource)',

@@ -107,6 +107,7 @@ describe('listEffectiveFields', () => {
       downscaleConfirmation: {},
       fallback: { replicas: 1 },
       podDeletionCost: { query: 'x' },
+      forecast: { metric: 'cpu' },
     };
     // `behavior` turns the default scale-up limit off.
     const shown = new Map([...fieldsOf(written), ...fieldsOf({ behavior: {} })]);

@@ -293,6 +293,10 @@ describe('inputs', () => {
       'spec.dryRun': 'changes whether a decision is carried out, not the decision',
       'spec.paused': 'changes whether a decision is carried out, not the decision',
       'spec.schedules': 'is a list of objects',
+      'spec.forecast.metric': 'the snapshot has the history of one metric',
+      'spec.forecast.lookback': 'the snapshot has the days within the lookback',
+      'spec.forecast.lead': 'the snapshot has the loads of one lead',
+      'spec.forecast.timeZone': 'the snapshot has the days of one time zone',
       'spec.podDeletionCost': 'changes which pods are deleted, not how many',
     };
     /** The last name of a field of a metric, and why it has no input. */

@@ -136,7 +136,7 @@ describe('a forecast', () => {
       forecast: { replicas: 33, isUsed: true, reactive: 12, spentPercent: 0 },
     });
     expect(decision.reason).toBe(
-      'forecast: at 09:00 of 7 days and 2 Thursdays cpu needed 24 to 31 cores; today is at 104 % of 2026-11-12, which needed 30: 31.2 cores within 3 min 30 s need 33 pods at 95 %: 12 -> 33; reactive 12, budget 0 of 4 %',
+      'forecast: at 09:00 of 7 days and 2 Thursdays cpu needed 24 to 31 cores; today is at 104 % of 2026-11-12, which needed 30: 31.2 cores within 3m30s need 33 pods at 95 %: 12 -> 33; reactive 12, budget 0 of 4 %',
     );
     // What the metrics ask for is remembered, not what the forecast asks for.
     expect(decision.state.recommendations?.map(({ replicas }) => replicas)).toEqual([12]);
