@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../src/cli/process/version.js';
 import { withCluster } from '../../src/cli/reach/cluster-options.js';
@@ -83,6 +84,18 @@ describe('--help', () => {
       expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
     },
   );
+
+  it('of npm run demo has the options of demo, and starts no compiler', async () => {
+    const { stdout } = await runCli(['demo', '--help']);
+
+    const [, options = ''] = /\nOptions:\n(.*?)\n {2}-h, --help /s.exec(stdout) ?? [];
+    const printed = execFileSync(process.execPath, ['test/support/demo.mjs', '--help'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+    expect(printed).toContain(`\nOptions:\n${options}\n`);
+    expect(printed).not.toContain('Compiling');
+  });
 });
 
 describe('withCluster', () => {

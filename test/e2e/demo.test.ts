@@ -69,6 +69,10 @@ describe('promscaler demo', () => {
     expect(scalers.output).toMatch(
       /\ncheckout +Deployment\/checkout +cpu: \d+%\/60% +2 +20 +\d+ +\d+ +[A-Z][A-Za-z]+ +\d+[sm] /,
     );
+    const created = await runLine(`${kubectl} get pods -o jsonpath={.items[*].metadata.creationTimestamp}`);
+    const ages = created.output.split(' ').map((time) => Date.parse(time) / 1000 - startSeconds);
+    // Times of Kubernetes are whole seconds.
+    expect(Math.min(...ages)).toBeGreaterThan(-1);
     // A scaler that fails, for the panels about failures.
     await runLine(`${kubectl} patch scaler search --type merge -p '${JSON.stringify(WITHOUT_SERIES)}'`);
     await waitFor(async () => (await runLine(`${kubectl} get scaler search`)).output.includes('<unknown>'), {
@@ -91,6 +95,11 @@ describe('promscaler demo', () => {
     );
     expect(empty).toEqual([]);
 
+    const [, prometheusPid = ''] = /^ {2}kill (\d+)$/m.exec(demo.output()) ?? [];
+    process.kill(Number(prometheusPid));
+    await waitFor(() => /Prometheus ended .*; it is started again in 20 s/.test(demo.output()), {
+      what: 'the end of Prometheus',
+    });
     demo.child.kill('SIGINT');
     expect(await endOf(demo.child)).toBe(0);
     expect(demo.output()).toContain('The demo ended');
