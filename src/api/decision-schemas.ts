@@ -29,6 +29,24 @@ export const timedConditionSchema = z
   .object({ ...conditionFields, lastTransitionTime: time.describe('When the status last changed.') })
   .describe('A condition with the time of its last change of status.');
 
+const measuredCapacity = z
+  .object({
+    value: z.number().describe('The load that a pod carries, above 0.'),
+    low: z.number().describe('The lowest of the days.'),
+    high: z.number().describe('The highest of the days.'),
+    days: z.int().min(0).describe('Days with a value, at most 3; 0: only the last hour has one.'),
+    at: time.describe('When it was read.'),
+    drift: z
+      .object({
+        since: time,
+        before: z.number().describe('The load that a pod carried before.'),
+        oldestPod: time.nullable().describe('When the oldest ready pod started.'),
+      })
+      .optional()
+      .describe('Set while pods carry less than 90 %, or more than 110 %, of what they did before.'),
+  })
+  .describe('What capacity.auto has measured.');
+
 export const metricResultSchema = z
   .object({
     name: z.string(),
@@ -55,6 +73,7 @@ export const metricResultSchema = z
       .optional()
       .describe('The fallback, if it is the proposal.'),
     capacity: z.number().optional().describe('The measured capacity of a pod, if it was the target.'),
+    measuredCapacity: measuredCapacity.optional(),
     saturation: z
       .object({
         why: z.string(),
@@ -199,6 +218,7 @@ const sampleSchema = z.union([
     values: z.array(z.number()),
     backlog: z.number().optional().describe('The sum of the series of backlog.query.'),
     capacity: z.number().optional().describe('The value of capacity.query.'),
+    measuredCapacity: measuredCapacity.optional(),
     partial,
   }),
   z.object({

@@ -1,11 +1,12 @@
 import { countOf } from '../units/count-of.js';
+import { formatNumber } from '../units/format-amount.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import { explainArithmetic } from './explain-proposal.js';
 import { failingKey } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
+import type { CapacityDrift, ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
 
 interface MetricExplanation {
   /** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
@@ -24,8 +25,31 @@ function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Sn
   if (sample !== answer)
     return `${answer.form === 'error' ? answer.error : 'no usable series'}: read as 0, as the document specifies`;
   const kind = sample.partial === null ? 'value' : `partial (${sample.partial}: can scale up but not down)`;
-  const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample)];
+  const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample), ...measuredText(spec, sample)];
   return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
+}
+
+/** Returns the capacity of a pod that `capacity.auto` has measured; empty: the metric has none. */
+function measuredText(spec: MetricSpec, sample: Sample): readonly string[] {
+  if ((spec.type !== 'Object' && spec.type !== 'External') || spec.autoCapacity === undefined) return [];
+  const isUsed = spec.autoCapacity.mode === 'Use';
+  const measured = sample.form === 'values' ? sample.measuredCapacity : undefined;
+  if (measured === undefined) return ['the capacity of a pod is not known yet'];
+  const { value, low, high, days, drift } = measured;
+  const spread = days === 0 ? 'in the last hour' : `${spreadText(low, high)} on ${countOf(days, 'day')}`;
+  const use = isUsed ? '' : ', observed only';
+  const capacity = `a pod carries ${formatNumber(value)} (${spread}${use})`;
+  return drift === undefined ? [capacity] : [`${capacity}: ${describeDrift(drift, value)}`];
+}
+
+function spreadText(low: number, high: number): string {
+  return low === high ? formatNumber(low) : `${formatNumber(low)} to ${formatNumber(high)}`;
+}
+
+/** Returns a clause such as `it was 9.5 before the pods of 2026-01-01T10:00:00Z (75 %)`. */
+export function describeDrift({ before, oldestPod, since }: CapacityDrift, value: number): string {
+  const when = oldestPod === null ? formatInstant(since) : `the pods of ${formatInstant(oldestPod)}`;
+  return `it was ${formatNumber(before)} before ${when} (now ${Math.round((100 * value) / before)} %)`;
 }
 
 function ageText(at: Instant, now: Instant): string {

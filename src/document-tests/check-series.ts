@@ -94,5 +94,6 @@ function whyNot(metric: MetricSpec, input: MetricInput, others: readonly MetricI
 
 function hasPart(metric: MetricSpec, part: 'backlog' | 'capacity'): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
-  return (part === 'backlog' ? metric.backlog : metric.capacityQuery) !== undefined;
+  const { backlog, capacityQuery, autoCapacity } = metric;
+  return (part === 'backlog' ? backlog : (capacityQuery ?? autoCapacity)) !== undefined;
 }

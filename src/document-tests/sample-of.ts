@@ -1,3 +1,4 @@
+import { sameEachDay } from '../backtest/simulation/samples.js';
 import { errorSample } from '../decision/snapshot/judge-sample.js';
 import { listUsage, type Pod, type Sample, type ValuesSample } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec } from '../scaler/spec.js';
@@ -16,7 +17,13 @@ export function sampleOf(
       inputs.flatMap(({ part, values: series }) => (part === of ? (series.at(index) ?? []) : []));
     const values = valuesOf(null);
     if (values.length === 0) return NO_SERIES;
-    return { form: 'values', at: now, values, partial: null, ...partsOf(metric, inputs, valuesOf) };
+    return {
+      form: 'values',
+      at: now,
+      values,
+      partial: null,
+      ...partsOf(metric, inputs, { at: now, valuesOf }),
+    };
   }
   const byPod = valuesByPod(inputs, index, pods);
   const values = [...byPod.values()];
@@ -35,19 +42,26 @@ export function sampleOf(
 
 /** Without a series for the capacity, it is that of the target. */
 function partsOf(
-  { backlog, capacityQuery, target }: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
+  metric: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
   inputs: readonly MetricInput[],
-  valuesOf: (part: MetricInput['part']) => readonly number[],
+  {
+    at,
+    valuesOf,
+  }: { readonly at: Instant; readonly valuesOf: (part: MetricInput['part']) => readonly number[] },
 ): Partial<ValuesSample> {
+  const { backlog, capacityQuery, autoCapacity, target } = metric;
   const waiting = backlog === undefined ? [] : valuesOf('backlog');
   const ofBacklog = waiting.length === 0 ? {} : { backlog: waiting.reduce((sum, value) => sum + value, 0) };
-  if (capacityQuery === undefined || target.type === 'Utilization') return ofBacklog;
-  if (!inputs.some(({ part }) => part === 'capacity'))
-    return { ...ofBacklog, capacity: milliToNumber(target.milli) };
-  const [capacity] = valuesOf('capacity');
-  return capacity === undefined
-    ? { ...ofBacklog, partial: 'capacity: no series, target.averageValue applies' }
-    : { ...ofBacklog, capacity };
+  if ((capacityQuery ?? autoCapacity) === undefined || target.type === 'Utilization') return ofBacklog;
+  const [given] = valuesOf('capacity');
+  const capacity = inputs.some(({ part }) => part === 'capacity') ? given : milliToNumber(target.milli);
+  if (capacity !== undefined)
+    return capacityQuery === undefined
+      ? { ...ofBacklog, measuredCapacity: sameEachDay(capacity, at) }
+      : { ...ofBacklog, capacity };
+  return autoCapacity?.mode === 'Observe'
+    ? ofBacklog
+    : { ...ofBacklog, partial: 'capacity: no series, target.averageValue applies' };
 }
 
 export const NO_SERIES = errorSample(

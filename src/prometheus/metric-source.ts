@@ -4,6 +4,7 @@ import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient, type SeriesCounts } from './client/client.js';
 import { createRangeClient, type RangeClient } from './client/range-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
+import { createCapacityWatch } from './queries/capacity-watch.js';
 import { createReadyQueue, type Readings } from './queries/collect.js';
 import { createQueryCompiler, type Plan } from './queries/compile.js';
 import { createDuplicateWatch } from './queries/duplicate-watch.js';
@@ -49,6 +50,7 @@ export interface MetricSourceOptions {
 }
 
 const LEARN_SECONDS = 10;
+const CAPACITY_SECONDS = 30;
 
 /** The load of a day has about 6 kB. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
@@ -61,6 +63,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   );
   const compiler = createQueryCompiler(clock, onFault);
   const windows = createLearnedWindows({ sources: options.sources, clock, onFault });
+  const capacities = createCapacityWatch({ clock, onFault });
   const ready = createReadyQueue(clock);
   let rounds = 0;
   /** What is compiled and sent takes turns with other work, but not with each other. */
@@ -73,7 +76,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
     startRound: (due, signal, onReady) => {
       rounds += 1;
       const startMs = clock.monotonicMs();
-      const round = { sources, clock, signal, number: rounds, startMs, ready, onReady, onFault };
+      const round = { sources, clock, signal, number: rounds, startMs, ready, capacities, onReady, onFault };
       const plan = async (): Promise<Plan | null> => {
         try {
           for (const report of reports) report();
@@ -89,6 +92,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
         if (planned === null) return;
         await sendRound(planned, round);
         learnWindows(planned, round, windows);
+        readCapacities(planned, round);
       };
       last = last.then(plan).then(send).catch(onFault);
     },
@@ -108,6 +112,15 @@ function learnWindows(plan: Plan, { sources, signal, number: round }: Round, win
       ask: (text) => source.queue.query(text, { seconds: LEARN_SECONDS, signal, round }),
     });
   }
+}
+
+/** After the queries of the round, which do not wait for it. */
+function readCapacities(plan: Plan, { sources, signal, number: round, capacities }: Round): void {
+  capacities.read(plan.queriesOf.keys(), (source, text, { namespace, name }) => {
+    const owners = [{ namespace, scaler: name }];
+    const queue = sources.get(source)?.queue;
+    return queue?.query(text, { seconds: CAPACITY_SECONDS, signal, round, owners }) ?? null;
+  });
 }
 
 function openSource(config: SourceConfig, options: MetricSourceOptions, reports: (() => void)[]): Source {

@@ -87,6 +87,18 @@ interface TotalMetric extends QueriedMetric {
   readonly backlog?: Backlog;
   /** PromQL with variables: the load that one pod carries. Unset: that of the target. */
   readonly capacityQuery?: string;
+  /** Unset: the load that one pod carries is not measured. */
+  readonly autoCapacity?: AutoCapacity;
+}
+
+/** Measures the load that one pod carries. */
+export interface AutoCapacity {
+  /** `Observe`: it is reported only. `Use`: it is the target. */
+  readonly mode: 'Observe' | 'Use';
+  /** PromQL with variables: what the workload serves, in the unit of the metric. */
+  readonly servedQuery: string;
+  /** PromQL with variables, in the unit of `servedQuery`. Unset: all that is served counts. */
+  readonly errorsQuery?: string;
 }
 
 /** Work that waits. `backlog / drainSeconds` is added to the value of the metric, which is a rate. */

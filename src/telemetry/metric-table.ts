@@ -46,6 +46,16 @@ export const SCALER_METRICS = {
       METRIC,
     ),
   ),
+  metricCapacity: gauge(
+    'promscaler_metric_measured_capacity',
+    'Load that one pod carries, as measured by capacity auto, in the unit of the query.',
+    METRIC,
+  ),
+  metricCapacityDrift: gauge(
+    'promscaler_metric_capacity_drift_ratio',
+    'Measured capacity of a pod divided by that of the days before, while it differs by more than 10 percent.',
+    METRIC,
+  ),
   metricProposal: inFull(
     gauge('promscaler_metric_proposal_replicas', 'Replicas that a single metric proposes.', METRIC),
   ),

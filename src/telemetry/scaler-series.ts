@@ -27,6 +27,9 @@ export const SCALER_SERIES: Readonly<
   maxReplicas: ({ record }, write) => writeKnown(record.decision?.maxReplicas, write),
   metricValue: (status, write) => writeMetrics(status, write, currentValue),
   metricTarget: (status, write) => writeMetrics(status, write, targetValue),
+  metricCapacity: (status, write) =>
+    writeMetrics(status, write, (_, result) => result?.measuredCapacity?.value ?? null),
+  metricCapacityDrift: (status, write) => writeMetrics(status, write, (_, result) => driftOf(result)),
   metricProposal: (status, write) => writeMetrics(status, write, (_, result) => result?.proposal ?? null),
   pods: ({ record }, write) => writePods(record.decision, write),
   limited: ({ record }, write) => {
@@ -127,6 +130,11 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
 export function targetValue(spec: MetricSpec, result?: MetricResult): number {
   if (result?.capacity !== undefined) return result.capacity;
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
+}
+
+function driftOf(result: MetricResult | undefined): number | null {
+  const { value, drift } = result?.measuredCapacity ?? {};
+  return value === undefined || drift === undefined ? null : value / drift.before;
 }
 
 function writePods(decision: Decision | null, write: WriteSeries): void {

@@ -57,6 +57,7 @@ export function startRound(
     },
     ranking: async (scaler) => (await untilReady(scaler))[1].ranking?.(scaler) ?? null,
     duplicates: (scaler) => ready.get(scaler)?.[1].duplicates?.(scaler) ?? null,
+    capacityOf: (scaler, metric) => ready.get(scaler)?.[1].capacityOf?.(scaler, metric) ?? null,
     get sources() {
       return [...ready.values()][0]?.[1].sources ?? new Map();
     },

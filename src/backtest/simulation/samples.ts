@@ -3,7 +3,13 @@ import { countAt, type CountStep, visitCounts } from './count-steps.js';
 import { parseMeasure } from './measures.js';
 import type { Queue } from './queue.js';
 import { errorSample } from '../../decision/snapshot/judge-sample.js';
-import type { ContainersSample, Sample, Pod, ValuesSample } from '../../decision/snapshot/snapshot.js';
+import type {
+  ContainersSample,
+  MeasuredCapacity,
+  Sample,
+  Pod,
+  ValuesSample,
+} from '../../decision/snapshot/snapshot.js';
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds, latest, type Instant } from '../../units/time.js';
@@ -109,17 +115,24 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
  * target. Null: the depth of the queue is unknown.
  */
 function partsOf(
-  { backlog, capacityQuery, target }: ObjectMetric | ExternalMetric,
+  { backlog, capacityQuery, autoCapacity, target }: ObjectMetric | ExternalMetric,
   { queue, measuredAt }: Measuring,
-): Pick<ValuesSample, 'backlog' | 'capacity'> | null {
+): Pick<ValuesSample, 'backlog' | 'capacity' | 'measuredCapacity'> | null {
   const depth = queue === null ? 0 : queue.read('depth', measuredAt, measuredAt);
   if (backlog !== undefined && depth === null) return null;
+  const ofBacklog = backlog === undefined || depth === null ? {} : { backlog: depth };
+  if (target.type === 'Utilization') return ofBacklog;
+  const capacity = queue?.capacity ?? milliToNumber(target.milli);
   return {
-    ...(backlog === undefined || depth === null ? {} : { backlog: depth }),
-    ...(capacityQuery === undefined || target.type === 'Utilization'
-      ? {}
-      : { capacity: queue?.capacity ?? milliToNumber(target.milli) }),
+    ...ofBacklog,
+    ...(capacityQuery === undefined ? {} : { capacity }),
+    ...(autoCapacity === undefined ? {} : { measuredCapacity: sameEachDay(capacity, measuredAt) }),
   };
+}
+
+/** Returns a measured capacity that is the same on all days. */
+export function sameEachDay(capacity: number, at: Instant): MeasuredCapacity {
+  return { value: capacity, low: capacity, high: capacity, days: 3, at };
 }
 
 /** Returns what all ready pods served per second, of a document with `saturation`. */

@@ -3,7 +3,7 @@ import { describeValue } from '../../decision/explain-proposal.js';
 import type { JudgedMetric } from '../../decision/proposals/propose.js';
 import type { MetricResult } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import type { LabelSelector, MetricSpec } from '../../scaler/spec.js';
+import type { AutoCapacity, LabelSelector, MetricSpec } from '../../scaler/spec.js';
 import { listSome } from '../output/lines.js';
 
 export function metricLines(metric: JudgedMetric, snapshot: Snapshot): readonly string[] {
@@ -52,13 +52,19 @@ function partLines(spec: MetricSpec): readonly string[] {
   if (spec.type === 'Resource' && spec.saturation !== undefined)
     return [labeled('served', oneLine(spec.saturation.servedQuery))];
   if (spec.type !== 'Object' && spec.type !== 'External') return [];
-  const { backlog, capacityQuery } = spec;
+  const { backlog, capacityQuery, autoCapacity } = spec;
   return [
     ...(backlog === undefined
       ? []
       : [labeled('backlog', `${oneLine(backlog.query)}, worked off in ${backlog.drainSeconds} s`)]),
     ...(capacityQuery === undefined ? [] : [labeled('per pod', oneLine(capacityQuery))]),
+    ...(autoCapacity === undefined ? [] : [labeled('per pod', autoText(autoCapacity))]),
   ];
+}
+
+function autoText({ mode, servedQuery, errorsQuery }: AutoCapacity): string {
+  const errors = errorsQuery === undefined ? '' : `, without times of errors: ${oneLine(errorsQuery)}`;
+  return `auto, mode ${mode}: the most of ${oneLine(servedQuery)} per ready pod in 3 days${errors}`;
 }
 
 export function oneLine(query: string): string {

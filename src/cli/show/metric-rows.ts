@@ -47,9 +47,10 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
       const object = metric.type === 'Object' ? objectRows(written, memberPath, metric.describedObject) : [];
       const activation = rowsIn(written, [...memberPath, 'activation']);
       const policies = [leaf('onMissing', metric.onMissing), leaf('onNaN', metric.onNaN)];
-      const checks = ['guard', 'freshness', 'backlog', 'capacity'].flatMap((name) =>
+      const checks = ['guard', 'freshness', 'backlog'].flatMap((name) =>
         checkRows(written, [...memberPath, name]),
       );
+      const capacity = capacityRows(written, [...memberPath, 'capacity'], metric);
       return [
         type,
         ...object,
@@ -58,6 +59,7 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
         ...activation,
         ...policies,
         ...checks,
+        ...capacity,
       ];
     }
     default:
@@ -75,6 +77,20 @@ function saturationRows(
   return [
     rowOf(written, [...path, 'served', 'query'], { value: servedQuery }),
     rowOf(written, [...path, 'factor'], { value: factor }),
+  ];
+}
+
+function capacityRows(
+  written: Written,
+  path: Path,
+  { autoCapacity }: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
+): readonly Row[] {
+  if (autoCapacity === undefined) return checkRows(written, path);
+  const { mode, servedQuery } = autoCapacity;
+  return [
+    rowOf(written, [...path, 'auto', 'mode'], { value: mode }),
+    rowOf(written, [...path, 'auto', 'served', 'query'], { value: servedQuery }),
+    ...checkRows(written, [...path, 'auto', 'errors']),
   ];
 }
 

@@ -14,6 +14,7 @@ import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { rebased } from '../memory/forecast-memory.js';
 import { copyMemory, forNewTarget } from '../memory/memory.js';
 import type { Memory } from '../memory/memory.js';
+import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
 import { learnPodStarts, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './capacity.js';
@@ -79,7 +80,12 @@ function observeTarget(
   const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
   const { pods } = podFacts;
   const { results: answers, ages, ceiling } = readings;
-  const samples = toSamples(scaler, answers, { pods, now, sources });
+  const queriedSamples = toSamples(scaler, answers, { pods, now, sources });
+  const capacities = measureCapacities(memory.capacities, scaler, {
+    readingOf: (metric) => queried.capacityOf?.(scaler, metric) ?? null,
+    pods,
+  });
+  const samples = withCapacities(queriedSamples, scaler, capacities);
   const hold = advanceHolds(memory.holds, { scaler, samples, answers, ages, sources, now, maxSeconds });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
@@ -98,6 +104,7 @@ function observeTarget(
   observed.podFacts = podFacts;
   const starts = podStartsOf(scaler, memory, pods);
   observed.podStarts = starts;
+  observed.capacities = capacities;
   const podStart = starts === undefined ? null : podStartOf(starts);
   const { spec } = scaler;
   const podStartSeconds = spec.podStart?.seconds ?? podStart;

@@ -1,4 +1,6 @@
+import { describeDrift } from '../../decision/explain-metric.js';
 import { rescaleReason } from '../../decision/explain.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import { type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
@@ -25,6 +27,9 @@ export function reportCycle(
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
     const { before, after } = ports.recorder.record(record);
+    if (target !== null)
+      for (const event of driftEvents(before?.record ?? null, record))
+        ports.recordEvent(target, event, after.key);
     if (target !== null && !isQuiet(before, after)) {
       const standing =
         before === null
@@ -64,6 +69,7 @@ export const EVENTS = {
   ScalingResumed: 'Normal',
   Unschedulable: 'Warning',
   RolloutStuck: 'Warning',
+  CapacityChanged: 'Warning',
 } as const satisfies Readonly<Record<string, TargetEvent['type']>>;
 
 type EventReason = keyof typeof EVENTS;
@@ -119,6 +125,28 @@ function conditionEvents(before: readonly Condition[], after: readonly Condition
     const events = isEventReason(reason) ? [buildEvent(reason, message)] : [];
     return [...events, ...endOfFallback(old, condition), ...pauseEvents(old, condition)];
   });
+}
+
+/** Returns an Event for each metric whose `capacity.auto` has begun to drift. */
+export function driftEvents(
+  before: Pick<CycleRecord, 'decision'> | null,
+  { scaler, decision }: Pick<CycleRecord, 'scaler' | 'decision'>,
+): readonly TargetEvent[] {
+  const { metrics } = scaler.spec;
+  if (decision === null || !metrics.some((metric) => 'autoCapacity' in metric)) return [];
+  const known = new Set(before?.decision?.metrics.map((result) => driftKey(result)));
+  return decision.metrics.flatMap((result) => {
+    const { name, measuredCapacity } = result;
+    if (measuredCapacity?.drift === undefined || known.has(driftKey(result))) return [];
+    const { drift, value } = measuredCapacity;
+    return [
+      buildEvent('CapacityChanged', `a pod carries ${value} of ${name}: ${describeDrift(drift, value)}`),
+    ];
+  });
+}
+
+function driftKey({ name, measuredCapacity }: MetricResult): string {
+  return `${measuredCapacity?.drift?.since ?? ''} ${name}`;
 }
 
 function writerEvents(before: Standing | null, { conflictingWriter }: CycleRecord): readonly TargetEvent[] {

@@ -14,6 +14,7 @@ import type { Instant } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
 import type { WriterWatch } from './conflicting-writer.js';
 import { type ForecastMarks, rebased } from './forecast-memory.js';
+import type { MeasuredCapacities } from './measured-capacity.js';
 import type { PodStarts } from './pod-starts.js';
 
 /** State of a scaler between two cycles. Immutable: each cycle returns a new value. */
@@ -40,6 +41,8 @@ export interface Memory {
   readonly podStarts?: PodStarts | undefined;
   /** Only for documents with a forecast; absent: none was decided yet. */
   readonly forecastMarks?: ForecastMarks | undefined;
+  /** Only for documents with `capacity.auto`; absent: nothing was measured. */
+  readonly capacities?: MeasuredCapacities | undefined;
   /** The document of the last cycle that read its target; absent: there was none. */
   readonly scaler?: Scaler | undefined;
   /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
@@ -104,6 +107,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     podFacts: memory.podFacts,
     podStarts: memory.podStarts,
     forecastMarks: memory.forecastMarks,
+    capacities: memory.capacities,
     scaler: memory.scaler,
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,

@@ -36,7 +36,7 @@ export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly Ju
     const { arithmetic } = proposal;
     const result = withFallback(
       spec,
-      named(spec, sample.form === 'error' ? null : sample.partial, proposal),
+      withMeasured(spec, sample, named(spec, sample.form === 'error' ? null : sample.partial, proposal)),
       snapshot,
     );
     return saturation === undefined
@@ -75,6 +75,13 @@ function named({ name }: MetricSpec, partial: string | null, proposed: Proposal)
   const result = { name, proposal, current, ratio, error, partial, pods, podReasons };
   if (capacity !== undefined) return { ...result, capacity };
   return saturation === undefined ? result : { ...result, saturation };
+}
+
+/** Adds what `capacity.auto` has measured, which most metrics do not have. */
+function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): MetricResult {
+  if ((spec.type !== 'Object' && spec.type !== 'External') || spec.autoCapacity === undefined) return result;
+  const measuredCapacity = sample.form === 'values' ? sample.measuredCapacity : undefined;
+  return measuredCapacity === undefined ? result : { ...result, measuredCapacity };
 }
 
 function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext): Proposal {

@@ -1,6 +1,7 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { addMilli, milliFromNumber, milliToNumber } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
+import { capacityOf } from '../snapshot/judge-sample.js';
 import type { Pod, Sample, ValuesSample } from '../snapshot/snapshot.js';
 import type { Arithmetic, Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
@@ -13,11 +14,11 @@ export function proposeFromTotal(
   context: ProposalContext,
 ): Proposal {
   const total = totalOf(metric, sample);
-  const { target, capacityQuery } = metric;
+  const { target } = metric;
   switch (target.type) {
     case 'AverageValue': {
       const proposal = proposePerPod(total, target.milli, context);
-      const capacity = capacityQuery === undefined ? undefined : sample.capacity;
+      const capacity = capacityOf(metric, sample);
       return capacity === undefined ? proposal : { ...proposal, capacity };
     }
     case 'Value':
@@ -35,8 +36,8 @@ export function proposeFromTotal(
  */
 export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: number | null): MetricSpec {
   if ((metric.type !== 'Object' && metric.type !== 'External') || sample.form !== 'values') return metric;
-  const { backlog, capacityQuery } = metric;
-  const capacity = capacityQuery === undefined ? undefined : sample.capacity;
+  const { backlog } = metric;
+  const capacity = capacityOf(metric, sample);
   const isDrainedLater = backlog !== undefined && podStartSeconds !== null;
   if (capacity === undefined && !isDrainedLater) return metric;
   return {

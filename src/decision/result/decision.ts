@@ -1,6 +1,6 @@
 import type { FallbackMode } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
-import type { State } from '../snapshot/snapshot.js';
+import type { MeasuredCapacity, State } from '../snapshot/snapshot.js';
 import type { Condition } from './condition.js';
 import type { LimitName } from './limit-names.js';
 
@@ -45,6 +45,8 @@ export interface MetricResult {
   readonly podReasons: Readonly<Record<string, string>>;
   /** The measured capacity of a pod, which was the target; unset: that of the document was. */
   readonly capacity?: number;
+  /** What `capacity.auto` has measured. Unset: the metric has no such field, or nothing was measured yet. */
+  readonly measuredCapacity?: MeasuredCapacity;
   /** Set only for a metric with `saturation` and a sample. */
   readonly saturation?: SaturationResult;
   /** Set only if `proposal` is that of the document's fallback. */

@@ -6,6 +6,7 @@ import { writableSample } from '../snapshot/judge-sample.js';
 import type {
   ForecastState,
   LoadHistory,
+  MeasuredCapacity,
   Pod,
   Recommendation,
   Sample,
@@ -48,8 +49,16 @@ export function decisionToJson(decision: Decision | PastDecision): Readonly<Reco
   };
 }
 
-function metricToJson({ fallback, ...result }: MetricResult): Readonly<Record<string, unknown>> {
-  return fallback === undefined ? result : { ...result, fallback: fallbackToJson(fallback) };
+function metricToJson({
+  fallback,
+  measuredCapacity,
+  ...result
+}: MetricResult): Readonly<Record<string, unknown>> {
+  return {
+    ...result,
+    ...(fallback === undefined ? {} : { fallback: fallbackToJson(fallback) }),
+    ...(measuredCapacity === undefined ? {} : { measuredCapacity: measuredToJson(measuredCapacity) }),
+  };
 }
 
 function fallbackToJson(fallback: FallbackUse): Readonly<Record<string, unknown>> {
@@ -82,14 +91,22 @@ function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Reco
   return mapToJson(quantities, formatMilli);
 }
 
+function measuredToJson({ at, drift, ...numbers }: MeasuredCapacity): Readonly<Record<string, unknown>> {
+  if (drift === undefined) return { ...numbers, at: formatInstant(at) };
+  const { since, before, oldestPod } = drift;
+  const times = { since: formatInstant(since), before, oldestPod: instantOrNull(oldestPod) };
+  return { ...numbers, at: formatInstant(at), drift: times };
+}
+
 function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
   if (sample.form === 'error') return { error: sample.error, kind: sample.kind, reason: sample.reason };
   const partial = sample.partial === null ? {} : { partial: sample.partial };
   const at = formatInstant(sample.at);
   switch (sample.form) {
     case 'values': {
-      const { values, backlog, capacity } = sample;
-      return { at, values, backlog, capacity, ...partial };
+      const { values, backlog, capacity, measuredCapacity: measured } = sample;
+      const measuredCapacity = measured === undefined ? undefined : measuredToJson(measured);
+      return { at, values, backlog, capacity, measuredCapacity, ...partial };
     }
     case 'pods': {
       const { windowSeconds, values } = sample;

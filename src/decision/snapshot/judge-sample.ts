@@ -1,4 +1,4 @@
-import type { MetricSpec } from '../../scaler/spec.js';
+import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import type {
   ContainersSample,
   ErrorSample,
@@ -51,18 +51,29 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
 }
 
 /** The backlog is a part of the value. Without a capacity, the target of the document applies to a partial sample only. */
-function errorOfParts(metric: MetricSpec, { backlog, capacity, partial }: ValuesSample): ErrorSample | null {
+function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
+  const { backlog, partial } = sample;
   if (metric.backlog !== undefined) {
     if (backlog === undefined) return errorSample('missing', 'there is no backlog');
     const { error } = judgeValues([backlog]);
     if (error !== null) return errorSample(error.kind, `backlog: ${error.error}`);
   }
-  if (metric.capacityQuery === undefined) return null;
+  if (metric.capacityQuery === undefined && metric.autoCapacity?.mode !== 'Use') return null;
+  const capacity = capacityOf(metric, sample);
   if (capacity === undefined) return partial === null ? errorSample('missing', 'there is no capacity') : null;
   return capacity > 0 && Number.isFinite(capacity)
     ? null
     : errorSample('invalid', `the capacity is ${capacity}, must be above 0`);
+}
+
+/** Returns the measured capacity of a pod, which is the target; undefined: there is none, or it is only observed. */
+export function capacityOf(
+  { capacityQuery, autoCapacity }: ObjectMetric | ExternalMetric,
+  { capacity, measuredCapacity }: ValuesSample,
+): number | undefined {
+  if (capacityQuery !== undefined) return capacity;
+  return autoCapacity?.mode === 'Use' ? measuredCapacity?.value : undefined;
 }
 
 /** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */

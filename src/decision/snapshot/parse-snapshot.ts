@@ -18,6 +18,7 @@ import {
 } from './json-reader.js';
 import type {
   ErrorSample,
+  MeasuredCapacity,
   Pod,
   PodPhase,
   PodsSample,
@@ -167,6 +168,38 @@ function readOneOf<T extends string>(field: Field, allowed: readonly T[]): T {
   return found;
 }
 
+function readMeasuredCapacity(field: Field): MeasuredCapacity {
+  const { value, low, high, days, at, drift } = readObject(field, [
+    'value',
+    'low',
+    'high',
+    'days',
+    'at',
+    'drift',
+  ]);
+  return {
+    value: readPositive(value),
+    low: readPositive(low),
+    high: readPositive(high),
+    days: readInteger(days, 0),
+    at: readInstant(at),
+    ...readOptional('drift', drift, (inner) => {
+      const { since, before, oldestPod } = readObject(inner, ['since', 'before', 'oldestPod']);
+      return {
+        since: readInstant(since),
+        before: readPositive(before),
+        oldestPod: optional(oldestPod, readInstant),
+      };
+    }),
+  };
+}
+
+function readPositive(field: Field): number {
+  const value = readNumber(field);
+  if (!(value > 0) || value === Infinity) throw new JsonShapeError(field, 'a number above 0');
+  return value;
+}
+
 const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'];
 
 const FORMS = ['error', 'values', 'pods', 'containers'] as const;
@@ -180,13 +213,14 @@ function readSample(field: Field): Sample {
   }
   if (form === 'error') return readErrorSample(field);
   if (form === 'values') {
-    const sample = readObject(field, ['at', form, 'backlog', 'capacity', 'partial']);
+    const sample = readObject(field, ['at', form, 'backlog', 'capacity', 'measuredCapacity', 'partial']);
     return {
       form,
       ...readValued(sample),
       values: readArray(sample.values).map(readNumber),
       ...readOptional('backlog', sample.backlog, readNumber),
       ...readOptional('capacity', sample.capacity, readNumber),
+      ...readOptional('measuredCapacity', sample.measuredCapacity, readMeasuredCapacity),
     };
   }
   if (form === 'pods') {

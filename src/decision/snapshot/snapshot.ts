@@ -137,6 +137,31 @@ export interface ValuesSample extends Valued {
   readonly backlog?: number;
   /** The value of `capacity.query`, above 0. Unset: the target applies. */
   readonly capacity?: number;
+  /** What `capacity.auto` has measured. Unset: nothing yet. */
+  readonly measuredCapacity?: MeasuredCapacity;
+}
+
+/** The load that one pod carries, as measured in up to three days. All numbers are above 0. */
+export interface MeasuredCapacity {
+  /** The highest load of a ready pod without errors; since a drift to a lower one, the highest since then. */
+  readonly value: number;
+  /** The lowest and the highest of the days. */
+  readonly low: number;
+  readonly high: number;
+  /** The number of days with a value, at most 3. 0: only the last hour has one. */
+  readonly days: number;
+  /** When it was read. */
+  readonly at: Instant;
+  /** Unset: it is that of the days before. */
+  readonly drift?: CapacityDrift;
+}
+
+/** The pods carry less than 90 %, or more than 110 %, of what they did on the days before. */
+export interface CapacityDrift {
+  readonly since: Instant;
+  readonly before: number;
+  /** When the oldest ready pod started: that of a release that replaced all pods. Null: not known. */
+  readonly oldestPod: Instant | null;
 }
 
 /**

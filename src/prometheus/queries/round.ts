@@ -1,5 +1,5 @@
 import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
-import type { Scaler } from '../../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { type Clock, takeTurns } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
@@ -8,6 +8,7 @@ import { type SourceAges, UNKNOWN_AGE } from '../source/age.js';
 import type { LoadHistories } from './load-histories.js';
 import type { SendOptions, QueryQueue } from '../source/queue.js';
 import type { Recognition } from '../source/recognition.js';
+import type { CapacityReading, CapacityWatch } from './capacity-watch.js';
 import { type Collector, createCollector, type Readings, type ReadyQueue } from './collect.js';
 import type { Plan, PlannedQuery } from './compile.js';
 import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
@@ -40,6 +41,7 @@ export interface Round {
   /** Monotonic time at which it began. */
   readonly startMs: number;
   readonly ready: ReadyQueue;
+  readonly capacities: CapacityWatch;
   /** Called once for each scaler of the round. Must not throw. */
   readonly onReady: OnReady;
   /** Called with an internal error. The queries that it concerns have no value. */
@@ -72,6 +74,8 @@ export interface RoundAnswers {
    * has no forecast. Unset: the source reads none.
    */
   readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
+  /** Returns what `capacity.auto` of a metric has measured last; null: nothing. Unset: the source does not measure. */
+  readonly capacityOf?: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
   /** The data sources with the windows of the queries. Unset: those of the config. */
   readonly sources?: ReadonlyMap<string, SourceConfig>;
 }
@@ -254,7 +258,7 @@ function checkDuplicates(
 
 function createRoundAnswers(
   plan: Plan,
-  { sources, signal, number: round }: Round,
+  { sources, signal, number: round, capacities }: Round,
   answers: Collector,
 ): RoundAnswers {
   const queriesOf = (scaler: Scaler): ScalerQueries => mustGet(plan.queriesOf, scaler, scaler.key);
@@ -268,6 +272,7 @@ function createRoundAnswers(
       return answers.wait(ranking.key);
     },
     duplicates: (scaler) => describeDuplicates(queriesOf(scaler), sources),
+    capacityOf: capacities.readingOf,
     sources: plan.sources,
     loadHistory: (scaler, { now, podStartSeconds }) => {
       const { forecast, metrics } = scaler.spec;

@@ -197,7 +197,8 @@ export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks |
   };
 }
 
-function withVariables(query: string, metric: MetricSpec, scaler: Scaler): string {
+/** Returns a query of a metric as it is sent. */
+export function withVariables(query: string, metric: MetricSpec, scaler: Scaler): string {
   const object = metric.type === 'Object' ? metric.describedObject?.name : undefined;
   return substitute(query, { ...variablesOf(scaler), ...(object === undefined ? {} : { object }) });
 }

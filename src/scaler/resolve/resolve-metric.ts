@@ -4,7 +4,14 @@ import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
-import type { LabelRequirement, LabelSelector, MetricSpec, MetricTarget, TargetRef } from '../spec.js';
+import type {
+  ExternalMetric,
+  LabelRequirement,
+  LabelSelector,
+  MetricSpec,
+  MetricTarget,
+  TargetRef,
+} from '../spec.js';
 
 type Queried = NonNullable<MetricInput['external']>;
 
@@ -77,7 +84,7 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     guard: body.guard ?? null,
     freshness: body.freshness ?? null,
     ...(body.backlog === undefined ? {} : { backlog: body.backlog }),
-    ...(body.capacity === undefined ? {} : { capacityQuery: body.capacity.query }),
+    ...resolveCapacity(body.capacity),
   } as const;
   if (object === undefined) return { type: 'External', ...total };
   const { describedObject } = object;
@@ -86,6 +93,17 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
     ...total,
     describedObject: describedObject === undefined ? null : resolveReference(describedObject),
   };
+}
+
+function resolveCapacity(
+  capacity: NonNullable<MetricInput['external']>['capacity'],
+): Pick<ExternalMetric, 'capacityQuery' | 'autoCapacity'> {
+  const { query, auto } = capacity ?? {};
+  if (query !== undefined) return { capacityQuery: query };
+  if (auto === undefined) return {};
+  const { mode = BUILT_IN.capacityMode, served, errors } = auto;
+  const ofErrors = errors === undefined ? {} : { errorsQuery: errors.query };
+  return { autoCapacity: { mode, servedQuery: served.query, ...ofErrors } };
 }
 
 function resolveActivation({

@@ -47,7 +47,7 @@ export function checkMetricQuery(
     ...checkQuery(body, bodyPath, { ...options, isBroken, namespace, member: isWellFormed ? member : null }),
     ...checkSideQuery(body.guard, [...bodyPath, 'guard'], options),
     ...checkSideQuery(body.freshness?.query, [...bodyPath, 'freshness', 'query'], options),
-    ...checkSideQuery(body.capacity?.query, [...bodyPath, 'capacity', 'query'], options),
+    ...checkCapacity(body, [...bodyPath, 'capacity'], options),
     ...checkBacklog(body, bodyPath, options),
     ...checkPerPod(body, bodyPath),
     ...checkSelector(body.metric?.selector, [...bodyPath, 'metric', 'selector']),
@@ -118,6 +118,23 @@ function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): reado
           ),
         ]),
   ];
+}
+
+function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOptions): readonly Finding[] {
+  if (capacity === undefined) return [];
+  const { query, auto } = capacity;
+  const queries = [
+    ...checkSideQuery(query, [...path, 'query'], options),
+    ...checkSideQuery(auto?.served?.query, [...path, 'auto', 'served', 'query'], options),
+    ...checkSideQuery(auto?.errors?.query, [...path, 'auto', 'errors', 'query'], options),
+  ];
+  if ((query === undefined) !== (auto === undefined)) return queries;
+  const name = formatPath(path);
+  const problem =
+    query === undefined
+      ? finding('missing-field', path, `${name} has neither query nor auto: set one of them`)
+      : finding('contradicting-type', path, `${name} has both query and auto: remove one of them`);
+  return [...queries, { ...problem, at: 'key' }];
 }
 
 /** Backlog and capacity are divided by or replace the load of one pod, which only averageValue names. */

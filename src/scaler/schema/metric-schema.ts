@@ -113,6 +113,27 @@ const queryFields = {
 
 const missingPolicy = z.enum(['error', 'zero']).optional();
 
+const autoCapacity = z.strictObject({
+  mode: z.enum(['Observe', 'Use']).optional().meta({
+    description: 'Observe: explain and export it only. Use: it replaces target.averageValue.',
+    default: BUILT_IN.capacityMode,
+  }),
+  served: z
+    .strictObject({
+      query: promql.meta({
+        description:
+          'PromQL query of what the workload serves without errors, in the unit of query of the metric.',
+      }),
+    })
+    .meta({ description: 'What the workload serves.' }),
+  errors: z
+    .strictObject({
+      query: promql.meta({ description: 'PromQL query of the errors, in the unit of served.' }),
+    })
+    .optional()
+    .meta({ description: 'Times with errors above 1 percent of what is served do not count.' }),
+});
+
 const totalFields = {
   ...queryFields,
   activation: z
@@ -166,14 +187,18 @@ const totalFields = {
     }),
   capacity: z
     .strictObject({
-      query: promql.meta({
+      query: promql.optional().meta({
         description: 'PromQL query of the load that one pod carries, one series, in the unit of query.',
+      }),
+      auto: autoCapacity.optional().meta({
+        description:
+          'Measures the highest load that a ready pod served within 3 days, once an hour. Instead of query.',
       }),
     })
     .optional()
     .meta({
       description:
-        'Measured capacity of one pod, which replaces target.averageValue while the query has a value.',
+        'Measured capacity of one pod, which replaces target.averageValue while it has a value: query or auto.',
     }),
 };
 

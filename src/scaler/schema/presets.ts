@@ -52,6 +52,7 @@ export const BUILT_IN = {
   confirmationSeconds: 60,
   confirmationDecisions: 3,
   podWarmupSeconds: 0,
+  capacityMode: 'Observe',
   saturationFactor: 2,
   syncPeriodSeconds: 15,
   cooldownSeconds: 300,

@@ -15,6 +15,7 @@ const QUEUE = {
   backlog: { query: 'sum(waiting)', drainSeconds: 60 },
   capacity: { query: 'max(capacity)' },
 };
+const AUTO = { mode: 'Use', served: { query: 'sum(done)' }, errors: { query: 'sum(failed)' } };
 const SPEC = {
   scaleTargetRef: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' },
   minReplicas: 0,
@@ -33,6 +34,7 @@ const SPEC = {
     { pods: { metric: { name: 'rps' }, query: 'rps', target: { averageValue: 5 } } },
     { object: { ...QUEUE, describedObject: { name: 'ingress' } } },
     { external: QUEUE },
+    { external: { ...QUEUE, metric: { name: 'others' }, capacity: { auto: AUTO } } },
   ],
   forecast: {
     metric: 'cpu',
@@ -61,6 +63,9 @@ const TOTAL = {
   'backlog.query': 'backlog sum(waiting), worked off in 60 s',
   'backlog.drainSeconds': '(60 s + 120 s of pod start)',
   'capacity.query': 'per pod max(capacity)',
+  'capacity.auto.mode': 'per pod auto, mode Use: ',
+  'capacity.auto.served.query': 'the most of sum(done) per ready pod in 3 days',
+  'capacity.auto.errors.query': 'without times of errors: sum(failed)',
 };
 const of = (member: string, texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(texts).map(([path, text]) => [`metrics[].${member}.${path}`, text]));
@@ -143,6 +148,7 @@ it('explain prints each field of a document that changes its decision', async ()
       { at, windowSeconds: 0, pods: { a: 5 } },
       total,
       total,
+      { ...total, measuredCapacity: { value: 9, low: 8.5, high: 9, days: 3, at } },
     ],
     maxReplicasFrom: { at, values: [12] },
     state: {

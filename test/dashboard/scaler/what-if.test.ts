@@ -311,6 +311,7 @@ describe('inputs', () => {
       maxSampleAgeSeconds: 'the snapshot has the answer after this check',
       onMissing: 'is a choice, not a number',
       onNaN: 'is a choice, not a number',
+      mode: 'is a choice, not a number',
     };
     const isTextOnlyOfMetric = (path: string): boolean =>
       path.startsWith('spec.metrics[].') &&

@@ -112,8 +112,10 @@ function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
 function sideQueries(metric: MetricSpec): readonly unknown[] {
   if (metric.type === 'Resource') return [metric.saturation?.servedQuery];
   if (metric.type !== 'Object' && metric.type !== 'External') return [];
-  const { guard, freshness, backlog, capacityQuery } = metric;
-  return [guard ?? undefined, freshness ?? undefined, backlog?.query, capacityQuery];
+  const { guard, freshness, backlog, capacityQuery, autoCapacity } = metric;
+  const { servedQuery, errorsQuery } = autoCapacity ?? {};
+  const capacity = [capacityQuery, servedQuery, errorsQuery];
+  return [guard ?? undefined, freshness ?? undefined, backlog?.query, ...capacity];
 }
 
 function notesOn(

@@ -1,0 +1,123 @@
+import { failingKey } from '../../decision/proposals/fallback.js';
+import type { CapacityDrift, MeasuredCapacity, Pod, Sample } from '../../decision/snapshot/snapshot.js';
+import type { CapacityReading } from '../../prometheus/queries/capacity-watch.js';
+import type { MetricSpec, Scaler, ScalerSpec } from '../../scaler/spec.js';
+import { addSeconds, type Instant } from '../../units/time.js';
+
+/** What `capacity.auto` has measured, by `failingKey` of the metric. */
+export type MeasuredCapacities = ReadonlyMap<string, MeasuredCapacity>;
+
+/** Pods that carry this much less, or more, than on the days before have changed. */
+const DRIFT_SHARE = 0.1;
+/** Pods that serve less than this share while there are errors have an outage, which is no capacity. */
+const LEAST_SHARE = 0.5;
+const DAY_SECONDS = 86_400;
+/** After this time, the days before are those of the new pods. */
+const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
+
+/** Returns undefined if no metric has `capacity.auto`, or nothing was measured. */
+export function measureCapacities(
+  before: MeasuredCapacities | undefined,
+  { spec }: Scaler,
+  given: {
+    readonly readingOf: (metric: MetricSpec) => CapacityReading | null;
+    readonly pods: readonly Pod[];
+  },
+): MeasuredCapacities | undefined {
+  if (!hasAuto(spec)) return undefined;
+  const measured = spec.metrics.flatMap((metric): readonly (readonly [string, MeasuredCapacity])[] => {
+    if (!('autoCapacity' in metric)) return [];
+    const key = failingKey(metric);
+    const reading = given.readingOf(metric);
+    const capacity = reading === null ? null : measureCapacity(before?.get(key), reading, given.pods);
+    return capacity === null ? [] : [[key, capacity]];
+  });
+  return measured.length === 0 ? undefined : new Map(measured);
+}
+
+function hasAuto({ metrics }: ScalerSpec): boolean {
+  return metrics.some((metric) => 'autoCapacity' in metric);
+}
+
+/**
+ * Returns the capacity of a pod by a reading; null: nothing was served. It is the highest of the days and of the last
+ * hour. If pods were at their limit in the last hour, but served less than 90 % of the lowest day, it is what they served
+ * then, until they serve as much again, for 3 days at most. More than 110 % of the highest day is a drift only if all
+ * pods are of the last day: otherwise pods were just not that busy before.
+ */
+export function measureCapacity(
+  before: MeasuredCapacity | undefined,
+  reading: CapacityReading,
+  pods: readonly Pod[],
+): MeasuredCapacity | null {
+  if (before?.at === reading.at) return before;
+  const { at, recent, limit } = reading;
+  const known = reading.days.filter((value) => value !== null);
+  if (known.length === 0)
+    return recent === null ? null : { value: recent, low: recent, high: recent, days: 0, at };
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const days = { low, high, days: known.length, at };
+  const kept = keptDrift(before, reading);
+  if (kept !== null && kept.isLower) {
+    const value = Math.max(limit ?? kept.value, recent ?? 0);
+    return { ...days, value, drift: kept.drift };
+  }
+  const oldestPod = oldestReady(pods, addSeconds(at, -LONGEST_DRIFT_SECONDS));
+  const drift: CapacityDrift = { since: at, before: high, oldestPod };
+  if (limit !== null && limit < (1 - DRIFT_SHARE) * low && limit >= LEAST_SHARE * low)
+    return { ...days, value: Math.max(limit, recent ?? 0), drift };
+  const value = Math.max(high, recent ?? 0);
+  if (kept !== null) return { ...days, value, drift: kept.drift };
+  const isNew = oldestPod !== null && oldestPod >= addSeconds(at, -DAY_SECONDS);
+  return recent !== null && recent > (1 + DRIFT_SHARE) * high && isNew
+    ? { ...days, value, drift }
+    : { ...days, value };
+}
+
+interface KeptDrift {
+  readonly drift: CapacityDrift;
+  readonly isLower: boolean;
+  readonly value: number;
+}
+
+/** A drift to more ends after a day, one to less when pods serve as much as before. */
+function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: CapacityReading): KeptDrift | null {
+  if (before?.drift === undefined) return null;
+  const { drift, value } = before;
+  const isLower = value < drift.before;
+  const lastsSeconds = isLower ? LONGEST_DRIFT_SECONDS : DAY_SECONDS;
+  if (at >= addSeconds(drift.since, lastsSeconds)) return null;
+  return isLower && (recent ?? 0) >= (1 - DRIFT_SHARE) * drift.before ? null : { drift, isLower, value };
+}
+
+/** Returns when the oldest ready pod started; null: before `since`, or not known. */
+function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
+  let oldest: Instant | null = null;
+  for (const { ready, startTime } of pods) {
+    if (ready !== true) continue;
+    if (startTime === null || startTime < since) return null;
+    if (oldest === null || startTime < oldest) oldest = startTime;
+  }
+  return oldest;
+}
+
+/**
+ * Adds to each sample what was measured of its metric. A document that uses a capacity that is not known has the target
+ * instead, which may only raise the count.
+ */
+export function withCapacities(
+  samples: readonly Sample[],
+  { spec }: Scaler,
+  capacities: MeasuredCapacities | undefined,
+): readonly Sample[] {
+  if (!hasAuto(spec)) return samples;
+  return samples.map((sample, index) => {
+    const metric = spec.metrics[index];
+    if (metric === undefined || !('autoCapacity' in metric) || sample.form !== 'values') return sample;
+    const measuredCapacity = capacities?.get(failingKey(metric));
+    if (measuredCapacity !== undefined) return { ...sample, measuredCapacity };
+    if (metric.autoCapacity.mode !== 'Use') return sample;
+    const why = 'capacity: not known yet, target.averageValue applies';
+    return { ...sample, partial: sample.partial === null ? why : `${sample.partial}; ${why}` };
+  });
+}

@@ -1,0 +1,178 @@
+import { podsPattern } from '../../promql/pods-pattern.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import type { AutoCapacity, ExternalMetric, MetricSpec, ObjectMetric, Scaler } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
+import { RecentMap } from '../../units/recent-map.js';
+import { addSeconds, type Instant } from '../../units/time.js';
+import type { Answer } from '../answers/answer.js';
+import { withVariables } from './scaler-queries.js';
+
+/** The load that ready pods carried. Null: no value, which is not 0. */
+export interface CapacityReading {
+  readonly at: Instant;
+  /** The highest load of a ready pod without errors, on each of three days before the last hour, the newest first. */
+  readonly days: readonly (number | null)[];
+  /** The same of the last hour. */
+  readonly recent: number | null;
+  /** The highest load of a ready pod while there were errors, or a backlog, for 5 minutes of the last hour. */
+  readonly limit: number | null;
+}
+
+/** Reads what `capacity.auto` of the documents measures: one query for each metric and hour. */
+export interface CapacityWatch {
+  /** Returns the last reading of a metric; null: none within a day, or the metric has no `capacity.auto`. */
+  readonly readingOf: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
+  /** Sends the queries that are due for these scalers, a few at a time. Never throws. */
+  readonly read: (scalers: Iterable<Scaler>, ask: AskCapacity) => void;
+}
+
+type AskCapacity = (source: string, text: string, scaler: Scaler) => Promise<Answer> | null;
+
+const READ_MS = 3_600_000;
+const RETRY_MS = 300_000;
+/** All queries are sent within this number of rounds. */
+const ROUNDS = 20;
+/** A reading that could not be repeated for this time is none. */
+const LONGEST_SECONDS = 86_400;
+/** A query that no document has had for this time is forgotten. */
+const KEEP_SECONDS = 7200;
+
+interface Watched {
+  reading: CapacityReading | null;
+  nextMs: number;
+}
+
+/** Keeps one reading for each query, which scalers of the same query share. Those that are not asked for are dropped. */
+export function createCapacityWatch({
+  clock,
+  onFault,
+}: {
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly onFault: (error: unknown) => void;
+}): CapacityWatch {
+  const watched = new RecentMap<string, Watched>(KEEP_SECONDS);
+  const texts = new RecentMap<MetricSpec, { readonly text: string }>();
+
+  const textOf = (scaler: Scaler, metric: AutoMetric): string => {
+    const now = clock.now();
+    const known = texts.get(metric, now) ?? { text: capacityQuery(scaler, metric) };
+    texts.set(metric, known, now);
+    return known.text;
+  };
+  const keyOf = (scaler: Scaler, metric: AutoMetric): string => `${metric.source}\n${textOf(scaler, metric)}`;
+
+  const readOne = async (state: Watched, answer: Promise<Answer>): Promise<void> => {
+    const reading = readingIn(await answer, clock.now());
+    if (reading !== null) state.reading = reading;
+    state.nextMs = clock.monotonicMs() + (reading === null ? RETRY_MS : READ_MS);
+  };
+
+  return {
+    readingOf: (scaler, metric) => {
+      if (!isAuto(metric)) return null;
+      const now = clock.now();
+      const reading = watched.get(keyOf(scaler, metric), now)?.reading ?? null;
+      return reading === null || reading.at < addSeconds(now, -LONGEST_SECONDS) ? null : reading;
+    },
+    read: (scalers, ask) => {
+      const now = clock.now();
+      const nowMs = clock.monotonicMs();
+      const due = new Map<string, { readonly scaler: Scaler; readonly metric: AutoMetric; state: Watched }>();
+      let count = 0;
+      for (const scaler of scalers)
+        for (const metric of scaler.spec.metrics) {
+          if (!isAuto(metric)) continue;
+          count += 1;
+          const key = keyOf(scaler, metric);
+          const state = watched.get(key, now) ?? { reading: null, nextMs: nowMs };
+          watched.set(key, state, now);
+          if (state.nextMs <= nowMs) due.set(key, { scaler, metric, state });
+        }
+      const first = [...due.values()]
+        .sort((one, other) => one.state.nextMs - other.state.nextMs)
+        .slice(0, Math.ceil(count / ROUNDS));
+      for (const { scaler, metric, state } of first) {
+        const answer = ask(metric.source, textOf(scaler, metric), scaler);
+        // An answer, or its failure, sets the time of the next one.
+        state.nextMs = nowMs + READ_MS;
+        if (answer !== null) readOne(state, answer).catch(onFault);
+      }
+    },
+  };
+}
+
+type AutoMetric = (ObjectMetric | ExternalMetric) & { readonly autoCapacity: AutoCapacity };
+
+function isAuto(metric: MetricSpec): metric is AutoMetric {
+  return (metric.type === 'Object' || metric.type === 'External') && metric.autoCapacity !== undefined;
+}
+
+/** Returns null if the answer is not complete: a maximum of some of the series may be too low. */
+function readingIn(answer: Answer, at: Instant): CapacityReading | null {
+  if (answer.class !== 'value') return null;
+  const valueOf = (part: string): number | null => {
+    const value = answer.series.find(({ labels }) => labels[PART] === part)?.value;
+    return value !== undefined && Number.isFinite(value) && value > 0 ? value : null;
+  };
+  return {
+    at,
+    days: DAYS.map(([part]) => valueOf(part)),
+    recent: valueOf('recent'),
+    limit: valueOf('limit'),
+  };
+}
+
+const PART = 'promscaler_part';
+
+/** The last hour is compared with the days before it. */
+const DAYS = [
+  ['day-1', 1],
+  ['day-2', 25],
+  ['day-3', 49],
+] as const;
+
+/** A backlog that takes pods longer shows that they serve as much as they can. */
+const BUSY_SECONDS = 10;
+
+/**
+ * Returns the query of a reading. What is served is divided by the most pods that were ready within 10 minutes, because
+ * a rate still has the requests of pods that are gone.
+ */
+export function capacityQuery(scaler: Scaler, metric: AutoMetric): string {
+  const { autoCapacity, backlog } = metric;
+  const sumOf = (query: string): string => `sum(${withVariables(query, metric, scaler)}\n)`;
+  const served = sumOf(autoCapacity.servedQuery);
+  const perPod = `(${served} / (${readyPods(scaler)} > 0))`;
+  const { errorsQuery } = autoCapacity;
+  const failing = errorsQuery === undefined ? [] : [`${sumOf(errorsQuery)} > 0.01 * ${served}`];
+  const waiting = backlog === undefined ? [] : [`${sumOf(backlog.query)} > ${BUSY_SECONDS} * ${served}`];
+  const good = failing.length === 0 ? perPod : `(${perPod} unless (${failing.join('')}))`;
+  const busy = [...failing, ...waiting].map((one) => `(${one})`).join(' or ');
+  const atLimit = `((${perPod} and (${busy}))[1h:1m])`;
+  const parts = [
+    ...DAYS.map(([part, hours]) => named(part, `max_over_time(${good}[1d:5m] offset ${hours}h)`)),
+    named('recent', `max_over_time(${good}[1h:1m])`),
+    ...(busy === '' ? [] : [named('limit', `max_over_time${atLimit} and count_over_time${atLimit} >= 5`)]),
+  ];
+  return parts.join(' or ');
+}
+
+function named(part: string, query: string): string {
+  return `label_replace(${query}, "${PART}", "${part}", "", "")`;
+}
+
+/** Without kube-state-metrics, the pods that are scraped count, also while they are not ready. */
+function readyPods({ namespace, spec }: Scaler): string {
+  const { kind, name } = spec.scaleTargetRef;
+  const inNamespace = `namespace=${stringLiteral(namespace)}`;
+  const up = `sum(max_over_time(up{${inNamespace}, pod=~${stringLiteral(podsPattern(kind, name))}}[10m]))`;
+  const metric = READY_METRICS.get(kind);
+  if (metric === undefined) return up;
+  const labels = `${inNamespace}, ${kind.toLowerCase()}=${stringLiteral(name)}`;
+  return `(max(max_over_time(${metric}{${labels}}[10m])) or ${up})`;
+}
+
+const READY_METRICS: ReadonlyMap<string, string> = new Map([
+  ['Deployment', 'kube_deployment_status_replicas_ready'],
+  ['StatefulSet', 'kube_statefulset_status_replicas_ready'],
+]);

@@ -1,0 +1,75 @@
+import { expect, it } from '@jest/globals';
+import { driftEvents } from '../../../src/control/cycle/report.js';
+import type { CapacityReading } from '../../../src/prometheus/queries/capacity-watch.js';
+import { SCALER_SERIES, type ScalerMetricKey } from '../../../src/telemetry/scaler-series.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { explainMetric } from '../../../src/decision/explain-metric.js';
+import { proposeAll } from '../../../src/decision/proposals/propose.js';
+import { answerOf, answersFrom, World } from '../world.js';
+
+/** A world with 5 replicas of a load of 50, at a target of 10. */
+function worldWith(mode: string): World {
+  const auto = { mode, served: { query: 'sum(served)' } };
+  const external = {
+    metric: { name: 'load' },
+    query: 'sum(load)',
+    target: { averageValue: 10 },
+    capacity: { auto },
+  };
+  return new World({ metrics: [{ external }], scaleUpLimitFactor: 10 });
+}
+
+async function recordWith(world: World, reading: Omit<CapacityReading, 'at'> | null): Promise<CycleRecord> {
+  const at = world.clock.now();
+  const capacityOf = (): CapacityReading | null => (reading === null ? null : { ...reading, at });
+  const answers = { ...answersFrom([answerOf(world.load, at)]), capacityOf };
+  const { record } = await world.nextCycle({ answers });
+  return record;
+}
+
+const GOOD = { days: [5, 5, 4.9], recent: 4, limit: null };
+const LOWER = { days: [5, 5, 4.9], recent: 2, limit: 4 };
+
+it('observes a capacity of 5 and keeps to the target of 10; used, it asks for 10 replicas', async () => {
+  expect((await recordWith(worldWith('Observe'), GOOD)).decision?.desiredReplicas).toBe(5);
+  expect((await recordWith(worldWith('Use'), GOOD)).decision?.desiredReplicas).toBe(10);
+});
+
+it('without a reading raises by the target and lowers nothing, if it is used', async () => {
+  const world = worldWith('Use');
+  world.load = 10;
+  expect((await recordWith(world, null)).decision?.desiredReplicas).toBe(5);
+  world.load = 70;
+  expect((await recordWith(world, null)).decision?.desiredReplicas).toBe(7);
+});
+
+it('a drift is one Event, a metric, and a part of the explanation', async () => {
+  const world = worldWith('Observe');
+  const before = await recordWith(world, GOOD);
+  const first = await recordWith(world, LOWER);
+  const second = await recordWith(world, LOWER);
+
+  expect(driftEvents(null, before)).toEqual([]);
+  expect(driftEvents(before, first)).toEqual([
+    {
+      type: 'Warning',
+      reason: 'CapacityChanged',
+      message: expect.stringMatching(/^a pod carries 4 of load: it was 5 before \S+Z \(now 80 %\)$/),
+    },
+  ]);
+  expect(driftEvents(first, second)).toEqual([]);
+  const written = (key: ScalerMetricKey): readonly number[] => {
+    const values: number[] = [];
+    const status = { scaler: world.scaler, record: second } as unknown as ScalerStatus;
+    SCALER_SERIES[key](status, (_, value) => values.push(value));
+    return values;
+  };
+  expect([written('metricCapacity'), written('metricCapacityDrift')]).toEqual([[4], [0.8]]);
+  const { snapshot } = second;
+  const [metric] = snapshot === null ? [] : proposeAll(snapshot);
+  if (snapshot === null || metric === undefined) throw new Error('there is no snapshot');
+  expect(explainMetric(metric, snapshot).answer).toMatch(
+    /a pod carries 4 \(4\.9 to 5 on 3 days, observed only\): it was 5 before /,
+  );
+});
