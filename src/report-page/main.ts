@@ -72,10 +72,11 @@ function show(main: HTMLElement, data: PageData): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 }
 
-function heading({ from, seconds, version }: PageData): HTMLElement {
+function heading({ from, seconds, version, verdict }: PageData): HTMLElement {
   const times = `${formatTime(from)} to ${formatTime(from + seconds)}`;
   return element('header', {}, [
     element('h1', { textContent: 'Back-test' }),
+    ...(verdict === null ? [] : [element('p', { className: 'verdict', textContent: verdict })]),
     element('p', { textContent: `${times}, promscaler ${version}` }),
   ]);
 }

@@ -85,6 +85,25 @@ describe('the page of backtest --html', () => {
     await close();
   });
 
+  it('says first which variant is better, by how much and at what risk', async () => {
+    const { page, close } = await open();
+
+    const [first] = report.variants;
+    const sentence = await page.locator('header p').first().innerText();
+    expect(sentence).toMatch(
+      new RegExp(`(better than |^)${first?.name}.* pod-hours .*too few pods in \\d+\\.\\d % of the time`),
+    );
+    await close();
+  });
+
+  it('names the figures in words', async () => {
+    const { page, close } = await open();
+
+    const columns = (await page.locator('.scroll thead th').allInnerTexts()).slice(1, 5);
+    expect(columns).toEqual(['missing pods %', 'surplus pods %', 'too few, time %', 'too many, time %']);
+    await close();
+  });
+
   it('shows the figures of -o json', async () => {
     const { page, close } = await open();
 

@@ -4,6 +4,8 @@ export interface PageData {
   /** Unix time in seconds. */
   readonly from: number;
   readonly seconds: number;
+  /** The sentence of `verdictOf`; null: no variant has figures. */
+  readonly verdict: string | null;
   readonly table: PageTable;
   /** Errors of variants, and what was omitted to limit the size. */
   readonly notes: readonly string[];

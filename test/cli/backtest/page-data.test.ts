@@ -58,6 +58,7 @@ describe('the text of the page', () => {
   const DATA: PageData = {
     version: '1',
     from: 0,
+    verdict: null,
     seconds: 1,
     table: { columns: [], rows: [{ name: '</script><script>alert(1)</script>', cells: [] }] },
     notes: ['<!--'],

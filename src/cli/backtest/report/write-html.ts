@@ -6,6 +6,7 @@ import { RAN } from '../../../backtest/history/recorded-run.js';
 import { createBand } from '../../../backtest/report/band.js';
 import type { PageData, PageRun } from '../../../backtest/report/page-data.js';
 import type { Report } from '../../../backtest/report/report.js';
+import { verdictOf } from '../../../backtest/report/verdict.js';
 import type { Change, Run } from '../../../backtest/simulation/run-variant.js';
 import { describeReadError } from '../../../config/describe-read-error.js';
 import { secondsBetween } from '../../../units/time.js';
@@ -90,6 +91,7 @@ export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>)
     version: VERSION,
     from: start / 1000,
     seconds: secondsBetween(start, end),
+    verdict: verdictOf(report.variants),
     table: tableOf(report),
     notes: [...noteLines(report).filter((line) => line !== ''), ...thinned],
     recommendation: recommendationLines(report, '  ').slice(1),
@@ -100,8 +102,17 @@ export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>)
   };
 }
 
+/** The legend of the page names theta and tau. */
+const WORDS: Readonly<Record<string, string>> = {
+  'theta_U %': 'missing pods %',
+  'theta_O %': 'surplus pods %',
+  'tau_U %': 'too few, time %',
+  'tau_O %': 'too many, time %',
+};
+
 function tableOf(report: Report): PageData['table'] {
-  const [[, ...columns] = [], ...rows] = tableRows(report);
+  const [[, ...titles] = [], ...rows] = tableRows(report);
+  const columns = titles.map((title) => WORDS[title] ?? title);
   return { columns, rows: rows.map(([name = '', ...cells]) => ({ name, cells })) };
 }
 
