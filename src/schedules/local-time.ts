@@ -90,8 +90,30 @@ function clockChangeAfter(local: number, candidates: readonly number[], timeZone
   return after;
 }
 
-/** Returns milliseconds as if the local time were UTC. */
+/** Since 1973, clocks have only changed at whole minutes of UTC. */
+const MINUTE_MS = 60_000;
+const FIRST_MINUTE = Date.UTC(1973, 0, 1) / MINUTE_MS;
+const MOST_MINUTES = 10_000;
+const offsets = new Map<string, Map<number, number>>();
+
+/** Returns milliseconds as if the local time were UTC. A forecast formats the same minutes for each scaler. */
 function localMs(ms: number, timeZone: string): number {
+  const minute = Math.floor(ms / MINUTE_MS);
+  if (minute < FIRST_MINUTE) return formattedMs(ms, timeZone);
+  let ofZone = offsets.get(timeZone);
+  if (ofZone === undefined || ofZone.size >= MOST_MINUTES) {
+    ofZone = new Map();
+    offsets.set(timeZone, ofZone);
+  }
+  let offset = ofZone.get(minute);
+  if (offset === undefined) {
+    offset = formattedMs(minute * MINUTE_MS, timeZone) - minute * MINUTE_MS;
+    ofZone.set(minute, offset);
+  }
+  return ms + offset;
+}
+
+function formattedMs(ms: number, timeZone: string): number {
   const parts = formatterOf(timeZone).formatToParts(ms);
   const part = (type: Intl.DateTimeFormatPartTypes): number =>
     Number(parts.find((one) => one.type === type)?.value);

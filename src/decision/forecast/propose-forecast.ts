@@ -14,6 +14,9 @@ const FEWEST_SEASONS = 3;
 /** Of the last ten minutes. */
 const FEWEST_MINUTES = 5;
 
+/** Without a rise, the pods are there. Of days that rise at other times, each one would raise the count. */
+const LEAST_RISE = 1.25;
+
 /** A day may need this many times the load of an earlier day. */
 const HIGHEST_SCALE = 2;
 
@@ -63,6 +66,10 @@ export function proposeForecast({
     return silent(
       `the load of ${countOf(minutes.length, 'minute')} is known, at least ${FEWEST_MINUTES} needed`,
     );
+  if (!hasRise(seasons, now, leadSeconds)) {
+    const rising = `${seasons.filter(isRising).length} of ${countOf(seasons.length, 'earlier day')}`;
+    return silent(`the load of ${rising} rises by a quarter from this time, two thirds needed`);
+  }
   const level = levelOf(minutes);
   const scaled = seasons.map((season) => ({ season, ...scale(season, level) }));
   scaled.sort((a, b) => a.load - b.load);
@@ -88,6 +95,18 @@ export function proposeForecast({
 
 function silent(why: string): Proposed {
   return { replicas: null, why };
+}
+
+/** Whether the load of two thirds of the days rises, or that of this weekday in two thirds of the weeks. */
+function hasRise(seasons: readonly Season[], now: Instant, leadSeconds: number): boolean {
+  const then = addSeconds(now, leadSeconds);
+  const weeks = seasons.filter(({ at }) => Math.round(secondsBetween(at, then) / 86_400) % 7 === 0);
+  const rises = (days: readonly Season[]): boolean => 3 * days.filter(isRising).length >= 2 * days.length;
+  return rises(seasons) || (weeks.length > 1 && rises(weeks));
+}
+
+function isRising({ load, level }: Season): boolean {
+  return load >= LEAST_RISE * level;
 }
 
 function levelOf(minutes: readonly LoadMinute[]): number {

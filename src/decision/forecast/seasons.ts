@@ -7,7 +7,7 @@ import type { Season } from '../snapshot/snapshot.js';
 const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 
 /** The load of a season is the highest until this long after the time when a pod that is started now carries load. */
-const SECONDS_AFTER_LEAD = 90;
+const SECONDS_AFTER_LEAD = 180;
 
 /** What the load of today is compared with. */
 export const LEVEL_SECONDS = 600;
@@ -37,7 +37,7 @@ export function seasonSeconds(leadSeconds: number): { readonly from: number; rea
 
 /**
  * Returns what a day shows about the time from now on: the highest load until a pod that is started now carries load,
- * and 90 s more. Null if the points, in the order of their times, have a gap of more than `maxGapSeconds`.
+ * and 180 s more, as the mean of two points: the highest of some noisy points is too high. Null if the points, in the order of their times, have a gap of more than `maxGapSeconds`.
  */
 export function seasonOf(
   at: Instant,
@@ -48,14 +48,15 @@ export function seasonOf(
   const [start, end] = [addSeconds(at, from), addSeconds(at, to)];
   const used = points.filter((point) => point.at >= start && point.at <= end);
   let last = start;
-  let [load, sum, count] = [0, 0, 0];
+  let [load, previous, sum, count] = [0, 0, 0, 0];
   for (const point of used) {
     if (point.at - last > maxGapSeconds * 1000) return null;
     last = point.at;
     if (point.at <= at) {
       sum += point.load;
       count += 1;
-    } else load = Math.max(load, point.load);
+    } else load = Math.max(load, (previous + point.load) / 2);
+    previous = point.load;
   }
   if (end - last > maxGapSeconds * 1000 || count === 0) return null;
   return { at: addSeconds(at, leadSeconds), load, level: sum / count };

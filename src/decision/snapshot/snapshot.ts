@@ -38,7 +38,7 @@ export interface LoadHistory {
 export interface Season {
   /** The time of that day at which the load comes that a pod started now would carry. */
   readonly at: Instant;
-  /** The highest load of that day from now until 90 s after `at`. */
+  /** The highest mean of two consecutive minutes of that day from now until 180 s after `at`. */
   readonly load: number;
   /** The mean load of the 10 minutes before now, on that day. */
   readonly level: number;

@@ -228,9 +228,10 @@ describe('a forecast', () => {
   });
 
   it('never lowers the count', () => {
-    const decision = decideIn({ days: [1, 1, 1].map((load) => ({ load })), usage: 20 });
+    const days = [1, 1, 1].map((load) => ({ load, level: 0.5 }));
+    const decision = decideIn({ days, level: 0.5, usage: 20 });
 
-    expect(decision.forecast).toMatchObject({ replicas: 2, isUsed: true });
+    expect(decision.forecast).toMatchObject({ replicas: 3, isUsed: true });
     expect(decision.desiredReplicas).toBe(25);
     expect(decision.reason).toContain('cpu');
     expect(decision.reason).not.toContain('forecast');
@@ -246,6 +247,11 @@ describe('a forecast is silent', () => {
       { days: [{ load: 30 }, { load: 30 }] },
       '2 earlier days with the load of this time, at least 3 needed',
     ],
+    [
+      'unless two thirds of the days rise by a quarter',
+      { days: [30, 12.4, 30, 12.4, 30, 12.4, 30].map((load) => ({ load })) },
+      'the load of 4 of 7 earlier days rises by a quarter from this time, two thirds needed',
+    ],
     ['until today has a level', { minutes: 3 }, 'the load of 4 minutes is known, at least 5 needed'],
   ])('%s', (_name, world, why) => {
     expect(silence(world)).toBe(why);
@@ -258,6 +264,16 @@ describe('a forecast is silent', () => {
       sample: { at: time(NOW), windowSeconds: 60, containers: { 'web-0': { app: 30 } }, partial: 'old' },
     });
     expect([partial.forecast?.replicas ?? null, partial.forecast?.isUsed ?? false]).toEqual([null, false]);
+  });
+
+  it.each([
+    ['five of seven days rise', [30, 12.5, 30, 12.4, 30, 12.4, 30], [], 32],
+    ['the weekday rises in two thirds of the weeks', [10, 10, 10, 10, 10, 10, 30], [30, 10], 32],
+    ['it rose in one week only', [10, 10, 10, 10, 10, 10, 10], [30, 10], null],
+  ])('unless %s', (_name, days, weeks, replicas) => {
+    const world = { days: days.map((load) => ({ load })), weeks: weeks.map((load) => ({ load })) };
+
+    expect(decideIn(world).forecast?.replicas).toBe(replicas);
   });
 
   it('from the minute on in which five minutes are known', () => {

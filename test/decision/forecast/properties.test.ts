@@ -20,10 +20,13 @@ const load = fc.oneof(
 const histories = fc.record({
   leadSeconds: fc.integer({ min: 0, max: 3600 }),
   highest: fc.constantFrom(0, 300, 700, 1e300),
-  seasons: fc.array(fc.record({ at: fc.constant(time(-86_400)), load, level: load }), {
-    minLength: 2,
-    maxLength: 10,
-  }),
+  seasons: fc.array(
+    fc.record({ at: fc.constant(time(-86_400)), load, level: fc.double({ min: 0, max: 200, noNaN: true }) }),
+    {
+      minLength: 2,
+      maxLength: 10,
+    },
+  ),
 });
 
 const states = fc.record({

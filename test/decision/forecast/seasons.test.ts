@@ -66,15 +66,15 @@ function points(from: number, to: number, load: (seconds: number) => number): re
 const LEAD = { leadSeconds: 210, maxGapSeconds: 120 };
 
 describe('what an earlier day shows', () => {
-  it('is the mean of the ten minutes before and the highest load until 90 s after the lead', () => {
+  it('is the mean of the ten minutes before and the highest of two points until 180 s after the lead', () => {
     const seen = points(-600, 600, (seconds) => (seconds <= 0 ? 4 : seconds === 300 ? 30 : 10));
 
-    expect(seasonOf(at(0), seen, LEAD)).toEqual({ at: at(210), load: 30, level: 4 });
+    expect(seasonOf(at(0), seen, LEAD)).toEqual({ at: at(210), load: 20, level: 4 });
   });
 
   it.each([
-    ['at the end of the time that counts', 300, 30],
-    ['after it', 360, 10],
+    ['at the end of the time that counts', 360, 20],
+    ['after it', 420, 10],
   ])('counts a peak %s', (_where, peakAt, load) => {
     const seen = points(-600, 600, (seconds) => (seconds === peakAt ? 30 : 10));
 
