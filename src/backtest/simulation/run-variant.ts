@@ -6,6 +6,7 @@ import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { type CountStep, countsSince } from './count-steps.js';
+import { createServedLoad } from './load-history.js';
 import type { QueueLog } from './queue.js';
 import { createWorkload, type Workload, type WorkloadInput } from './workload.js';
 
@@ -52,6 +53,8 @@ export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound)
   const scaler = withMetrics(document, modelledMetrics(document, input));
   const workload = createWorkload(scaler, input);
   const { begin } = workload;
+  const models = input.models.filter((model) => model !== null);
+  const served = createServedLoad(scaler, { begin, end, models, podStart: input.podStart });
   const log = createLog(workload, start);
   let state: State = EMPTY_STATE;
   const { syncPeriodSeconds } = scaler.spec;
@@ -59,7 +62,15 @@ export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound)
   while (now <= begin) now = addSeconds(now, syncPeriodSeconds);
   for (; now <= end; now = addSeconds(now, syncPeriodSeconds)) {
     workload.advanceTo(now);
-    const snapshot = { scaler, now, ...workload.observe(now), state };
+    const observed = workload.observe(now);
+    const loadHistory = served?.addRound(now, observed);
+    const snapshot = {
+      scaler,
+      now,
+      ...observed,
+      ...(loadHistory === undefined ? {} : { loadHistory }),
+      state,
+    };
     const decision = decide(snapshot);
     state = decision.state;
     workload.scaleTo(decision.desiredReplicas, now);
@@ -76,8 +87,12 @@ export function modelledMetrics({ spec }: Scaler, { models }: RunInput): readonl
 }
 
 function withMetrics(scaler: Scaler, metrics: readonly MetricSpec[]): Scaler {
-  const isWhole = metrics.length === scaler.spec.metrics.length;
-  return isWhole ? scaler : { ...scaler, spec: { ...scaler.spec, metrics } };
+  const { spec } = scaler;
+  if (metrics.length === spec.metrics.length) return scaler;
+  const ofForecast = spec.metrics[spec.forecast?.metric ?? -1];
+  const metric = ofForecast === undefined ? -1 : metrics.indexOf(ofForecast);
+  const forecast = spec.forecast === null ? null : { ...spec.forecast, metric };
+  return { ...scaler, spec: { ...spec, metrics, forecast } };
 }
 
 interface Log {

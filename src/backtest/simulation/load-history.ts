@@ -1,0 +1,111 @@
+import { type Load, loadOf } from '../../decision/forecast/load.js';
+import { type LoadPoint, seasonOf, seasonSeconds, seasonTimes } from '../../decision/forecast/seasons.js';
+import type { LoadHistory, Season, Snapshot } from '../../decision/snapshot/snapshot.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
+import type { MetricModel } from './samples.js';
+import type { PodStart } from './settings.js';
+
+/** The load that a simulated workload has served, as the range queries of a forecast would show it. */
+export interface ServedLoad {
+  /** Adds what the metrics of a round show, and returns what is known of the time before. */
+  readonly addRound: (now: Instant, observed: Pick<Snapshot, 'pods' | 'samples'>) => LoadHistory;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1440;
+/** Clocks change at quarters of an hour. */
+const QUARTER_MS = 15 * MINUTE_MS;
+const MAX_GAP_SECONDS = 150;
+
+/**
+ * Records the load of each minute. Before `begin`, it is the load itself, where that is known. Null: the document has no
+ * forecast, or its metric does not follow the load.
+ */
+export function createServedLoad(
+  { spec }: Scaler,
+  {
+    begin,
+    end,
+    models,
+    podStart,
+  }: {
+    readonly begin: Instant;
+    readonly end: Instant;
+    readonly models: readonly MetricModel[];
+    readonly podStart: PodStart;
+  },
+): ServedLoad | null {
+  const { forecast, syncPeriodSeconds } = spec;
+  const metric = spec.metrics[forecast?.metric ?? -1];
+  const model = models[forecast?.metric ?? -1];
+  if (forecast === null || metric === undefined || model === undefined || model.kind === 'constant')
+    return null;
+  const leadSeconds = forecast.leadSeconds ?? Math.ceil(podStart.p95Seconds) + model.windowSeconds;
+  const maxGapSeconds = Math.max(MAX_GAP_SECONDS, 2 * syncPeriodSeconds);
+  const lookbackMinutes = forecast.lookbackDays * DAY_MINUTES;
+  const { from, to } = seasonSeconds(leadSeconds);
+  // The first season also needs the minutes before its time.
+  const first = Math.floor(begin / MINUTE_MS) - lookbackMinutes + Math.floor(from / 60) - 60;
+  const loads = new Float64Array(Math.floor(end / MINUTE_MS) - first + 1).fill(NaN);
+  const highestOfDay: number[] = [];
+  let last = -1;
+  let known: LoadHistory | null = null;
+  let times: { readonly quarter: number; readonly of: readonly Instant[] } | null = null;
+
+  const add = (index: number, load: number): void => {
+    loads[index] = load;
+    const day = Math.floor(index / DAY_MINUTES);
+    highestOfDay[day] = Math.max(highestOfDay[day] ?? 0, load);
+  };
+  for (let index = 0; (first + index) * MINUTE_MS < begin; index += 1) {
+    const load = recordedAt(model, instantFromMs((first + index) * MINUTE_MS));
+    if (load !== null) add(index, load);
+  }
+
+  const pointsOf = (at: Instant): readonly LoadPoint[] => {
+    const points: LoadPoint[] = [];
+    const start = Math.max(0, Math.ceil(addSeconds(at, from) / MINUTE_MS) - first);
+    const stop = Math.min(loads.length - 1, Math.floor(addSeconds(at, to) / MINUTE_MS) - first);
+    for (let index = start; index <= stop; index += 1) {
+      const load = loads[index] ?? NaN;
+      if (!Number.isNaN(load)) points.push({ at: instantFromMs((first + index) * MINUTE_MS), load });
+    }
+    return points;
+  };
+
+  const timesOf = (now: Instant): readonly Instant[] => {
+    const quarter = Math.floor(now / QUARTER_MS) * QUARTER_MS;
+    if (times?.quarter !== quarter) times = { quarter, of: seasonTimes(instantFromMs(quarter), forecast) };
+    return times.of.map((at) => instantFromMs(at + now - quarter));
+  };
+
+  return {
+    addRound: (now, { pods, samples }) => {
+      const minute = Math.floor(now / MINUTE_MS);
+      if (known !== null && minute === last) return known;
+      last = minute;
+      const sample = samples[forecast.metric];
+      const load: Load | { readonly unknown: string } =
+        sample === undefined
+          ? { unknown: '' }
+          : loadOf(metric, sample, { pods, fillPercent: forecast.fillPercent });
+      if ('total' in load) add(minute - first, load.total);
+      const seasons = timesOf(now)
+        .map((at) => seasonOf(at, pointsOf(at), { leadSeconds, maxGapSeconds }))
+        .filter((season): season is Season => season !== null);
+      const firstDay = Math.floor((minute - first - lookbackMinutes) / DAY_MINUTES);
+      const highest = highestOfDay.slice(Math.max(0, firstDay)).reduce((most, one) => Math.max(most, one), 0);
+      known = { leadSeconds, highest, seasons, unusable: null };
+      return known;
+    },
+  };
+}
+
+/** Returns what the metric would have shown of enough pods; null: the load is not known. */
+function recordedAt(model: Exclude<MetricModel, { readonly kind: 'constant' }>, at: Instant): number | null {
+  if (model.kind === 'measured') return null;
+  const load =
+    model.loadIs === 'mean' ? model.load.at(at) : model.load.mean(addSeconds(at, -model.windowSeconds), at);
+  return load === null ? null : load * (model.kind === 'share' ? model.unitsPerLoad : 1);
+}
