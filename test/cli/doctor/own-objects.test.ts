@@ -131,7 +131,7 @@ describe('state', () => {
 
   it('fails for an entry that its scaler cannot use, and warns about one without a scaler', async () => {
     addStates(NAMES, {
-      'promscaler-state-00': { 'shop.web': '{"v":4,"epoch":"x","uid":"u"}' },
+      'promscaler-state-00': { 'shop.web': '{"v":99,"epoch":"x","uid":"u"}' },
       'promscaler-state-05': { 'shop.gone': 'edited' },
       'promscaler-state-06': { 'shop.well': '{"v":1,"epoch":"x","uid":"u"}' },
     });
@@ -140,7 +140,7 @@ describe('state', () => {
 
     expect(found.map(({ status }) => status)).toEqual(['failed', 'warning']);
     expect(found[0]?.message).toContain(
-      'the entry shop.web of ConfigMap promscaler-state-00 is invalid: its schema version is 4',
+      'the entry shop.web of ConfigMap promscaler-state-00 is invalid: its schema version is 99',
     );
     expect(found[0]?.fix).toBe(
       `kubectl patch configmap promscaler-state-00 -n default --type merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web restart`,
