@@ -1,8 +1,9 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
-import { isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
+import { type Duplicates, isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 import type { MetricSpec } from '../../scaler/spec.js';
+import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { listSome } from '../output/lines.js';
 
@@ -58,6 +59,20 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
 export function countOnce(labels: readonly string[]): string {
   const replicas = labels.filter(isReplicaLabel).map(labelText).join(', ');
   return `count each series once, whichever replica is up: put max without (${replicas}) (...) around rate(...), or around the selector of a gauge, inside the sum`;
+}
+
+/** Returns the fix for series that exist more than once. If some lack the label, it excludes those. */
+export function fixForCopies({ labels }: Duplicates): string {
+  const [first] = labels;
+  if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';
+  const { name, values } = first;
+  if (isReplicaLabel(name))
+    return (
+      `${countOnce([name])}; or let the server deduplicate ` +
+      `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
+    );
+  const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;
+  return `add ${matcher} to its matchers, or remove one of the scrape jobs`;
 }
 
 /** Returns the labels that differ between series with equal values of the labels `by`. */

@@ -5,8 +5,12 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
 import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
-import { isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
+import {
+  describeLabels,
+  findQueryDuplicates,
+  isReplicaLabel,
+} from '../../prometheus/queries/find-duplicates.js';
 import { ceilingQuery, metricQuery, metricChecks } from '../../prometheus/queries/scaler-queries.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
@@ -14,7 +18,7 @@ import { type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
 import { listSome } from '../output/lines.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { countOnce, fixForFailure, fixForInvalid } from './query-fixes.js';
+import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { whyNoSeries } from './why-no-series.js';
 
@@ -50,9 +54,11 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const query = metricQuery(metric, scaler, context.source);
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
-      if (ofGuards.length === 0 || query === null) return [await checkMetric(queried)];
+      const copies = await checkCopies(queried);
+      if (ofGuards.length === 0 || query === null) return [await checkMetric(queried), ...copies];
       // If the guard failed, `answer` contains only that failure, so the query of the metric runs as well.
-      return [await checkMetric({ ...queried, answer: await context.runQuery(query) }), ...ofGuards];
+      const ofMetric = await checkMetric({ ...queried, answer: await context.runQuery(query) });
+      return [ofMetric, ...copies, ...ofGuards];
     }),
   );
   const ofCeiling = await checkCeiling(facts, make);
@@ -104,6 +110,19 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
     default:
       return answer satisfies never;
   }
+}
+
+/** Checks that the query of a document does not add up series that exist more than once. */
+async function checkCopies({ metric, context, query, make }: QueriedMetric): Promise<readonly CheckResult[]> {
+  if (isOfResource(metric) || context === null || query === null) return [];
+  const found = await findQueryDuplicates(context.runQuery, query, { asWhole: metric.type === 'External' });
+  if (found === null) return [];
+  return [
+    make.failed(
+      `${nameMetric(metric)}: each series of the query has ${found.times} copies, by ${describeLabels(found)}: it is counted ${found.times} times`,
+      `${fixForCopies(found)}; query: ${query}`,
+    ),
+  ];
 }
 
 function failedResult(queried: QueriedMetric, answer: Extract<Answer, { class: 'failed' }>): CheckResult {

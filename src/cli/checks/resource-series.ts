@@ -4,19 +4,13 @@ import {
   namespacesPattern,
   resourceQuery,
 } from '../../prometheus/data-source/resource-queries.js';
-import {
-  describeLabels,
-  type Duplicates,
-  findContainerDuplicates,
-  isReplicaLabel,
-} from '../../prometheus/queries/find-duplicates.js';
-import { stringLiteral } from '../../promql/quoting.js';
+import { describeLabels, findContainerDuplicates } from '../../prometheus/queries/find-duplicates.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, labelValues, onlyValue } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';
-import { countOnce } from './query-fixes.js';
+import { fixForCopies } from './query-fixes.js';
 import {
   type LabelScheme,
   findLabelScheme,
@@ -268,23 +262,9 @@ async function checkDuplicates(
   const key = `prometheus.${source.name}.resourceQueries.${resource}`;
   const make = resultsOf('resource-series', sourceSubject(source));
   const message = `each container has ${found.times} ${resource} series, by ${describeLabels(found)}: its usage is counted `;
-  const fix = `${key}: ${fixFor(found)}`;
+  const fix = `${key}: ${fixForCopies(found)}`;
   if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];
   return Object.hasOwn(source.onceQueries, resource)
     ? [make.warning(`${message}once, because the service takes the largest`, fix)]
     : [make.failed(`${message}${found.times} times`, fix)];
-}
-
-/** If some series lack the label, the fix excludes those series. */
-function fixFor({ labels }: Duplicates): string {
-  const [first] = labels;
-  if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';
-  const { name, values } = first;
-  if (isReplicaLabel(name))
-    return (
-      `${countOnce([name])}; or let the server deduplicate ` +
-      `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
-    );
-  const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;
-  return `add ${matcher} to its matchers, or remove one of the scrape jobs`;
 }
