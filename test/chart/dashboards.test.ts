@@ -9,21 +9,30 @@ import type { Helm } from './helm.js';
 jest.setTimeout(HELM_TIMEOUT_MS);
 
 const DASHBOARDS = readDashboards();
-const TARGETS = DASHBOARDS.flatMap(({ file, panels }) =>
-  panels.flatMap(({ title, targets = [] }) =>
+const TARGETS = DASHBOARDS.flatMap(({ file, panels, annotations }) => [
+  ...panels.flatMap(({ title, targets = [] }) =>
     targets.map((target) => [`${file}, ${title}, ${target.refId}`, target] as const),
   ),
-);
+  ...annotations.list.map(
+    ({ name, expr }) => [`${file}, annotation ${name}`, { expr, legendFormat: '' }] as const,
+  ),
+]);
+/** Paths of links to a dashboard, with the uid. */
+const LINK = /"\/d\/([\w-]+)\?/g;
 const VALUES = { job: '.*', namespace: 'shop', scaler: 'web', metric: '.*', __rate_interval: '1m' };
 
 /** `$NAME` of Grafana that no dashboard defines. */
 const BUILT_IN = new Set(['__rate_interval']);
 
 describe.each(DASHBOARDS.map((dashboard) => [dashboard.file, dashboard] as const))('%s', (_, dashboard) => {
-  const { panels, templating } = dashboard;
+  const { panels, templating, annotations } = dashboard;
 
-  it('leaves its identity to Grafana: two releases may install it', () => {
-    expect(dashboard).not.toHaveProperty('uid');
+  it('marks the changes of replicas in all panels', () => {
+    expect(annotations.list.map(({ name }) => name)).toEqual(['Changes of replicas']);
+  });
+
+  it('has a uid of its own, for links', () => {
+    expect(dashboard.uid).toBe(`promscaler-${dashboard.file.replace('.json', '')}`);
     expect(dashboard).not.toHaveProperty('id');
     expect(dashboard.schemaVersion).toBe(39);
   });
@@ -45,7 +54,7 @@ describe.each(DASHBOARDS.map((dashboard) => [dashboard.file, dashboard] as const
     const [first, ...others] = templating.list;
     expect(first).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' });
     const source = { type: 'prometheus', uid: '${datasource}' };
-    const asking = [...panels.filter(({ type }) => type !== 'row'), ...others];
+    const asking = [...panels.filter(({ type }) => type !== 'row'), ...annotations.list, ...others];
     expect(asking.filter((one) => !('datasource' in one))).toEqual([]);
     for (const one of [...asking, ...panels.flatMap(({ targets = [] }) => targets)])
       expect(one).toMatchObject({ datasource: source });
@@ -93,7 +102,32 @@ describe('the ConfigMap of the dashboards', () => {
     helm = await startHelm();
   });
 
-  it('holds them unchanged, where and as the sidecar looks for them', () => {
+  const dashboardsIn = (map: Readonly<Record<string, unknown>>): readonly (readonly [string, string])[] => {
+    const data = at(map, 'data');
+    if (!isMapping(data)) throw new Error('the ConfigMap has no data');
+    return Object.entries(data).map(([name, text]) => [name, String(text)]);
+  };
+  const uidsIn = (texts: readonly (readonly [string, string])[]): readonly string[] =>
+    texts.map(([, text]) => (JSON.parse(text) as { readonly uid: string }).uid);
+
+  it('gives each dashboard a uid of its release, with which the links of the tables lead to the scaler', () => {
+    const values = { grafana: { dashboards: { enabled: true } } };
+    const texts = dashboardsIn(pick(render(helm, values), 'ConfigMap', '-dashboards'));
+    const other = dashboardsIn(
+      pick(render(helm, { ...values, fullnameOverride: 'other' }), 'ConfigMap', '-dashboards'),
+    );
+
+    const uids = uidsIn(texts);
+    expect(uids).toEqual([
+      expect.stringMatching(/^promscaler-fleet-[\da-f]{12}$/),
+      expect.stringMatching(/^promscaler-scaler-[\da-f]{12}$/),
+    ]);
+    expect(new Set([...uids, ...uidsIn(other)]).size).toBe(4);
+    const links = texts.flatMap(([, text]) => [...text.matchAll(LINK)].map(([, uid]) => uid));
+    expect(links).toEqual([uids[1], uids[1], uids[1]]);
+  });
+
+  it('holds them otherwise unchanged, where and as the sidecar looks for them', () => {
     const dashboards = {
       enabled: true,
       namespace: 'monitoring',
@@ -108,12 +142,10 @@ describe('the ConfigMap of the dashboards', () => {
       labels: { grafana_dashboard: '1', extra: 'x', 'app.kubernetes.io/instance': 'rel' },
       annotations: { grafana_folder: 'Autoscaling' },
     });
-    const data = at(map, 'data');
-    if (!isMapping(data)) throw new Error('the ConfigMap has no data');
     expect(
-      Object.entries(data).map(([name, text]) => ({
+      dashboardsIn(map).map(([name, text]) => ({
         file: name.replace('ops-rel-promscaler-', ''),
-        ...(JSON.parse(String(text)) as object),
+        ...(JSON.parse(text.replaceAll(/(promscaler-(fleet|scaler))-[\da-f]{12}/g, '$1')) as object),
       })),
     ).toEqual(DASHBOARDS);
   });

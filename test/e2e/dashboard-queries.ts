@@ -30,7 +30,8 @@ export async function emptyQueries(of: {
 }
 
 function allQueries(): readonly { readonly file: string; readonly title: string; readonly expr: string }[] {
-  return readDashboards().flatMap(({ file, panels, templating }) => [
+  return readDashboards().flatMap(({ file, panels, annotations, templating }) => [
+    ...annotations.list.map(({ name, expr }) => ({ file, title: `annotation ${name}`, expr })),
     ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ file, title, expr }))),
     ...templating.list.flatMap(({ name, definition }) => {
       const selector = /^label_values\((.*), \w+\)$/.exec(definition ?? '')?.[1];

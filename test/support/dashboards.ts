@@ -21,6 +21,13 @@ export interface Panel {
   readonly targets?: readonly Target[];
 }
 
+/** Marks times in every panel. */
+export interface Annotation {
+  readonly name: string;
+  readonly datasource: unknown;
+  readonly expr: string;
+}
+
 export interface Variable {
   readonly name: string;
   readonly type: string;
@@ -30,8 +37,10 @@ export interface Variable {
 
 export interface Dashboard {
   readonly file: string;
+  readonly uid: string;
   readonly title: string;
   readonly schemaVersion: number;
+  readonly annotations: { readonly list: readonly Annotation[] };
   readonly panels: readonly Panel[];
   readonly templating: { readonly list: readonly Variable[] };
 }
