@@ -10,7 +10,7 @@ export interface Difference {
 
 /** Strings for people. They may change between versions. Source: contract.md section 8. */
 const WORDING =
-  /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
+  /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|forecast\.why|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 
 /** Compares two decisions as JSON. Returns the differences, with those of wording in a list of their own. */
 export function compareDecisions(

@@ -204,6 +204,7 @@ function isDegraded({ type, status, reason }: TimedCondition): boolean {
     case 'Held':
       return status === 'True';
     case 'ScalingLimited':
+    case 'ForecastUseful':
       return false;
     case 'TargetReached':
       return status === 'False' && reason !== 'Starting';

@@ -108,6 +108,26 @@ export const SCALER_METRICS = {
     'promscaler_dry_run',
     'Whether the scaler is in dry run: decisions are reported, but nothing is patched.',
   ),
+  forecastReplicas: gauge(
+    'promscaler_forecast_replicas',
+    'Replicas that the load to come needs; without a series, the forecast is silent.',
+  ),
+  reactiveReplicas: gauge(
+    'promscaler_reactive_replicas',
+    'Replicas that the target would have without its forecast.',
+  ),
+  forecastSpent: gauge(
+    'promscaler_forecast_spent_percent',
+    'Replicas that the forecast has added in the last 3 days, or with mode Observe would have added, in percent of those without it.',
+  ),
+  forecastShort: gauge(
+    'promscaler_forecast_short_pod_seconds',
+    'Pods that were missing in the last 3 days for the load without the forecast, times the seconds.',
+  ),
+  forecastPrevented: gauge(
+    'promscaler_forecast_prevented_pod_seconds',
+    'The part of promscaler_forecast_short_pod_seconds that the forecast has prevented, or with mode Observe would have.',
+  ),
   shadowDifference: gauge(
     'promscaler_shadow_difference_replicas',
     'Desired replicas of promscaler minus those of the HPA, for scalers in dry run next to an HPA.',

@@ -1,3 +1,4 @@
+import { sumOfParts } from '../decision/forecast/worth.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
@@ -53,6 +54,11 @@ export const SCALER_SERIES: Readonly<
     if (record.conflictingWriter !== undefined) write('', 1);
   },
   dryRun: ({ record }, write) => write('', Number(record.dryRun)),
+  forecastReplicas: ({ record }, write) => writeKnown(record.decision?.forecast?.replicas, write),
+  reactiveReplicas: ({ record }, write) => writeKnown(record.decision?.forecast?.reactive, write),
+  forecastSpent: ({ record }, write) => writeKnown(record.decision?.forecast?.spentPercent, write),
+  forecastShort: (status, write) => writePodSeconds(status, write, 'short'),
+  forecastPrevented: (status, write) => writePodSeconds(status, write, 'prevented'),
   shadowDifference: ({ record }, write) => writeKnown(record.shadow?.difference, write),
 };
 
@@ -61,6 +67,15 @@ const DOWN = ',direction="down"';
 
 function writeKnown(value: number | null | undefined, write: WriteSeries): void {
   if (value !== null && value !== undefined) write('', value);
+}
+
+function writePodSeconds(
+  { record: { decision } }: ScalerStatus,
+  write: WriteSeries,
+  part: 'short' | 'prevented',
+): void {
+  const state = decision?.forecast === undefined ? undefined : decision.state.forecast;
+  if (state !== undefined) write('', Math.round(sumOfParts(state.spent)[part]));
 }
 
 /** A fixed count prevents scaling in both directions. */

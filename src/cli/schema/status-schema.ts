@@ -53,7 +53,7 @@ const CONDITION = object(
   'One aspect of the current state.',
   {
     type: text(
-      'Type of the condition: Accepted (the document is valid and in effect), Ready (its target can be scaled), or a condition of the last decision: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique.',
+      'Type of the condition: Accepted (the document is valid and in effect), Ready (its target can be scaled), or a condition of the last decision: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique, ForecastUseful.',
     ),
     status: {
       ...text('Status of the condition: True, False or Unknown.'),

@@ -1,5 +1,6 @@
 import { metricFailed } from '../../decision/conditions.js';
-import { buildCondition, type Condition } from '../../decision/result/condition.js';
+import { worthRaising } from '../../decision/forecast/worth.js';
+import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -23,7 +24,12 @@ export function buildRecord(
   const { observed, decision, hold, result } = settled;
   const { snapshot, memory, otherScaler, pause, isDryRun } = observed;
   const capacity = capacityAfter(settled, now);
-  const added = [heldCondition(settled), capacity, ...uniqueConditions(answers.duplicates?.(scaler) ?? null)];
+  const added = [
+    heldCondition(settled),
+    capacity,
+    ...uniqueConditions(answers.duplicates?.(scaler) ?? null),
+    ...forecastConditions(settled, before.conditions),
+  ];
   return {
     scaler,
     at: now,
@@ -233,6 +239,20 @@ export function uniqueConditions(duplicates: readonly string[] | null): readonly
   if (duplicates === null) return NO_CONDITIONS;
   if (duplicates.length === 0) return ALL_UNIQUE;
   return [buildCondition('MetricsUnique', 'DuplicateSeries', duplicates.join('; '))];
+}
+
+/** Keeps the object of the last record, as long as it says the same. */
+function forecastConditions(
+  { observed: { snapshot }, decision }: Settled,
+  before: readonly Condition[] | undefined,
+): readonly Condition[] {
+  const { forecast } = snapshot.scaler.spec;
+  const { forecast: state } = decision.state;
+  if (forecast === null || state === undefined) return NO_CONDITIONS;
+  const condition = worthRaising(forecast, state);
+  if (condition === null) return NO_CONDITIONS;
+  const known = conditionOf(before ?? NO_CONDITIONS, condition.type);
+  return [known?.message === condition.message ? known : condition];
 }
 
 const NO_CONDITIONS: readonly Condition[] = [];

@@ -70,6 +70,7 @@ export const EVENTS = {
   Unschedulable: 'Warning',
   RolloutStuck: 'Warning',
   CapacityChanged: 'Warning',
+  WorthRaising: 'Normal',
 } as const satisfies Readonly<Record<string, TargetEvent['type']>>;
 
 type EventReason = keyof typeof EVENTS;

@@ -6,6 +6,7 @@ export const CONDITION_TYPES = [
   'Held',
   'TargetReached',
   'MetricsUnique',
+  'ForecastUseful',
 ] as const;
 
 export type ConditionType = (typeof CONDITION_TYPES)[number];
@@ -66,6 +67,9 @@ export const CONDITION_REASONS = {
   MetricsUnique: {
     DuplicateSeries: 'False',
     NoDuplicates: 'True',
+  },
+  ForecastUseful: {
+    WorthRaising: 'True',
   },
 } as const satisfies Readonly<Record<ConditionType, Readonly<Record<string, Status>>>>;
 

@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { snapshotToJson } from '../../../src/decision/result/write-json.js';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
 import type { HistoryOrder } from '../../../src/prometheus/queries/round.js';
-import { addSeconds } from '../../../src/units/time.js';
+import { formatRecordLine, parseRecordLine } from '../../../src/recording/record-line.js';
+import { replayLine } from '../../../src/recording/replay-line.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
+import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';
+import { addSeconds, instantFromMs } from '../../../src/units/time.js';
+import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
@@ -211,5 +216,75 @@ describe('the stored state of a forecast', () => {
 
     expect(maps.entries['shop.web'] ?? '').not.toContain('forecast');
     expect(maps.count('PATCH')).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the record of a forecast', () => {
+  it('is replayed without a difference, and with the same numbers from its JSON', async () => {
+    const world = new ForecastWorld(RAISE);
+    const kinds = new Set<string>();
+    for (let cycle = 0; cycle < 40; cycle += 1) {
+      const { record } = await world.next();
+      const line = parseRecordLine(formatRecordLine(record, '1.2.3'));
+      kinds.add('error' in line ? line.error : JSON.stringify(replayLine(line, '1.2.3')));
+    }
+
+    expect([...kinds]).toEqual(['{"kind":"same","wording":[]}']);
+  });
+
+  it('has the series of the forecast; without one, there are none', async () => {
+    const seriesOf = async (world: ForecastWorld): Promise<Readonly<Record<string, readonly number[]>>> => {
+      const { after } = createLedger().add((await world.minutes(8)).record);
+      const keys = [
+        'forecastReplicas',
+        'reactiveReplicas',
+        'forecastSpent',
+        'forecastShort',
+        'forecastPrevented',
+      ] as const;
+      return Object.fromEntries(
+        keys.map((key) => {
+          const values: number[] = [];
+          SCALER_SERIES[key](after, (_, value) => values.push(value));
+          return [key, values];
+        }),
+      );
+    };
+
+    expect(await seriesOf(new ForecastWorld(RAISE))).toMatchObject({
+      forecastReplicas: [9],
+      reactiveReplicas: [5],
+      forecastSpent: [expect.any(Number)],
+      forecastShort: [expect.any(Number)],
+      forecastPrevented: [expect.any(Number)],
+    });
+    const without = await seriesOf(new ForecastWorld());
+    expect(Object.values(without).flat()).toEqual([]);
+  });
+
+  it('says once, as an Event, that a forecast that only observes is worth its cost', async () => {
+    const world = new ForecastWorld({ forecast: { lead: '120s' } });
+    await world.minutes(1);
+    const part = (index: number) => ({
+      from: addSeconds(instantFromMs(0), Math.floor(world.clock.now() / 21_600_000 - index) * 21_600),
+      reactive: 1e6,
+      added: 1e4,
+      short: 900,
+      prevented: 600,
+    });
+    const { forecast } = world.memory.state;
+    if (forecast === undefined) throw new Error('the state has a forecast');
+    const before = await world.next();
+    const spent = Array.from({ length: 12 }, (_, index) => part(11 - index));
+    world.memory = { ...world.memory, state: { ...world.memory.state, forecast: { ...forecast, spent } } };
+    const records = [(await world.next()).record, (await world.next()).record];
+    const events = [before.record, ...records].map((record, index, all) =>
+      kubernetesEvents(all[index - 1] ?? null, record).map(({ reason }) => reason),
+    );
+
+    expect(events).toEqual([[], ['WorthRaising'], []]);
+    expect(records[1]?.conditions).toEqual(records[0]?.conditions);
+    expect(records[0]?.conditions.at(-1)).toMatchObject({ type: 'ForecastUseful', status: 'True' });
+    expect(records[0]?.conditions.at(-1)).toBe(records[1]?.conditions.at(-1));
   });
 });

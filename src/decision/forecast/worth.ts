@@ -1,0 +1,43 @@
+import type { Forecast } from '../../scaler/spec.js';
+import { buildCondition, type Condition } from '../result/condition.js';
+import type { ForecastState, SpentPart } from '../snapshot/snapshot.js';
+
+/** Of the three days, without the part that is still open. */
+const FEWEST_PARTS = 11;
+
+/** Ten minutes of one missing pod in three days are not worth a change. */
+const LEAST_SHORT_POD_SECONDS = 600;
+
+/** Sums of the last three days, in pod-seconds. */
+export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'> {
+  const sum = { reactive: 0, added: 0, short: 0, prevented: 0 };
+  for (const { reactive, added, short, prevented } of parts) {
+    sum.reactive += reactive;
+    sum.added += added;
+    sum.short += short;
+    sum.prevented += prevented;
+  }
+  return sum;
+}
+
+/**
+ * Returns the condition of a forecast that only observes, and would have prevented at least half of the missing pod-time
+ * of three days within its budget. Null: it would not have, or it is not known yet. The result changes every 6 hours.
+ */
+export function worthRaising(
+  { mode, budgetPercent }: Forecast,
+  { spent }: Pick<ForecastState, 'spent'>,
+): Condition | null {
+  const closed = spent.slice(0, -1);
+  if (mode !== 'Observe' || closed.length < FEWEST_PARTS) return null;
+  const { reactive, added, short, prevented } = sumOfParts(closed);
+  const percent = reactive > 0 ? (100 * added) / reactive : Infinity;
+  if (short < LEAST_SHORT_POD_SECONDS || prevented < short / 2 || percent > budgetPercent) return null;
+  const share = Math.round((100 * prevented) / short);
+  const cost = Math.round(10 * percent) / 10;
+  return buildCondition(
+    'ForecastUseful',
+    'WorthRaising',
+    `in the last 3 days, spec.forecast.mode: Raise would have prevented ${share} % of the missing pods for ${cost} % more replicas (budgetPercent is ${budgetPercent})`,
+  );
+}
