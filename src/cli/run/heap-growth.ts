@@ -2,8 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Lets the heap grow further before V8 collects garbage in all of it. For a mostly idle process, V8 allows about 10 %
- * more than the size after the last collection. With 10,000 scalers, a round allocates more than that, and these
- * collections took half of its CPU time. `--max-old-space-size` still limits the heap.
+ * more than the size after the last collection. With 10,000 scalers, a round allocates more than that.
+ * `--max-old-space-size` still limits the heap.
+ *
+ * Measured with and without all functions of this file (Node.js 24.21, 10 pods per scaler, a loaded machine): a round of
+ * 10,000 scalers takes 1.39 s instead of 1.59 s of CPU, of which 0.2 s are pauses for garbage collection, and the RSS
+ * is 742 MB instead of 568 MB; with 1,000 scalers the RSS is 194 MB instead of 219 MB.
  */
 export function allowHeapGrowth(scalers: number): void {
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent(scalers)}`);
