@@ -3,8 +3,9 @@ import { formatNumber } from '../units/format-amount.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { MetricSpec } from '../scaler/spec.js';
+import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
-import { failingKey } from './proposals/fallback.js';
+import { failingKey, fallbackStart } from './proposals/fallback.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { CapacityDrift, ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
 
@@ -21,12 +22,16 @@ export function explainMetric(metric: JudgedMetric, snapshot: Snapshot): MetricE
 }
 
 function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Snapshot): string {
-  if (sample.form === 'error') return `${sample.kind}: ${sample.error}${sinceText(spec, snapshot)}`;
+  const fallback = fallbackText(spec, result, snapshot);
+  if (sample.form === 'error')
+    return `${sample.kind}: ${sample.error}${sinceText(spec, snapshot)}${fallback}`;
   if (sample !== answer)
     return `${answer.form === 'error' ? answer.error : 'no usable series'}: read as 0, as the document specifies`;
   const kind = sample.partial === null ? 'value' : `partial (${sample.partial}: can scale up but not down)`;
   const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample), ...measuredText(spec, sample)];
-  return result.error === null ? facts.join(', ') : `${facts.join(', ')}; not usable: ${result.error}`;
+  return result.error === null
+    ? facts.join(', ')
+    : `${facts.join(', ')}; not usable: ${result.error}${fallback}`;
 }
 
 /** Returns the capacity of a pod that `capacity.auto` has measured; empty: the metric has none. */
@@ -69,6 +74,14 @@ function windowOrigin(sample: ContainersSample | PodsSample): string {
   return interval === null
     ? ' (the scrape interval is not known yet)'
     : ` (4 scrapes, at most ${interval} s apart)`;
+}
+
+/** Says when the fallback begins, if it is still to come. */
+function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): string {
+  const { fallback } = snapshot.scaler.spec;
+  const start = fallbackStart(spec, result, snapshot);
+  if (fallback === null || start === null) return '';
+  return `; from ${formatInstant(start)} on, fallback ${fallback.mode} uses ${countOf(fallback.replicas, 'replica')}`;
 }
 
 function sinceText(spec: MetricSpec, { state }: Snapshot): string {

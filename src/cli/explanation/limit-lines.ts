@@ -2,6 +2,7 @@ import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../.
 import type { JudgedMetric } from '../../decision/proposals/propose.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
+import { fallbackStart } from '../../decision/proposals/fallback.js';
 import { pickProposal } from '../../decision/proposals/pick.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
@@ -89,13 +90,20 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
   return `spec.paused is ${String(paused)}: nothing is ${paused === true ? 'patched' : held[paused]}`;
 }
 
-function limitEnds({ decision, now }: Explanation): readonly Restriction[] {
+function limitEnds({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   const ends = decision.limits.map(({ limit, until }): Restriction => [
     limit,
     until === null ? LIMIT_ENDS[limit] : untilText(until, now),
   ]);
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;
-  return isWithoutProposal ? [...ends, ['no value', 'until a metric has a value']] : ends;
+  if (!isWithoutProposal) return ends;
+  const starts = decision.metrics.flatMap((result, index) => {
+    const spec = snapshot.scaler.spec.metrics[index];
+    return spec === undefined ? [] : (fallbackStart(spec, result, snapshot) ?? []);
+  });
+  const [first] = starts.sort((one, other) => one - other);
+  const fallback = first === undefined ? '' : `, or ${untilText(first, now)}: the fallback`;
+  return [...ends, ['no value', `until a metric has a value${fallback}`]];
 }
 
 /** Also listed if this decision is not a scale-down, because the next one may be. */

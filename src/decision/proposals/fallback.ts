@@ -1,5 +1,5 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import { formatInstant, secondsBetween } from '../../units/time.js';
+import { addSeconds, formatInstant, secondsBetween } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../result/decision.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
@@ -24,6 +24,14 @@ export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: S
     mode === 'currentReplicasIfHigher' ? Math.max(replicas, snapshot.target.specReplicas) : replicas;
   const use: FallbackUse = { mode, replicas, since, error: result.error };
   return { ...result, proposal, error: null, ratio: null, fallback: use };
+}
+
+/** Returns when the fallback replaces a metric that has no proposal now; null: it does not, or does already. */
+export function fallbackStart(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): Instant | null {
+  const { fallback } = snapshot.scaler.spec;
+  if (fallback === null || result.proposal !== null || result.error === null) return null;
+  if (snapshot.target.specReplicas === 0) return null;
+  return addSeconds(failingSince(spec, snapshot), fallback.afterSeconds);
 }
 
 function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Instant {

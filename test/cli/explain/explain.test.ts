@@ -93,6 +93,24 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('no value  until a metric has a value\n');
   });
 
+  it('prints that the fallback of a metric without a value comes, and when', async () => {
+    const metrics = [{ resource: { name: 'cpu', target: { averageUtilization: 60 } } }];
+    const text = await explain(
+      cpuSnapshot(0, {
+        scaler: scalerDocument({ metrics, fallback: { afterSeconds: 180, replicas: 9 } }),
+        samples: [{ error: 'no series', kind: 'missing' }],
+        state: { failingSince: { 'Resource/cpu': '2025-12-31T23:59:00Z' } },
+      }),
+    );
+
+    expect(text).toContain(
+      'answer  missing: no series (since 2025-12-31T23:59:00Z); from 2026-01-01T00:02:00Z on, fallback atLeast uses 9 replicas\n',
+    );
+    expect(text).toContain(
+      'no value  until a metric has a value, or until 2026-01-01T00:02:00Z, in 2m: the fallback\n',
+    );
+  });
+
   it('prints the query, the selector and a partial answer that cannot cause a scale-down', async () => {
     const external = {
       metric: { name: 'queue', selector: { matchLabels: { queue: 'checkout' } } },

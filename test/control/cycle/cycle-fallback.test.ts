@@ -6,7 +6,7 @@ import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../../src/kubernetes/state/state-store.js';
 import { FakeStateMaps } from '../fake-state-maps.js';
-import { answersFrom, at, World } from '../world.js';
+import { answersFrom, at, buildScaler, World } from '../world.js';
 
 const FALLBACK = { fallback: { afterSeconds: 180, replicas: 8 } };
 const NO_SERIES = answersFrom([{ class: 'missing', message: 'no series' }]);
@@ -53,6 +53,24 @@ describe('a fallback of 180 s across a restart', () => {
     const { record } = await world.cycle();
 
     expect(record.decision?.desiredReplicas).toBe(replicas);
+  });
+
+  it('goes on after an edit of the query, and starts again for a renamed metric', async () => {
+    const metric = (name: string, query: string) => ({
+      ...FALLBACK,
+      metrics: [{ external: { metric: { name }, query, target: { averageValue: 10 } } }],
+    });
+    const world = new World(FALLBACK);
+    world.answers = NO_SERIES;
+    await world.cycle();
+    world.clock.advance(165_000);
+    world.scaler = buildScaler(metric('load', 'sum(other)'));
+    const edited = await world.nextCycle();
+    world.scaler = buildScaler(metric('renamed', 'sum(other)'));
+    const renamed = await world.nextCycle();
+
+    expect(edited.record.decision?.metrics[0]?.fallback?.replicas).toBe(8);
+    expect(renamed.record.decision?.metrics[0]?.error).toBe('no series');
   });
 
   it('restarts if the metric had a value in between, 5 s or more before the restart', async () => {
