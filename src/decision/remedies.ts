@@ -41,7 +41,9 @@ export interface TroubledScaler {
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
-  return find === undefined ? [] : find(scaler);
+  const remedies = find === undefined ? [] : find(scaler);
+  const isHidden = scaler.rejections.length > 0 && find !== fixDocument;
+  return isHidden ? [...fixDocument(scaler), ...remedies] : remedies;
 }
 
 type Find = (scaler: TroubledScaler) => readonly Remedy[];

@@ -83,12 +83,17 @@ export function stateOf(facts: StateFacts | null, rejection: string | null): Sca
   }
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
-    if (reason !== null) return found(state, reason);
+    if (reason === null) continue;
+    // A state that precedes the rejection must not hide it.
+    const isHidden = rejection !== null && state !== 'Rejected';
+    return found(state, isHidden ? { ...reason, cause: `${reason.cause}; ${REJECTED}` } : reason);
   }
   const { kind, from, to } = facts.outcome;
   const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
   return isChanged ? found('OK', { cause: `scaled from ${from} to ${to}` }) : OK;
 }
+
+const REJECTED = 'the newest version of the document is rejected';
 
 interface Reason {
   readonly cause: string;

@@ -9,6 +9,7 @@ import { SCALER_GROUP, type ScalerObject } from '../kubernetes/scaler-objects/sc
 import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import { createScalerWatch } from '../kubernetes/scaler-objects/watch-scalers.js';
 import type { ScalerStatus } from '../telemetry/ledger.js';
+import type { Instant } from '../units/time.js';
 import { countErrors } from '../scaler/problems/problem.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Generations } from '../server/pages/scaler-pages.js';
@@ -36,6 +37,7 @@ interface CustomResourcesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly lastOf: (key: string) => ScalerStatus | null;
+  readonly rejectedSince: (key: string) => Instant | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   /** Whether this process writes the status of an object. Default: always true. */
   readonly isOwn?: (key: string) => boolean;

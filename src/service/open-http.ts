@@ -43,6 +43,7 @@ export interface HttpParts {
   readonly shards: Shards;
   readonly waitingFor: () => readonly string[];
   readonly problems: () => readonly Problem[];
+  readonly rejectedSince: ScalerPageParts['rejectedSince'];
   readonly scalers: () => readonly Scaler[];
   readonly generationsOf: ScalerPageParts['generationsOf'];
   readonly transport: Transport;
@@ -98,6 +99,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       version: options.version,
       isLeading: shards.isLeading,
       problems: parts.problems,
+      rejectedSince: parts.rejectedSince,
       generationsOf: parts.generationsOf,
     },
     longHistory: openLongHistory({

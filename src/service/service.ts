@@ -14,6 +14,8 @@ import type { RequestReport, Transport } from '../kubernetes/requests/transport.
 import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
+import { rejectedSince } from '../telemetry/timed-state.js';
+import type { Instant } from '../units/time.js';
 import { type Problem, countErrors } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';
@@ -142,6 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;
+  let rejectedAt: ReadonlyMap<string, Instant> = new Map();
   const decideOwn = (): void => {
     const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
     source.setScalers(own);
@@ -162,6 +165,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     log,
     lastOf: ledger.get,
+    rejectedSince: (key) => rejectedAt.get(key) ?? null,
     leadership: shards,
     isOwn: (key) => shards.serves(bucketOfKey(key)),
     dryRun,
@@ -237,6 +241,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           ...resources.waitingFor(),
         ],
         problems: () => documentProblems,
+        rejectedSince: () => rejectedAt,
         generationsOf: resources.generationsOf,
         scalers: () => scalers,
         apiServerNames: () => apiServerNames,
@@ -262,6 +267,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     setScalers: (next, problems, verdicts) => {
       scalers = next;
       documentProblems = problems;
+      rejectedAt = rejectedSince(rejectedAt, problems, clock.now());
       const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);

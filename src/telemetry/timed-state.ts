@@ -8,11 +8,29 @@ export interface TimedState extends ScalerState {
   readonly since: Instant | null;
 }
 
-/** Returns the state of a scaler. `rejection`: that of `rejectionOf` for its newest version. */
-export function timedState(status: ScalerStatus, rejection: string | null): TimedState {
+/** The newest version of a document is rejected. */
+export interface Rejection {
+  /** In one line. */
+  readonly cause: string;
+  /** When this process first rejected a version after one without an error; null: unknown. */
+  readonly since: Instant | null;
+}
+
+/** Returns the state of a scaler. `rejection`: that of its newest version. */
+export function timedState(status: ScalerStatus, rejection: Rejection | null): TimedState {
   const { record, conditions, state, stateSince } = status;
-  const now = rejection === null ? state : stateOf({ ...record, conditions }, rejection);
-  return { ...now, since: now.name === state.name ? stateSince : null };
+  if (rejection === null) return { ...state, since: stateSince };
+  const now = stateOf({ ...record, conditions }, rejection.cause);
+  return { ...now, since: now.name === state.name ? stateSince : rejection.since };
+}
+
+/** Returns since when each scaler has had an error in its newest version, from that before the last reload. */
+export function rejectedSince(
+  before: ReadonlyMap<string, Instant>,
+  problems: readonly Problem[],
+  now: Instant,
+): ReadonlyMap<string, Instant> {
+  return new Map([...rejectionsOf(problems, before).keys()].map((key) => [key, before.get(key) ?? now]));
 }
 
 /** Returns why a version of a document is rejected, in one line; null: it has no error. */
@@ -23,12 +41,18 @@ export function rejectionOf(problems: readonly Problem[]): string | null {
   return `${problemLine(first)}${errors.length === 1 ? '' : `, and ${errors.length - 1} more`}`;
 }
 
-/** `NAMESPACE/NAME` -> `rejectionOf` its newest version. */
-export function rejectionsOf(problems: readonly Problem[]): ReadonlyMap<string, string> {
+/** Returns the rejections by `NAMESPACE/NAME`. `since`: that of `rejectedSince`. */
+export function rejectionsOf(
+  problems: readonly Problem[],
+  since: ReadonlyMap<string, Instant>,
+): ReadonlyMap<string, Rejection> {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const keys = new Set(errors.flatMap(({ scaler }) => scaler ?? []));
   return new Map(
-    [...keys].map((key) => [key, rejectionOf(errors.filter(({ scaler }) => scaler === key)) ?? '']),
+    [...keys].map((key) => {
+      const cause = rejectionOf(errors.filter(({ scaler }) => scaler === key)) ?? '';
+      return [key, { cause, since: since.get(key) ?? null }];
+    }),
   );
 }
 

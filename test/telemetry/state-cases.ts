@@ -295,7 +295,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a rejected version, without data',
     'NoData',
-    'no series for cpu',
+    'no series for cpu; the newest version of the document is rejected',
     decided({ snapshot: NO_SERIES }),
     { rejection: 'unknown field' },
   ],

@@ -10,6 +10,7 @@ import { viewScaler } from '../../src/server/pages/views.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { ScalerStatus } from '../../src/telemetry/ledger.js';
 import { createRecords } from '../../src/telemetry/records.js';
+import { rejectedSince, rejectionsOf } from '../../src/telemetry/timed-state.js';
 import { formatInstant } from '../../src/units/time.js';
 import { runCli } from '../cli/fake-io.js';
 import { appOf, listen } from '../cli/live-service.js';
@@ -129,12 +130,28 @@ describe('a state that nothing else of the scaler suggests', () => {
 });
 
 describe('since', () => {
-  it('is the first cycle with the state, and unknown for a rejection', () => {
+  it('is the first cycle with the state, and for a rejection the reload that found it', () => {
     const ledger = createLedger();
     ledger.add(record({ at: at(0) }));
     const { after } = ledger.add(record({ at: at(15) }));
 
     expect(viewScaler(after, null).state).toMatchObject({ name: 'Pending', since: formatInstant(at(0)) });
-    expect(viewScaler(after, 'unknown field').state).toMatchObject({ name: 'Rejected', since: null });
+    const problems = [problem({ scaler: 'shop/web', message: 'unknown field', path: '' })];
+    const first = rejectedSince(new Map(), problems, at(7));
+    const later = rejectedSince(first, problems, at(30));
+    const rejection = rejectionsOf(problems, later).get('shop/web') ?? null;
+    expect(viewScaler(after, rejection).state).toMatchObject({
+      name: 'Rejected',
+      since: formatInstant(at(7)),
+    });
+    const written = statusOf({
+      object: object(),
+      verdict: verdict({ problems }),
+      last: after,
+      rejectedSince: later.get('shop/web') ?? null,
+      now: at(60),
+    });
+    expect(written).toMatchObject({ state: 'Rejected', stateSince: '2026-01-01T00:00:07Z' });
+    expect(rejectedSince(later, [], at(45)).size).toBe(0);
   });
 });

@@ -5,6 +5,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
 import { isTrouble, statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
 import { statusOf } from './status-of.js';
@@ -35,6 +36,7 @@ interface DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;
+  readonly rejectedSince: (key: string) => Instant | null;
   readonly clock: Clock;
 }
 
@@ -58,7 +60,7 @@ interface CheckedStatus extends DueStatus {
 
 /** Checks all objects on each call, but computes the status only for objects with changes. */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
-  const { store, verdictOf, lastOf, clock } = ports;
+  const { store, verdictOf, lastOf, rejectedSince, clock } = ports;
   const checked = new Map<string, CheckedStatus>();
   const delayedNamespaces = new Map<string, number>();
 
@@ -75,7 +77,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
       if (!isForced && checkedMs - before.checkedMs < MINOR_INTERVAL_MS && isMinorChange(before.last, last))
         return before;
     }
-    const wanted = statusOf({ object, verdict, last, now: clock.now() });
+    const wanted = statusOf({ object, verdict, last, rejectedSince: rejectedSince(key), now: clock.now() });
     const isSame = before?.object.uid === object.uid;
     const next: CheckedStatus = {
       key,

@@ -29,6 +29,8 @@ export interface StatusInput {
   readonly verdict: ObjectVerdict;
   /** The result of the last cycle of this process; null before the first one. */
   readonly last: ScalerStatus | null;
+  /** Since when the newest version has been rejected; null, the default: unknown. */
+  readonly rejectedSince?: Instant | null;
   readonly now: Instant;
 }
 
@@ -41,7 +43,7 @@ const CYCLE_CONDITIONS: ReadonlySet<string> = new Set(CONDITION_TYPES);
  * status changes, so a restart does not reset it. Before the first cycle of this process, the stored results of an
  * earlier process stay. If no version of the document is in effect, they are removed.
  */
-export function statusOf({ object, verdict, last, now }: StatusInput): ObjectStatus {
+export function statusOf({ object, verdict, last, rejectedSince = null, now }: StatusInput): ObjectStatus {
   const { generation: observedGeneration, status: stored } = object;
   const acceptance = { ...accepted(verdict), observedGeneration };
   const { conditions: decided, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
@@ -65,7 +67,7 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
   );
   return {
     observedGeneration,
-    ...stateIn({ object, verdict, last, now }),
+    ...stateIn({ object, verdict, last, rejectedSince, now }),
     ...numbers,
     conditions: [
       ...own.map((condition) => timed(truncate(condition), before, sinceOf(condition, last) ?? now)),
@@ -75,13 +77,16 @@ export function statusOf({ object, verdict, last, now }: StatusInput): ObjectSta
 }
 
 /** Before the first cycle of this process, the state of an earlier process stays, except that of a rejection. */
-function stateIn({ object: { status }, verdict, last, now }: StatusInput): StatusState {
+function stateIn({ object: { status }, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
   const stored = storedState(status);
   const rejection = rejectionOf(verdict.problems);
   if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
     return stored;
   const isInEffect = verdict.scaler !== null && last !== null;
-  const state = isInEffect ? timedState(last, rejection) : { ...stateOf(null, rejection), since: null };
+  const rejected = rejection === null ? null : { cause: rejection, since: rejectedSince };
+  const state = isInEffect
+    ? timedState(last, rejected)
+    : { ...stateOf(null, rejection), since: rejectedSince };
   const { name, cause, since } = state;
   const storedSince = stored.state === name ? stored.stateSince : undefined;
   return {

@@ -15,6 +15,7 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
+import type { Instant } from '../../units/time.js';
 import type { Leadership } from '../election/leadership.js';
 import { createDueStatuses } from './due-statuses.js';
 import type { DueStatus } from './due-statuses.js';
@@ -24,6 +25,8 @@ interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => ScalerStatus | null;
+  /** Since when the newest version has been rejected; null: unknown. */
+  readonly rejectedSince: (key: string) => Instant | null;
   /** Sends one PATCH and returns the object in the response; throws `KubernetesError`. */
   readonly patch: (
     change: { readonly object: ScalerObject; readonly status: JsonObject },

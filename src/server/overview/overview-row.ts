@@ -4,7 +4,7 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { timedState } from '../../telemetry/timed-state.js';
+import { type Rejection, timedState } from '../../telemetry/timed-state.js';
 import { metricUnit, viewState } from '../pages/views.js';
 import type { OverviewRow } from '../../api/answers.js';
 
@@ -24,7 +24,7 @@ export function rowStep(at: Instant): number {
 
 export function viewRow(
   status: ScalerStatus,
-  rejection: string | null,
+  rejection: Rejection | null,
   replicas: readonly (number | null)[],
 ): OverviewRow {
   const { scaler, record, lastRescale } = status;

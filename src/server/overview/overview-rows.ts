@@ -2,7 +2,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { createHash } from 'node:crypto';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import { rejectionsOf } from '../../telemetry/timed-state.js';
+import { type Rejection, rejectionsOf } from '../../telemetry/timed-state.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Viewer } from '../access/viewer.js';
@@ -35,7 +35,7 @@ export interface OverviewRows {
 interface KnownRow {
   readonly namespace: string;
   readonly json: string;
-  readonly rejection: string | null;
+  readonly rejection: Rejection | null;
   readonly replicas: RecentReplicas;
   /** The revision in which the row last changed. */
   readonly changed: number;
@@ -52,8 +52,11 @@ export function createOverviewRows({
   ledger,
   chartPoints,
   problems,
+  rejectedSince,
   clock,
-}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems'> & { readonly clock: Clock }): OverviewRows {
+}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'rejectedSince'> & {
+  readonly clock: Clock;
+}): OverviewRows {
   // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
@@ -69,18 +72,18 @@ export function createOverviewRows({
   const update = async (): Promise<void> => {
     const takeTurn = takeTurns(clock, SLICE_MS);
     const next = revision + 1;
-    const rejections = rejectionsOf(problems());
+    const rejections = rejectionsOf(problems(), rejectedSince());
     for (const status of [...ledger.list()]) {
       const { key } = status;
       const known = rows.get(key) ?? null;
       const rejection = rejections.get(key) ?? null;
-      if (seen.has(status) && known?.rejection === rejection) continue;
+      if (seen.has(status) && isSameRejection(known?.rejection ?? null, rejection)) continue;
       seen.add(status);
       const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
       const json = cleanText(JSON.stringify(viewRow(status, rejection, replicas.counts)));
       const isSame = known?.json === json;
       if (!isSame) revision = next;
-      if (!isSame || known.replicas !== replicas || known.rejection !== rejection)
+      if (!isSame || known.replicas !== replicas || !isSameRejection(known.rejection, rejection))
         rows.set(key, {
           namespace: status.scaler.namespace,
           json,
@@ -131,6 +134,10 @@ export function createOverviewRows({
       return reading;
     },
   };
+}
+
+function isSameRejection(one: Rejection | null, other: Rejection | null): boolean {
+  return one?.cause === other?.cause && one?.since === other?.since;
 }
 
 interface RecentReplicas {

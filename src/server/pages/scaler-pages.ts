@@ -7,7 +7,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
-import { rejectionOf, rejectionsOf } from '../../telemetry/timed-state.js';
+import { rejectionsOf } from '../../telemetry/timed-state.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import { viewerOf } from '../access/viewer.js';
@@ -29,6 +29,8 @@ export interface ScalerPageParts {
   readonly version: string;
   readonly isLeading: () => boolean;
   readonly problems: () => readonly Problem[];
+  /** `NAMESPACE/NAME` -> since when the newest version of its document has been rejected. */
+  readonly rejectedSince: () => ReadonlyMap<string, Instant>;
   readonly generationsOf: (scaler: Scaler) => Generations;
 }
 
@@ -45,7 +47,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
 
 /** A page continues after a key, so it stays correct when scalers are added or removed. */
 export function writeScalerPage(
-  { ledger, version, isLeading, problems }: ScalerPageParts,
+  { ledger, version, isLeading, problems, rejectedSince }: ScalerPageParts,
   request: Request,
 ): string {
   const { query } = request;
@@ -58,7 +60,7 @@ export function writeScalerPage(
     .filter(({ scaler }) => viewer.sees(scaler.namespace))
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const rejections = rejectionsOf(problems());
+  const rejections = rejectionsOf(problems(), rejectedSince());
   const view = (status: ScalerStatus): unknown => viewScaler(status, rejections.get(status.key) ?? null);
   const page = fillPage(found, { limit, view });
   const next = page.moreBehind;
@@ -76,8 +78,9 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
     const rejections = parts
       .problems()
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
+    const rejection = rejectionsOf(rejections, parts.rejectedSince()).get(key) ?? null;
     response.json({
-      ...viewScalerDetail(status, rejectionOf(rejections), writeOrNull(parts, record.decision)),
+      ...viewScalerDetail(status, rejection, writeOrNull(parts, record.decision)),
       ...parts.generationsOf(scaler),
       rejections: viewProblems(rejections),
     });

@@ -9,7 +9,7 @@ import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import { timedState, type TimedState } from '../../telemetry/timed-state.js';
+import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type {
@@ -24,8 +24,8 @@ import type {
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
-/** `rejection`: why the newest version of the document is rejected; null: it is not. */
-export function viewScaler(status: ScalerStatus, rejection: string | null): ScalerView {
+/** `rejection`: that of the newest version of the document; null: it is in effect. */
+export function viewScaler(status: ScalerStatus, rejection: Rejection | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   const { minReplicas, maxReplicas } = boundsOf(record);
@@ -122,7 +122,7 @@ function viewPause(pause: Pause | null): ScalerView['pause'] {
 
 export function viewScalerDetail(
   status: ScalerStatus,
-  rejection: string | null,
+  rejection: Rejection | null,
   decision: unknown,
 ): Omit<ScalerDetail, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
   readonly document: unknown;

@@ -88,6 +88,7 @@ async function measure(
         store,
         verdictOf: (key) => verdicts.get(key) ?? null,
         lastOf: (key) => last.get(key) ?? null,
+        rejectedSince: () => null,
         patch: (change, ended) => patchScalerStatus(transport, change, ended),
         leadership: { mayWrite: () => true },
         clock: SYSTEM_CLOCK,

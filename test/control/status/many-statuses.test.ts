@@ -57,6 +57,7 @@ class BusyServer {
         store: this.store,
         verdictOf: () => one,
         lastOf: () => this.last,
+        rejectedSince: () => null,
         patch: (change, signal) => this.#patch(change, signal),
         leadership: { mayWrite: () => true },
         clock: this.clock,

@@ -45,6 +45,7 @@ class WriterRig {
           return this.verdict;
         },
         lastOf: () => this.last,
+        rejectedSince: () => null,
         patch: (change) => this.#patch(change),
         leadership: { mayWrite: () => this.mayWrite },
         clock: this.clock,
