@@ -1,12 +1,17 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { overviewOf, serviceOf } from './support/answers.js';
+import { CLI } from '../e2e/service-process.js';
+import { cpuMetric, scalerYaml } from '../support/scaler-yaml.js';
+import { overviewOf, rowOf, serviceOf } from './support/answers.js';
 import { type Viewer, launchBrowser, openPage } from './support/browser.js';
 import { type FakeAnswers, startFakeService } from './support/fake-service.js';
-import { SHOWCASE } from './support/showcase.js';
-import { HEALTHY } from './support/scaler-stories.js';
+import { CAPPED } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
+import { TROUBLED_FLEETS } from './support/troubled-fleets.js';
 
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 const MAX_BYTES = 150_000;
@@ -19,21 +24,19 @@ interface Shot extends Viewer {
   readonly until: string;
 }
 
-const FLEET: FakeAnswers = {
-  overview: () => overviewOf(SHOWCASE),
-  service: () => serviceOf(),
-};
+const [TROUBLED = null] = Object.values(TROUBLED_FLEETS);
+const SERVICE: FakeAnswers = { overview: () => overviewOf([rowOf()]), service: () => serviceOf() };
 
 const SHOTS: readonly Shot[] = [
-  { file: 'overview.png', hash: '#/', answers: FLEET, until: 'Live', height: 700 },
+  { file: 'overview.png', hash: '#/', answers: TROUBLED?.answers ?? {}, until: 'Copy', height: 760 },
   {
     file: 'scaler.png',
     hash: '#/scalers/shop/web',
-    answers: { ...FLEET, others: tellStory(HEALTHY) },
+    answers: { ...SERVICE, others: tellStory(CAPPED) },
     until: 'Largest proposal',
     height: 900,
   },
-  { file: 'health-dark.png', hash: '#/health', answers: FLEET, until: 'Live', height: 720, scheme: 'dark' },
+  { file: 'health-dark.png', hash: '#/health', answers: SERVICE, until: 'Live', height: 720, scheme: 'dark' },
 ];
 
 it.each(SHOTS)('writes $file', async ({ file, hash, answers, until, ...viewer }) => {
@@ -51,5 +54,34 @@ it.each(SHOTS)('writes $file', async ({ file, hash, answers, until, ...viewer })
   } finally {
     await service.close();
     await browser.close();
+  }
+});
+
+/** Two days with a peak each, in steps of five minutes. */
+const TRACE = Array.from({ length: 577 }, (_, step) => {
+  const wave = 1 - Math.cos((step / 288) * 2 * Math.PI);
+  return `${step * 300},${Math.round(40 + 130 * wave + 12 * Math.sin(step * 1.7))}`;
+});
+
+it('writes backtest.png', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'promscaler-backtest-'));
+  const browser = await launchBrowser();
+  try {
+    writeFileSync(
+      join(folder, 'web.yaml'),
+      scalerYaml({ minReplicas: 2, maxReplicas: 60, metrics: [cpuMetric(50)] }),
+    );
+    writeFileSync(join(folder, 'days.csv'), ['t_seconds,value', ...TRACE].join('\n'));
+    const page = ['--html', 'report.html', '--sweep', 'averageUtilization=50,65,80'];
+    const input = ['--scaler', 'web.yaml', '--trace', 'days.csv', '--capacity', '10'];
+    execFileSync(process.execPath, [CLI, 'backtest', ...input, ...page], { cwd: folder });
+    const opened = await openPage(browser, pathToFileURL(join(folder, 'report.html')).href, { height: 760 });
+    await opened.page.waitForTimeout(1000);
+    await opened.page.screenshot({ path: join(IMAGES, 'backtest.png') });
+    expect(opened.faults).toEqual([]);
+    expect(statSync(join(IMAGES, 'backtest.png')).size).toBeLessThan(MAX_BYTES);
+  } finally {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 });

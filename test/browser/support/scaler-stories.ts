@@ -32,6 +32,16 @@ export const AT_MAXIMUM: Story = {
   samples: (round) => [podsSample(round, 6), totalSample(round, 90)],
 };
 
+/** The second wave of the load asks for more than the maximum. */
+export const CAPPED: Story = {
+  ...HEALTHY,
+  spec: { ...HEALTHY.spec, maxReplicas: 8 },
+  samples: (round) => [
+    podsSample(round, 1 + 5.5 * wave(round, 1.6) + 0.2 * Math.sin(round.index)),
+    totalSample(round, Math.round(40 + 160 * wave(round, 1.6))),
+  ],
+};
+
 /** Every metric has failed for the last rounds. */
 export const BLIND: Story = {
   ...HEALTHY,
