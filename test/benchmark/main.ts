@@ -5,6 +5,7 @@ import { benchDashboard, DASHBOARD_USAGE } from './dashboard/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
 import { benchSlowStarts } from './slow-starts.js';
+import { benchForecast } from './forecast.js';
 import { benchFlood } from './flood.js';
 import { benchLag, LAG_USAGE } from './lag/main.js';
 import { benchPrometheus, PROMETHEUS_USAGE } from './prometheus/main.js';
@@ -27,6 +28,8 @@ npm run bench -- elasticity [--traces DIRECTORY] [--slow-starts] [--write]
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
   --slow-starts       only slow starts and queues
   --write             replace the sections of docs/benchmarks.md
+
+npm run bench -- forecast [--traces DIRECTORY] [--write]
 
 ${BACKTEST_USAGE}
 
@@ -61,6 +64,9 @@ else if (given[0] === 'elasticity') {
   const folder = valueOf('--traces') ?? process.env['PROMSCALER_TRACES'];
   if (!given.includes('--slow-starts')) await benchElasticity(folder, page);
   await benchSlowStarts(folder, page);
+} else if (given[0] === 'forecast') {
+  const page = given.includes('--write') ? 'docs/benchmarks.md' : undefined;
+  await benchForecast(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], page);
 } else
   await runSection().catch((error: unknown) => {
     // After an interruption, everything that was started has been stopped.

@@ -4,6 +4,7 @@ import type { Figures, Scoring } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
 import { CAREFUL_SLACK } from './judge-settings.js';
 import { probesOf } from './probes.js';
+import { withMode } from './compare-forecast.js';
 import { findSettings } from './search-settings.js';
 import { figuresByWindow, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
@@ -72,6 +73,8 @@ export async function recommend(
     saving: null,
     ...tableOf(results),
   });
+  const raised = await tryRaise(variant, { conditions, confirmation, score, windows: scored ?? [], second });
+  if (raised !== null) return { ...raised, ...tableOf(raised.results) };
   const found = await findSettings(variant.scaler, conditions, probesOf(input, start, middle));
   if (typeof found === 'string') return answer(found, await runAll([variant], second));
   const changed = { name: 'changed', scaler: found.scaler };
@@ -106,6 +109,52 @@ export async function recommend(
     reason: [describeSaving(saving), ...accepted].join('; '),
     saving,
     ...tableOf(results),
+  };
+}
+
+/** Under-provisioning that a forecast leaves, at most, where it is worth its pods. */
+const LEFT_BY_FORECAST = 0.5;
+
+/**
+ * Recommends `mode: Raise` for a document that observes a forecast if it halves theta_U within its budget, in the parts
+ * that confirm and in those that score. Nothing of a forecast is chosen on the load. Null: it does not.
+ */
+async function tryRaise(
+  variant: Variant,
+  {
+    conditions,
+    confirmation,
+    score,
+    windows,
+    second,
+  }: {
+    readonly conditions: readonly Threshold[];
+    readonly confirmation: Scoring;
+    readonly score: Scoring;
+    readonly windows: readonly Scoring[];
+    readonly second: Backtest;
+  },
+): Promise<Pick<Recommendation, 'change' | 'reason' | 'saving' | 'results'> | null> {
+  const { forecast } = variant.scaler.spec;
+  if (forecast?.mode !== 'Observe') return null;
+  const results = await runAll([variant, { ...withMode(variant, 'Raise'), name: 'changed' }], second);
+  const [confirmed, compared] = [confirmation, score].map((part) => compareIn(part, results));
+  const isWorth = (one: Compared | null | undefined): one is Compared =>
+    one !== null &&
+    one !== undefined &&
+    one.current.thetaU > 0 &&
+    one.changed.thetaU <= LEFT_BY_FORECAST * one.current.thetaU &&
+    one.changed.podHours <= (1 + forecast.budgetPercent / 100) * one.current.podHours &&
+    conditions.every(({ isMetBy }) => isMetBy(one.changed, one.current));
+  if (!isWorth(confirmed) || !isWorth(compared)) return null;
+  const { current, changed } = compared;
+  const saving = savingIn(windows, compared, results);
+  const percents = [current, changed].map(({ thetaU }) => `${thetaU.toFixed(3)} %`).join(' to ');
+  return {
+    change: [{ field: 'forecast.mode', value: 'Raise' }],
+    reason: `the forecast lowers theta_U from ${percents} for ${(-saving.percent).toFixed(1)} % more pod-hours in the parts of the second half that score it, and at least halves it in those that confirm it; other settings were not tried`,
+    saving,
+    results,
   };
 }
 

@@ -1,3 +1,4 @@
+import { compareForecast } from '../../backtest/compare/compare-forecast.js';
 import { recommend } from '../../backtest/compare/recommend.js';
 import {
   type RunJobs,
@@ -138,15 +139,22 @@ async function printComparison(
   const results = await runAll(variants, { ...input, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
+  // With other rows, the user has chosen what to compare with.
+  const [document, ...others] = variants;
+  const added =
+    document === undefined || others.length > 0
+      ? []
+      : await compareForecast(document, first, { ...input, runJobs });
   endWorkers();
+  const all = [...variants, ...added.map(({ variant }) => variant)];
   const report: Report = {
     scoring,
-    variants: results,
+    variants: [...results, ...added.map(({ result }) => result)],
     baselines: [...input.otherResults, ...baselines(scoring, first)],
     assumptions: input.assumptionLines,
   };
   // The page is written first, because a closed standard output ends the command.
-  if (html !== null) await writeHtml(html, buildPage(report, tracesOf(variants, traces)));
+  if (html !== null) await writeHtml(html, buildPage(report, tracesOf(all, traces)));
   writeReport(report, format, io);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
   for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);

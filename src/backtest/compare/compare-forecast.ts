@@ -1,0 +1,98 @@
+import type { ForecastMode, MetricSpec } from '../../scaler/spec.js';
+import type { Figures } from '../figures/figures.js';
+import { type Backtest, type Result, runAll, type Variant } from './variant.js';
+
+/** A document that was not given, and its result. */
+export interface Added {
+  readonly variant: Variant;
+  readonly result: Result;
+}
+
+/**
+ * Runs a document with a forecast in its other mode, and without a forecast at the lower target that needs as many
+ * pod-hours as `Raise`: what its pods could do without foresight. Empty: the document has no forecast.
+ */
+export async function compareForecast(
+  { scaler, name }: Variant,
+  { figures }: Result,
+  backtest: Backtest,
+): Promise<readonly Added[]> {
+  const { forecast } = scaler.spec;
+  if (forecast === null || figures === null) return [];
+  const mode = forecast.mode === 'Raise' ? 'Observe' : 'Raise';
+  const other = withMode({ scaler, name }, mode);
+  const [result] = await runAll([other], backtest);
+  if (result === undefined) return [];
+  const added = [{ variant: other, result }];
+  if (result.figures === null) return added;
+  const [without, raised] = mode === 'Raise' ? [figures, result.figures] : [result.figures, figures];
+  const lower = await withLowerTarget({ scaler, name }, { without, raised }, backtest);
+  return lower === null ? added : [...added, lower];
+}
+
+export function withMode({ scaler }: Variant, mode: ForecastMode): Variant {
+  const { forecast } = scaler.spec;
+  if (forecast === null) throw new Error('the document has no forecast');
+  const spec = { ...scaler.spec, forecast: { ...forecast, mode } };
+  return { name: `forecast.mode=${mode}`, scaler: { ...scaler, spec } };
+}
+
+/** Less is not worth a comparison. */
+const SAME_HOURS = 0.005;
+const MOST_RUNS = 10;
+const LOWEST_FACTOR = 0.2;
+
+/** Null: the forecast hardly needs more pod-hours. */
+async function withLowerTarget(
+  { scaler }: Variant,
+  { without, raised }: { readonly without: Figures; readonly raised: Figures },
+  backtest: Backtest,
+): Promise<Added | null> {
+  const wanted = raised.podHours;
+  let low = LOWEST_FACTOR;
+  let high = 1;
+  let factor = without.podHours / wanted;
+  if (factor > 1 - SAME_HOURS) return null;
+  let best: Added | null = null;
+  let distance = Infinity;
+  for (let run = 0; run < MOST_RUNS && distance > SAME_HOURS; run += 1) {
+    const variant = atTarget(scaler, factor);
+    const [result] = await runAll([variant], backtest);
+    if (result === undefined || result.figures === null) return best;
+    const more = result.figures.podHours / wanted - 1;
+    if (Math.abs(more) < distance) {
+      distance = Math.abs(more);
+      best = { variant, result };
+    }
+    if (more > 0) low = factor;
+    else high = factor;
+    // The pod-hours are about inversely proportional to the target.
+    const next = factor * (1 + more);
+    factor = next > low && next < high ? next : (low + high) / 2;
+  }
+  return best;
+}
+
+/** Fractions of a percent, which a document cannot have, are necessary for the same pod-hours. */
+function atTarget(scaler: Variant['scaler'], factor: number): Variant {
+  const { spec } = scaler;
+  const metrics = spec.metrics.map((metric, index) =>
+    index === spec.forecast?.metric ? lowered(metric, factor) : metric,
+  );
+  return {
+    name: `no forecast, ${(100 * factor).toFixed(1)} % of the target`,
+    scaler: { ...scaler, spec: { ...spec, forecast: null, metrics } },
+  };
+}
+
+function lowered(metric: MetricSpec, factor: number): MetricSpec {
+  const { target } = metric;
+  const milli = (of: bigint): bigint => (of * BigInt(Math.round(factor * 1e6))) / 1_000_000n;
+  return {
+    ...metric,
+    target:
+      target.type === 'Utilization'
+        ? { ...target, percent: target.percent * factor }
+        : { ...target, milli: milli(target.milli) },
+  };
+}
