@@ -116,7 +116,8 @@ interface Rule {
 
 /**
  * In order of precedence: a pause precedes problems of metrics, because its author does not expect the scaler to follow
- * its load, and missing pods precede missing metrics, because pods that do not run have none.
+ * its load, and missing pods precede missing metrics, because pods that do not run have none. Without a target there is
+ * nothing to decide, in dry run or not.
  */
 const RULES: readonly Rule[] = [
   {
@@ -129,12 +130,12 @@ const RULES: readonly Rule[] = [
     when: 'a pause in both directions, of scale-ups, or at a fixed count is in effect',
     find: (facts) => pause(facts, true),
   },
+  { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   {
     state: 'DryRun',
     when: 'decisions are not carried out; the cause is what would prevent them, or the change',
     find: dryRun,
   },
-  { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   { state: 'WriteFailed', when: 'the API server rejected the change of the replicas', find: writeFailed },
   {
     state: 'PodsNotReady',
@@ -326,7 +327,11 @@ function atMinimum({ decision }: StateFacts): Reason | null {
   const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas } = decision;
   const isThere = currentReplicas === minReplicas && desiredReplicas === minReplicas;
   if (!isThere || recommendedReplicas > minReplicas) return null;
-  return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
+  const bound = boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
+  // Below the minimum, another limit may have raised the count as far before the bound did.
+  const step = decision.limits.findLast(({ from, to }) => to > from);
+  const isOther = step !== undefined && step.limit !== 'min_replicas' && recommendedReplicas < minReplicas;
+  return isOther ? { ...bound, cause: `${bound.cause}; now ${desiredReplicas} by ${step.limit}` } : bound;
 }
 
 /** The step of a bound says which schedule has set it. */

@@ -105,6 +105,11 @@ export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
 
+/** Returns the count that is to be set: that of a pause with a fixed count, or of the decision; null: no decision. */
+export function desiredReplicasOf({ pause, decision }: CycleRecord): number | null {
+  return decision === null ? null : (pause?.replicas ?? decision.desiredReplicas);
+}
+
 /** Returns the limits of the decision; none in a pause with a fixed count, which replaces the decision. */
 export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;

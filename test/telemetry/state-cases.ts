@@ -98,7 +98,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'less than the minimum, within a stabilization window',
     'AtMinimum',
-    '2 recommended, minReplicas is 4',
+    '2 recommended, minReplicas is 4; now 4 by stabilization',
     decided({ percent: 30, spec: { minReplicas: 4 }, snapshot: recommended(4) }),
   ],
   [
@@ -278,6 +278,20 @@ export const STATE_CASES: readonly StateCase[] = [
     'DryRun',
     'would change nothing; Scaler shop/other has the same target',
     decided({ record: { dryRun: true, otherScaler: OTHER } }),
+  ],
+  [
+    'a dry run without a target',
+    'NoTarget',
+    'deployments.apps "web" not found',
+    unread(
+      {
+        type: 'AbleToScale',
+        status: 'False',
+        reason: 'FailedGetScale',
+        message: 'deployments.apps "web" not found',
+      },
+      { dryRun: true },
+    ),
   ],
   [
     'a dry run without data',

@@ -33,7 +33,7 @@ export function decided({
 }
 
 /** Returns the record of a cycle that could not read its target. */
-export function unread(condition: Condition): RecordOf {
+export function unread(condition: Condition, record: Partial<CycleRecord> = {}): RecordOf {
   const outcome: Outcome = { kind: 'none', from: null, to: null, message: '' };
   return (name) => ({
     ...decided({})(name),
@@ -41,6 +41,7 @@ export function unread(condition: Condition): RecordOf {
     decision: null,
     outcome,
     conditions: [condition],
+    ...record,
   });
 }
 

@@ -20,6 +20,7 @@ import { at, T0 } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { record } from './record-builder.js';
 import { STATE_CASES } from './state-cases.js';
+import { decided, paused } from './state-records.js';
 
 const NAMED = STATE_CASES.map(([what, state, cause, make, other = {}], index) => {
   return { what, state, cause, make, name: `s${index}`, ...other };
@@ -127,6 +128,16 @@ describe('a state that nothing else of the scaler suggests', () => {
     const json = JSON.parse(JSON.stringify(view)) as Parameters<typeof statusRow>[0];
     expect(statusRow(json, T0)).toMatchObject({ state: 'RateLimited', since: '1m', severity: 'held' });
   });
+});
+
+it('has the count of a pause that keeps one as the desired count, not that of the decision', () => {
+  const { pause } = paused({ replicas: 4 });
+  const { after } = createLedger().add({ ...decided({ percent: 83 })('web'), pause });
+
+  const written = statusOf({ object: object(), verdict: verdict(), last: after, now: T0 });
+
+  expect([viewScaler(after, null).desiredReplicas, viewRow(after, null, []).desired]).toEqual([4, 4]);
+  expect(written).toMatchObject({ currentReplicas: 4, desiredReplicas: 4 });
 });
 
 describe('since', () => {

@@ -102,8 +102,7 @@ function heldBack(status: ExplainedStatus | null, isKept: boolean): ReportedCond
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
-  const isPrevented = ['dry-run', 'paused', 'held'].includes(status.outcome.kind);
-  return isPrevented || held.reason === 'ConflictingScaler' ? held : null;
+  return ['dry-run', 'paused', 'held'].includes(status.outcome.kind) ? held : null;
 }
 
 /** The reason of a pause with `replicas`. The group is the effect on the replicas. */

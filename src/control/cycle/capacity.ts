@@ -19,10 +19,10 @@ export function shortfallOf(
 }
 
 /** Shared, because each past decision holds a reference to it. */
-const REACHED = buildCondition('TargetReached', 'Reached', 'all desired pods are ready');
+const REACHED = buildCondition('TargetReached', 'Reached', 'all pods of spec.replicas are ready');
 
 /**
- * Returns the condition `TargetReached`: whether all desired pods are ready, and why not. Reasons that waiting does not
+ * Returns the condition `TargetReached`: whether all pods of `spec.replicas` are ready, and why not. Reasons that waiting does not
  * fix come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no container waits
  * with an error, otherwise NotReady. A paused rollout still scales, but creates no pods of a new template.
  */

@@ -7,7 +7,7 @@ import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
-import { boundsOf, reasonOf } from '../../telemetry/cycle-record.js';
+import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
@@ -134,7 +134,7 @@ function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers
   const metrics = currentMetrics(last);
   return {
     currentReplicas: decision.currentReplicas,
-    desiredReplicas: decision.desiredReplicas,
+    desiredReplicas: desiredReplicasOf(last.record) ?? decision.desiredReplicas,
     ...scaled,
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };

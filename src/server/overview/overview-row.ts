@@ -1,4 +1,4 @@
-import { boundsOf } from '../../telemetry/cycle-record.js';
+import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
 import type { RecentRange } from '../../telemetry/chart-points.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
@@ -39,7 +39,7 @@ export function viewRow(
     kind,
     target: name,
     current: decision?.currentReplicas ?? null,
-    desired: decision?.desiredReplicas ?? null,
+    desired: desiredReplicasOf(record),
     min: bounds.minReplicas,
     max: bounds.maxReplicas,
     state: viewState(timedState(status, rejection)),

@@ -1,7 +1,7 @@
 import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { boundsOf, pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
+import { boundsOf, desiredReplicasOf, pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Pause } from '../../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
 import type { Agreement } from '../../telemetry/agreement.js';
@@ -36,7 +36,7 @@ export function viewScaler(status: ScalerStatus, rejection: Rejection | null): S
     at: formatInstant(record.at),
     state: viewState(timedState(status, rejection)),
     currentReplicas: decision?.currentReplicas ?? null,
-    desiredReplicas: decision?.desiredReplicas ?? null,
+    desiredReplicas: desiredReplicasOf(record),
     recommendedReplicas: decision?.recommendedReplicas ?? null,
     minReplicas,
     maxReplicas,

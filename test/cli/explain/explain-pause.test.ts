@@ -26,6 +26,20 @@ describe('explain of a paused scaler', () => {
     expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
   });
 
+  it('does not say of a conflict that changes nothing that it is not carried out', async () => {
+    const ledger = createLedger();
+    const outcome = { kind: 'none', from: 4, to: 4, message: '' } as const;
+    const message = 'Scaler shop/api scales the same target';
+    const held = condition({ type: 'Held', reason: 'ConflictingScaler', message });
+    ledger.add(recordOf(cpuSnapshot(60), { outcome, conditions: [held] }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).not.toContain('not carried out');
+    expect(stdout).toMatch(new RegExp(`^state: Conflict\\b.*: ${message}$`, 'm'));
+  });
+
   it('does not say of a count that a pause keeps that it is not carried out', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 4 (6 recommended)';
