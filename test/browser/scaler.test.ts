@@ -248,6 +248,12 @@ describe('the page of a scaler', () => {
     const lines = explainLines({ snapshot, decision, status: null, now: snapshot.now });
     const after = (label: string): readonly string[] =>
       lines.filter((line) => line.startsWith(`    ${label}`)).map((line) => line.slice(12));
+    const { reactive } = decision.forecast ?? {};
+    await page
+      .getByText(
+        `Forecast: none. the load of the earlier days was not read yet. Without it ${reactive ?? ''} replicas; it adds 0 % in 3 days.`,
+      )
+      .waitFor();
     await page.getByText('How each count was computed').click();
     const list = page.locator('.arithmetic-list');
     await list.waitFor();

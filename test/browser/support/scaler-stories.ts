@@ -91,6 +91,7 @@ export const LARGE: Story = {
       QUEUE,
       { external: { metric: { name: 'orders' }, query: 'sum(orders)', target: { value: '900' } } },
     ],
+    forecast: {},
   },
   rounds: 60,
   startReplicas: 100,

@@ -157,9 +157,21 @@ function DecisionView({ decision, outcome, targets, nowMs, children }: DecisionV
       <div>
         <h3>Metrics</h3>
         <MetricResults decision={decision} targets={targets} />
+        <ForecastText decision={decision} />
         {decision.metrics.length === 0 ? null : children}
         <PodsView metrics={decision.metrics} />
       </div>
     </div>
+  );
+}
+
+function ForecastText({ decision: { forecast } }: { readonly decision: PastDecision }): VNode | null {
+  if (forecast === undefined) return null;
+  const { replicas, why, reactive, spentPercent } = forecast;
+  return (
+    <p dir="auto">
+      Forecast: {replicas ?? 'none'}. {why}. Without it {reactive} replicas; it adds {spentPercent} % in 3
+      days.
+    </p>
   );
 }
