@@ -49,10 +49,10 @@ describe('the built dashboard', () => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('has less than 120 KB, compressed, for the code that decides', () => {
+  it('has less than 122 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content'];
 
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(120_000);
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_000);
   });
 
   it('names no hosts but those in the names of SVG', () => {
