@@ -190,11 +190,11 @@ describe('the comparison', () => {
     ['the forecasts of KEDA', 'Elastic Forecast (since 2.20, experimental)'],
     ['Kedify', '`kedify-predictive`'],
     ['AIBrix', 'Its field `predictive`'],
-  ])('mentions %s, and that promscaler forecasts nothing', (_, words) => {
+  ])('mentions %s, and what promscaler foresees', (_, words) => {
     const page = readPage('docs/guides/comparison.md');
 
     expect(page).toContain(words);
-    expect(page).toContain('It does not forecast');
+    expect(page).toContain('It foresees only loads that repeat');
   });
 });
 
