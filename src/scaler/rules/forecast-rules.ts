@@ -30,7 +30,7 @@ function metricProblem(
     written.length === 0 ? DEFAULT : written.flatMap((entry) => entry ?? []);
   const names = metrics.map((entry) => identityOf(entry) ?? '');
   if (metric !== undefined && !names.includes(metric)) {
-    const message = `spec.forecast.metric is ${metric}, must be a metric of the document${didYouMean(metric, names)}`;
+    const message = `spec.forecast.metric must be a metric of the document${didYouMean(metric, names)}`;
     return finding('unknown-metric', METRIC, message);
   }
   const reasons = metrics.flatMap((entry, index) =>
