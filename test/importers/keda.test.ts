@@ -82,9 +82,10 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
     [15, undefined],
     [30, undefined],
   ])('with a polling interval of %i s has the sync period %s', (polling, expected) => {
-    const { spec } = importOne(scaledObject(`pollingInterval: ${polling}\n${triggers(prometheus())}`));
+    const { spec, text } = importOne(scaledObject(`pollingInterval: ${polling}\n${triggers(prometheus())}`));
 
     expect((spec as { syncPeriodSeconds?: number }).syncPeriodSeconds).toBe(expected);
+    expect(text.includes(`spec.pollingInterval is ${polling}`)).toBe(expected !== undefined);
   });
 
   it('above 0 replicas has neither activation nor a cooldown', () => {

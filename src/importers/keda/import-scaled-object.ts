@@ -112,9 +112,15 @@ function readTimes(spec: Fields, minReplicas: number): PlainObject {
       [...spec.path, 'cooldownPeriod'],
       `is ${cooldown}: in KEDA, too, it applies only to the step from 1 replica to 0. downscaleStabilizationSeconds delays every scale-down.`,
     );
+  const isShort = polling > 0 && polling < HPA_PERIOD_SECONDS;
+  if (isShort)
+    spec.log.note(
+      [...spec.path, 'pollingInterval'],
+      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often only between 0 and 1 replicas; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
+    );
   return {
     cooldownSeconds: !isZero || cooldown === DEFAULTS.cooldownPeriod ? undefined : cooldown,
-    syncPeriodSeconds: polling > 0 && polling < HPA_PERIOD_SECONDS ? polling : undefined,
+    syncPeriodSeconds: isShort ? polling : undefined,
   };
 }
 
