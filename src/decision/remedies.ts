@@ -67,12 +67,12 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   ],
   PodsNotReady: (scaler) => [
     {
-      text: 'Find out why the pods are not ready',
-      command: kubectl(scaler.namespace, 'describe', targetOf(scaler)),
+      text: `Find out why the pods of ${targetOf(scaler)} are not ready: Events of the namespace, the newest last`,
+      command: kubectl(scaler.namespace, 'get', 'events', '--sort-by=.lastTimestamp'),
     },
     {
-      text: 'Read the Events of the namespace, the newest last',
-      command: kubectl(scaler.namespace, 'get', 'events', '--sort-by=.lastTimestamp'),
+      text: 'Look at the conditions of its rollout',
+      command: kubectl(scaler.namespace, 'describe', targetOf(scaler)),
     },
     keepReplicas(scaler),
   ],
@@ -196,7 +196,7 @@ function raiseMaximum(scaler: TroubledScaler): Remedy {
 /** An object is patched; a file is edited by its owner. */
 function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
   if (scaler.generation === null)
-    return { text: `${text}. Set it in the file`, command: `${field}: ${value}` };
+    return { text: `${text}. Set it in the file of ${scaler.namespace}/${scaler.name}`, command: `${field}: ${value}` };
   const json = JSON.stringify({ spec: { [field]: value } });
   const { namespace, name } = scaler;
   return {

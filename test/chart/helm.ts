@@ -9,6 +9,9 @@ import { openTemplateCache } from './template-cache.js';
 export const ROOT = join(import.meta.dirname, '../..');
 export const CHART = join(ROOT, 'charts/promscaler');
 
+/** The largest documents, definition and dashboards of a chart are more than the default of Node.js, 1 MiB. */
+const MOST_BYTES = 16 * 1024 ** 2;
+
 /** Downloading helm on a fresh machine counts toward the first test. */
 export const HELM_TIMEOUT_MS = 300_000;
 
@@ -51,7 +54,12 @@ export async function startHelm(which: 'helm' | 'helm 3' = 'helm'): Promise<Helm
   const cache = openTemplateCache(file, CHART);
   return (args, input = '') => {
     const run = (): HelmResult => {
-      const { status, stdout, stderr } = spawnSync(file, args, { input, env, encoding: 'utf8' });
+      const { status, stdout, stderr } = spawnSync(file, args, {
+        input,
+        env,
+        encoding: 'utf8',
+        maxBuffer: MOST_BYTES,
+      });
       return { code: status, stdout, stderr };
     };
     return args[0] === 'template' || args[0] === 'lint' ? cache.run(args, input, run) : run();

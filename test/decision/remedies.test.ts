@@ -51,7 +51,7 @@ describe('what to do about the state of a scaler', () => {
     const text = 'Raise spec.maxReplicas: 6 replicas are recommended';
 
     expect(await remediesFor('more than the maximum')).toEqual([
-      `${text}. Set it in the file: maxReplicas: 6`,
+      expect.stringMatching(/^Raise .* recommended\. Set it in the file of shop\/s\d+: maxReplicas: 6$/),
     ]);
     const [line = ''] = await remediesFor('more than the maximum', { generation: 3 });
     expect(line).toMatch(
