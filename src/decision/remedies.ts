@@ -196,7 +196,10 @@ function raiseMaximum(scaler: TroubledScaler): Remedy {
 /** An object is patched; a file is edited by its owner. */
 function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
   if (scaler.generation === null)
-    return { text: `${text}. Set it in the file of ${scaler.namespace}/${scaler.name}`, command: `${field}: ${value}` };
+    return {
+      text: `${text}. Set it in the file of ${scaler.namespace}/${scaler.name}`,
+      command: `${field}: ${value}`,
+    };
   const json = JSON.stringify({ spec: { [field]: value } });
   const { namespace, name } = scaler;
   return {
