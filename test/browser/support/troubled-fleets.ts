@@ -86,7 +86,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   'pods without a node': troubledFleet({
     worst: 'search/ranking',
     cause: /^8 replicas, 5 ready: 3 unschedulable because of cpu$/,
-    command: /^kubectl describe -n search deployment\/web$/,
+    command: /^kubectl get -n search events --sort-by=\.lastTimestamp$/,
     stories: {
       'billing/invoices': atMaximum(115),
       'data/etl': blind,
