@@ -67,7 +67,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   ],
   PodsNotReady: (scaler) => [
     {
-      text: `Find out why the pods of ${targetOf(scaler)} are not ready: Events of the namespace, the newest last`,
+      text: 'Find out why the pods are not ready',
       command: kubectl(scaler.namespace, 'get', 'events', '--sort-by=.lastTimestamp'),
     },
     {
