@@ -43,7 +43,7 @@ export function decide(given: Snapshot, podFacts?: PodFacts): Decision {
   const isTrusted = pick.isTrusted && pick.firstReplaced === null;
   const activated =
     activation === null ? { replicas, note: null } : activate(replicas, activation, { isTrusted, snapshot });
-  return decideWithinLimits(snapshot, metrics, { pick, activation, activated, bounds });
+  return decideWithinLimits(snapshot, metrics, { pick, isTrusted, activation, activated, bounds });
 }
 
 function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): Snapshot {
@@ -167,11 +167,14 @@ function decideWithinLimits(
   metrics: readonly JudgedMetric[],
   {
     pick,
+    isTrusted,
     activation,
     activated,
     bounds,
   }: {
     readonly pick: Pick;
+    /** Whether every metric has a full value of its own. */
+    readonly isTrusted: boolean;
     readonly activation: Activation | null;
     readonly activated: ReturnType<typeof activate>;
     readonly bounds: Bounds;
@@ -188,7 +191,6 @@ function decideWithinLimits(
     recommendations: seedRecommendations(snapshot),
     state: snapshot.state,
   };
-  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
   const isAsleep = snapshot.target.specReplicas === 0;
   const forecast = forecastFor(snapshot, metrics, { context: reactiveContext, isTrusted, isAsleep });
   const recommended = forecast?.recommended ?? reactive;

@@ -1,4 +1,4 @@
-import { sumOfParts } from '../decision/forecast/worth.js';
+import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';

@@ -47,6 +47,18 @@ export function addSpent(
   return [...kept, next];
 }
 
+/** Returns the sums of the parts, in pod-seconds. */
+export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'> {
+  const sum = { reactive: 0, added: 0, short: 0, prevented: 0 };
+  for (const { reactive, added, short, prevented } of parts) {
+    sum.reactive += reactive;
+    sum.added += added;
+    sum.short += short;
+    sum.prevented += prevented;
+  }
+  return sum;
+}
+
 /**
  * Returns what the forecast has added, in percent of the replicas of three days without it. Until three days are known,
  * the count without a forecast counts for the rest of them, so that the first raise of a new scaler is not its whole
@@ -56,8 +68,7 @@ export function spentPercent(parts: readonly SpentPart[], reactive: number): num
   const [first] = parts;
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return 0;
-  const added = parts.reduce((sum, part) => sum + part.added, 0);
-  const known = parts.reduce((sum, part) => sum + part.reactive, 0);
+  const { added, reactive: known } = sumOfParts(parts);
   const knownSeconds = secondsBetween(first.from, last.from) + PART_SECONDS;
   const rest = Math.max(0, PARTS * PART_SECONDS - knownSeconds) * reactive;
   const total = known + rest;

@@ -7,7 +7,7 @@ import { longestPeriodSeconds } from '../limits/policy.js';
 import type { ForecastResult } from '../result/decision.js';
 import type { ForecastState, ReactiveCount, Snapshot } from '../snapshot/snapshot.js';
 import { addMinute, addProposal, addSpent, foreseenAt, spentPercent } from './budget.js';
-import { type Load, loadOf } from './load.js';
+import { loadOf } from './load.js';
 import { type Proposed, proposeForecast } from './propose-forecast.js';
 
 export interface Forecasted {
@@ -43,7 +43,11 @@ export function forecastFor(
       : loadOf(metric.spec, metric.sample, { pods, fillPercent: forecast.fillPercent });
   const minutes = 'unknown' in load ? before.minutes : addMinute(before.minutes, now, load.total);
   const spent = spentPercent(before.spent, before.reactive.replicas);
-  const proposed = propose(snapshot, metric, { load, minutes });
+  const { maxReplicas } = context.spec;
+  const proposed: Proposed =
+    'unknown' in load
+      ? { replicas: null, why: load.unknown }
+      : proposeForecast({ now, forecast, history: loadHistory, load, minutes, maxReplicas });
   const isRaising = forecast.mode === 'Raise';
   const whyNot = isAsleep
     ? 'the target is asleep'
@@ -86,25 +90,6 @@ export function forecastFor(
     recommended: raised,
     state: { ...next, spent: addSpent(before.spent, { before: before.at, now }, counts) },
   };
-}
-
-function propose(
-  { scaler, now, loadHistory }: Snapshot,
-  metric: JudgedMetric | undefined,
-  { load, minutes }: { readonly load: Load | { readonly unknown: string } } & Pick<ForecastState, 'minutes'>,
-): Proposed {
-  const { forecast, maxReplicas } = scaler.spec;
-  if (forecast === null || metric === undefined || 'unknown' in load)
-    return { replicas: null, why: 'unknown' in load ? load.unknown : 'there is no metric with a total load' };
-  return proposeForecast({
-    now,
-    forecast,
-    history: loadHistory,
-    load,
-    metric: metric.spec.identity,
-    minutes,
-    maxReplicas,
-  });
 }
 
 function stateOf(snapshot: Snapshot): ForecastState {

@@ -1,14 +1,15 @@
 import type { Forecast, MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber, sumMilli } from '../../units/quantity.js';
+import { containerOf } from '../proposals/pod-metrics.js';
 import { podRequests } from '../proposals/pod-requests.js';
 import type { Pod, Sample } from '../snapshot/snapshot.js';
 
 /** The load of the whole workload and of one pod, in base units. */
 export interface Load {
+  /** The identity of the metric. */
+  readonly metric: string;
   readonly total: number;
-  /** What the target asks of a pod. */
-  readonly ofTarget: number;
-  /** What a ready pod may carry when a forecast load arrives, at least `ofTarget`. */
+  /** What a ready pod may carry when a forecast load arrives, at least what the target asks of it. */
   readonly ofPod: number;
   /** The usage of a pod with `ofPod`: `95 %`, `the target`. */
   readonly usage: string;
@@ -32,29 +33,21 @@ export function loadOf(
   const total = sumOf(metric, sample);
   const unit = metric.type === 'Resource' || metric.type === 'ContainerResource' ? ' cores' : '';
   if (target.type !== 'Utilization') {
-    const ofTarget = milliToNumber(target.milli);
-    return { total, ofTarget, ofPod: ofTarget, usage: 'the target', unit };
+    return { metric: metric.identity, total, ofPod: milliToNumber(target.milli), usage: 'the target', unit };
   }
-  const answer = podRequests(
-    pods,
-    metric.name,
-    metric.type === 'ContainerResource' ? metric.container : null,
-  );
+  const answer = podRequests(pods, metric.name, containerOf(metric));
   if ('error' in answer) return { unknown: answer.error };
   const { requests } = answer;
   const request = milliToNumber(sumMilli(requests.values())) / requests.size;
   if (!(request > 0)) return { unknown: `no pod requests ${metric.name}` };
-  const ofTarget = (request * target.percent) / 100;
   const percent = Math.max(target.percent, fillPercent);
-  return { total, ofTarget, ofPod: (request * percent) / 100, usage: `${percent} %`, unit };
+  return { metric: metric.identity, total, ofPod: (request * percent) / 100, usage: `${percent} %`, unit };
 }
 
 function sumOf(metric: MetricSpec, sample: Exclude<Sample, { readonly form: 'error' }>): number {
   const { values } = sample;
-  if (sample.form !== 'containers' || metric.type !== 'ContainerResource')
-    return values.reduce((sum, value) => sum + value, 0);
-  return values.reduce(
-    (sum, value, index) => (sample.containers[index] === metric.container ? sum + value : sum),
-    0,
-  );
+  const container = containerOf(metric);
+  const counts = (index: number): boolean =>
+    sample.form !== 'containers' || container === null || sample.containers[index] === container;
+  return values.reduce((sum, value, index) => (counts(index) ? sum + value : sum), 0);
 }

@@ -35,8 +35,6 @@ export interface Given {
   readonly forecast: Forecast;
   readonly history: LoadHistory | undefined;
   readonly load: Load;
-  /** Name of the metric. */
-  readonly metric: string;
   readonly minutes: readonly LoadMinute[];
   /** In effect. */
   readonly maxReplicas: number;
@@ -46,15 +44,7 @@ export interface Given {
  * Returns the count that the load to come needs: a quantile of what the same time of earlier days needed, each scaled
  * by today's level. Higher loads give higher counts.
  */
-export function proposeForecast({
-  now,
-  forecast,
-  history,
-  load,
-  metric,
-  minutes,
-  maxReplicas,
-}: Given): Proposed {
+export function proposeForecast({ now, forecast, history, load, minutes, maxReplicas }: Given): Proposed {
   if (history === undefined) return silent('the load of the earlier days was not read yet');
   if (history.unusable !== null) return silent(history.unusable);
   const { seasons, leadSeconds } = history;
@@ -82,7 +72,7 @@ export function proposeForecast({
   const { at, load: seen } = chosen.season;
   const loads = seasons.map((season) => season.load);
   const why = [
-    `at ${localTime(at, forecast).slice(11)} of ${describeDays(seasons, now, { forecast, leadSeconds })} ${metric} needed `,
+    `at ${localTime(at, forecast).slice(11)} of ${describeDays(seasons, now, { forecast, leadSeconds })} ${load.metric} needed `,
     `${amount(Math.min(...loads))} to ${amount(Math.max(...loads))}${load.unit}; `,
     `today is at ${Math.round(100 * chosen.ratio)} % of ${localTime(at, forecast).slice(0, 10)}, which needed `,
     `${amount(seen)}: ${amount(expected)}${load.unit}`,

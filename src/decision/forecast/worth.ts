@@ -1,24 +1,13 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { buildCondition, type Condition } from '../result/condition.js';
-import type { ForecastState, SpentPart } from '../snapshot/snapshot.js';
+import type { ForecastState } from '../snapshot/snapshot.js';
+import { sumOfParts } from './budget.js';
 
 /** Of the three days, without the part that is still open. */
 const FEWEST_PARTS = 11;
 
 /** Ten minutes of one missing pod in three days are not worth a change. */
 const LEAST_SHORT_POD_SECONDS = 600;
-
-/** Sums of the last three days, in pod-seconds. */
-export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'> {
-  const sum = { reactive: 0, added: 0, short: 0, prevented: 0 };
-  for (const { reactive, added, short, prevented } of parts) {
-    sum.reactive += reactive;
-    sum.added += added;
-    sum.short += short;
-    sum.prevented += prevented;
-  }
-  return sum;
-}
 
 /**
  * Returns the condition of a forecast that only observes, and would have prevented at least half of the missing pod-time

@@ -13,7 +13,7 @@ import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
 import { podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
-import type { MetricTarget } from '../../scaler/spec.js';
+import type { MetricSpec, MetricTarget } from '../../scaler/spec.js';
 
 /**
  * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then assumed to
@@ -182,7 +182,8 @@ function isCpu(metric: PodMetric): boolean {
   return metric.type !== 'Pods' && metric.name === 'cpu';
 }
 
-function containerOf(metric: PodMetric): string | null {
+/** Null: all containers count. */
+export function containerOf(metric: MetricSpec): string | null {
   return metric.type === 'ContainerResource' ? metric.container : null;
 }
 
