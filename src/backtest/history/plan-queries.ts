@@ -1,7 +1,7 @@
-import { analyzeQuery } from '../../promql/analyze.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
 import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
 
 /** A query of the history, and how its series become the load of a metric. */
@@ -12,8 +12,6 @@ export interface HistoryQuery {
   readonly selector: LabelSelector;
 }
 
-/** Marks the series of the target. The server sums these series. */
-const TARGET_LABEL = 'promscaler_target';
 const LABEL_NAME = /^[A-Za-z_]\w*$/;
 
 /**
@@ -24,33 +22,21 @@ export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): H
   if (metric.type === 'Object' || metric.type === 'External') return sumQuery(query, metric.selector);
   const selector = metric.type === 'Pods' ? metric.selector : [];
   const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
-  const labels = { [TARGET_LABEL]: 'yes', ...container };
-  const keys = [...Object.keys(labels), ...keysOf(selector)];
-  return { query: `sum${by(keys)}(${marked(scaler, query)})`, labels, selector };
+  const labels = { ...OF_WORKLOAD, ...container };
+  const marked = markPods(query, scaler.spec.scaleTargetRef);
+  return { query: sumBy([...Object.keys(labels), ...keysOf(selector)], marked), labels, selector };
 }
 
 /** Returns the query for the sum of the series that match the selector. `query` must not contain variables. */
 export function sumQuery(query: string, selector: LabelSelector = []): HistoryQuery {
-  const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
-  return { query: `sum${by(keysOf(selector))}(${vector}\n)`, labels: {}, selector };
+  return { query: sumOfTotal(keysOf(selector), query), labels: {}, selector };
 }
 
 /** Returns the query for the number of pods for which a per-pod metric has values. */
 export function podCountQuery(scaler: Scaler, query: string): HistoryQuery {
-  const pods = `count by (${TARGET_LABEL}, pod) (${marked(scaler, query)})`;
-  return { query: `count by (${TARGET_LABEL}) (${pods})`, labels: { [TARGET_LABEL]: 'yes' }, selector: [] };
-}
-
-/** The name of the pod is the only label that all exporters share. */
-function marked({ spec }: Scaler, query: string): string {
-  const { kind, name } = spec.scaleTargetRef;
-  const pattern = stringLiteral(podsPattern(kind, name));
-  // A query may end with a comment.
-  return `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pattern})`;
-}
-
-function by(labels: readonly string[]): string {
-  return labels.length === 0 ? '' : ` by (${[...new Set(labels)].join(', ')}) `;
+  const by = Object.keys(OF_WORKLOAD).join(', ');
+  const pods = `count by (${by}, pod) (${markPods(query, scaler.spec.scaleTargetRef)})`;
+  return { query: `count by (${by}) (${pods})`, labels: OF_WORKLOAD, selector: [] };
 }
 
 /** Returns the names of the labels. Other series do not match. */

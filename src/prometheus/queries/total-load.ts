@@ -1,10 +1,9 @@
-import { analyzeQuery } from '../../promql/analyze.js';
 import { isByPod } from '../../promql/by-pod.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
-import { stringLiteral } from '../../promql/quoting.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { substitute } from '../../promql/variables.js';
 import { labelText } from '../../promql/vector-selectors.js';
+import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
 import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { RangeSeries } from '../answers/classify.js';
 import { selectSeries } from '../answers/columns.js';
@@ -20,7 +19,6 @@ export interface TotalLoad {
   readonly selector: LabelSelector;
 }
 
-const TARGET_LABEL = 'promscaler_target';
 const NAMESPACES = 'namespace=~"$namespaces"';
 
 /** Null: the data source has no query for the resource of the metric. */
@@ -30,18 +28,12 @@ export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConf
   const selector = isOfResource(metric) ? [] : metric.selector;
   const keys = selector.map(({ key }) => labelText(key));
   if (metric.type === 'Object' || metric.type === 'External') {
-    const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
-    const by = keys.length === 0 ? '' : ` by (${keys.join(', ')}) `;
-    return { query: `sum${by}(${vector}\n)`, labels: {}, selector };
+    return { query: sumOfTotal(keys, query), labels: {}, selector };
   }
   const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
-  const labels = { [TARGET_LABEL]: 'yes', ...container };
-  const by = [...new Set([...Object.keys(labels), ...keys])].join(', ');
-  const { kind, name } = scaler.spec.scaleTargetRef;
-  const pods = stringLiteral(podsPattern(kind, name));
-  // The pods of earlier days are not listed anymore. A query may end with a comment.
-  const marked = `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pods})`;
-  return { query: `sum by (${by}) (${marked})`, labels, selector };
+  const labels = { ...OF_WORKLOAD, ...container };
+  const marked = markPods(query, scaler.spec.scaleTargetRef);
+  return { query: sumBy([...Object.keys(labels), ...keys], marked), labels, selector };
 }
 
 /** Returns the rate window of the metric in seconds, after which a load shows in full. */

@@ -1,0 +1,33 @@
+import { analyzeQuery } from './analyze.js';
+import { podsPattern } from './pods-pattern.js';
+import { stringLiteral } from './quoting.js';
+
+const TARGET_LABEL = 'promscaler_target';
+
+/** Marks the series of the pods of a workload, which the server sums. */
+export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: 'yes' };
+
+/**
+ * Returns a query whose series have the labels of `OF_WORKLOAD` if their pods have names of the workload. The name of
+ * the pod is the only label that all exporters share, and the pods of earlier days are not listed anymore.
+ */
+export function markPods(
+  query: string,
+  { kind, name }: { readonly kind: string; readonly name: string },
+): string {
+  const pattern = stringLiteral(podsPattern(kind, name));
+  // A query may end with a comment.
+  return `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pattern})`;
+}
+
+/** Returns the sum of all series, one for each combination of the labels, which must be valid in PromQL. */
+export function sumBy(labels: readonly string[], vector: string): string {
+  const by = labels.length === 0 ? '' : ` by (${[...new Set(labels)].join(', ')}) `;
+  return `sum${by}(${vector})`;
+}
+
+/** Returns the sum of all series of a query that may return a scalar. */
+export function sumOfTotal(labels: readonly string[], query: string): string {
+  const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
+  return sumBy(labels, `${vector}\n`);
+}
