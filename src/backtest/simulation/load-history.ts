@@ -1,5 +1,5 @@
 import { type Load, loadOf } from '../../decision/forecast/load.js';
-import { type LoadPoint, seasonOf, seasonSeconds, seasonTimes } from '../../decision/forecast/seasons.js';
+import { pointsAround, seasonOf, seasonSeconds, seasonTimes } from '../../decision/forecast/seasons.js';
 import type { LoadHistory, Season, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
@@ -44,10 +44,11 @@ export function createServedLoad(
   const leadSeconds = forecast.leadSeconds ?? Math.ceil(podStart.p95Seconds) + model.windowSeconds;
   const maxGapSeconds = Math.max(MAX_GAP_SECONDS, 2 * syncPeriodSeconds);
   const lookbackMinutes = forecast.lookbackDays * DAY_MINUTES;
-  const { from, to } = seasonSeconds(leadSeconds);
+  const { from } = seasonSeconds(leadSeconds);
   // The first season also needs the minutes before its time.
   const first = Math.floor(begin / MINUTE_MS) - lookbackMinutes + Math.floor(from / 60) - 60;
   const loads = new Float64Array(Math.floor(end / MINUTE_MS) - first + 1).fill(NaN);
+  const minutes = { start: instantFromMs(first * MINUTE_MS), values: loads };
   const highestOfDay: number[] = [];
   let last = -1;
   let known: LoadHistory | null = null;
@@ -62,17 +63,6 @@ export function createServedLoad(
     const load = recordedAt(model, instantFromMs((first + index) * MINUTE_MS));
     if (load !== null) add(index, load);
   }
-
-  const pointsOf = (at: Instant): readonly LoadPoint[] => {
-    const points: LoadPoint[] = [];
-    const start = Math.max(0, Math.ceil(addSeconds(at, from) / MINUTE_MS) - first);
-    const stop = Math.min(loads.length - 1, Math.floor(addSeconds(at, to) / MINUTE_MS) - first);
-    for (let index = start; index <= stop; index += 1) {
-      const load = loads[index] ?? NaN;
-      if (!Number.isNaN(load)) points.push({ at: instantFromMs((first + index) * MINUTE_MS), load });
-    }
-    return points;
-  };
 
   const timesOf = (now: Instant): readonly Instant[] => {
     const quarter = Math.floor(now / QUARTER_MS) * QUARTER_MS;
@@ -92,7 +82,7 @@ export function createServedLoad(
           : loadOf(metric, sample, { pods, fillPercent: forecast.fillPercent });
       if ('total' in load) add(minute - first, load.total);
       const seasons = timesOf(now)
-        .map((at) => seasonOf(at, pointsOf(at), { leadSeconds, maxGapSeconds }))
+        .map((at) => seasonOf(at, pointsAround(minutes, at, leadSeconds), { leadSeconds, maxGapSeconds }))
         .filter((season): season is Season => season !== null);
       const firstDay = Math.floor((minute - first - lookbackMinutes) / DAY_MINUTES);
       const highest = highestOfDay.slice(Math.max(0, firstDay)).reduce((most, one) => Math.max(most, one), 0);

@@ -1,6 +1,6 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal, instantOfLocal } from '../../schedules/local-time.js';
-import { addSeconds, type Instant } from '../../units/time.js';
+import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { Season } from '../snapshot/snapshot.js';
 
 /** Each of the last seven days, and the same weekday of the four weeks before. */
@@ -10,7 +10,7 @@ const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 const SECONDS_AFTER_LEAD = 180;
 
 /** What the load of today is compared with. */
-export const LEVEL_SECONDS = 600;
+const LEVEL_SECONDS = 600;
 
 /** A load at a time, in base units. */
 export interface LoadPoint {
@@ -35,9 +35,33 @@ export function seasonSeconds(leadSeconds: number): { readonly from: number; rea
   return { from: -LEVEL_SECONDS, to: leadSeconds + SECONDS_AFTER_LEAD };
 }
 
+/** A load for each minute from `start` on; NaN: it is not known. */
+export interface MinuteLoads {
+  readonly start: Instant;
+  readonly values: Float64Array;
+}
+
+/** Returns the known loads around the time of a season, and at most one before and after them. */
+export function pointsAround(
+  { start, values }: MinuteLoads,
+  at: Instant,
+  leadSeconds: number,
+): readonly LoadPoint[] {
+  const { from, to } = seasonSeconds(leadSeconds);
+  const first = Math.max(0, Math.floor(secondsBetween(start, addSeconds(at, from)) / 60));
+  const last = Math.ceil(secondsBetween(start, addSeconds(at, to)) / 60);
+  const points: LoadPoint[] = [];
+  for (let index = first; index <= last && index < values.length; index += 1) {
+    const load = values[index] ?? NaN;
+    if (!Number.isNaN(load)) points.push({ at: addSeconds(start, index * 60), load });
+  }
+  return points;
+}
+
 /**
  * Returns what a day shows about the time from now on: the highest load until a pod that is started now carries load,
- * and 180 s more, as the mean of two points: the highest of some noisy points is too high. Null if the points, in the order of their times, have a gap of more than `maxGapSeconds`.
+ * and 180 s more, as the mean of two points: the highest of some noisy points is too high. Null if the points, in the
+ * order of their times, have a gap of more than `maxGapSeconds`.
  */
 export function seasonOf(
   at: Instant,

@@ -1,6 +1,6 @@
 import {
-  LEVEL_SECONDS,
-  type LoadPoint,
+  type MinuteLoads,
+  pointsAround,
   seasonOf,
   seasonSeconds,
   seasonTimes,
@@ -76,10 +76,8 @@ const KEPT_SECONDS = 7200;
 /** A history that no decision has asked for within this time is not read. */
 const UNUSED_MS = 7_200_000;
 
-/** The loads around the time of a season: one for each minute from `start`; NaN: the server has none. */
-interface Loads {
-  readonly start: Instant;
-  readonly values: Float64Array;
+/** The loads around the time of a season. */
+interface Loads extends MinuteLoads {
   readonly highest: number;
   readonly readMs: number;
 }
@@ -369,16 +367,4 @@ function historyOf(
 function silent(why: string, leadSeconds: number): LoadHistory {
   const unusable = `the load of earlier days cannot be read: ${why}`;
   return { leadSeconds, highest: 0, seasons: [], unusable };
-}
-
-function pointsAround({ start, values }: Loads, at: Instant, leadSeconds: number): readonly LoadPoint[] {
-  const { to } = seasonSeconds(leadSeconds);
-  const first = Math.max(0, Math.floor((at - LEVEL_SECONDS * 1000 - start) / STEP_MS));
-  const last = Math.ceil((at + to * 1000 - start) / STEP_MS);
-  const points: LoadPoint[] = [];
-  for (let index = first; index <= last && index < values.length; index += 1) {
-    const load = values[index] ?? NaN;
-    if (!Number.isNaN(load)) points.push({ at: addSeconds(start, index * STEP_SECONDS), load });
-  }
-  return points;
 }
