@@ -1,5 +1,6 @@
-import type { ForecastState, Saturation, State } from '../../decision/snapshot/snapshot.js';
+import type { Saturation, State } from '../../decision/snapshot/snapshot.js';
 import { movedEvent } from '../../kubernetes/state/scale-events.js';
+import { movedForecast } from '../../kubernetes/state/stored-forecast.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
 import { addSeconds, earliest } from '../../units/time.js';
@@ -73,7 +74,7 @@ function shiftState(state: State, past: Shift): State {
     failingSince: new Map([...failingSince].map(([metric, since]) => [metric, past(since)])),
     inactiveSince: orNull(state.inactiveSince, past),
     ...(saturation === undefined ? {} : { saturation: shiftSaturation(saturation, past) }),
-    ...(forecast === undefined ? {} : { forecast: shiftForecast(forecast, past) }),
+    ...(forecast === undefined ? {} : { forecast: movedForecast(forecast, past) }),
     ...(documentChangedAt === undefined ? {} : { documentChangedAt: past(documentChangedAt) }),
   };
 }
@@ -83,25 +84,6 @@ function shiftSaturation({ since, served, step }: Saturation, past: Shift): Satu
     since: orNull(since, past),
     served,
     step: step === null ? null : { ...step, at: past(step.at) },
-  };
-}
-
-/** What was spent stays in the parts of the days in which it was. */
-function shiftForecast(
-  { at, minutes, reactive, proposals, spent }: ForecastState,
-  past: Shift,
-): ForecastState {
-  return {
-    at: past(at),
-    minutes: minutes.map((minute) => ({ ...minute, at: past(minute.at) })),
-    reactive: {
-      ...reactive,
-      lastScaleUp: orNull(reactive.lastScaleUp, past),
-      lastScaleDown: orNull(reactive.lastScaleDown, past),
-      scaleEvents: reactive.scaleEvents.map((event) => ({ ...event, at: past(event.at) })),
-    },
-    proposals: proposals.map((one) => ({ ...one, at: past(one.at) })),
-    spent,
   };
 }
 

@@ -4,10 +4,10 @@ import * as z from 'zod';
 
 import type { State } from '../../decision/snapshot/snapshot.js';
 
-import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../units/time.js';
+import { addSeconds, earliest, formatInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
-import { clampForecast, forecastSchema, instant, readForecast, storedForecast } from './stored-forecast.js';
+import { forecastSchema, instant, movedForecast, readForecast, storedForecast } from './stored-forecast.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
@@ -269,7 +269,7 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
     failingSince: new Map([...failingSince].map(([metric, at]) => [metric, isAhead(at) ? now : at])),
     intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
     absentSince: isAhead(absentSince) ? now : absentSince,
-    ...(forecast === undefined ? {} : { forecast: clampForecast(forecast, now) }),
+    ...(forecast === undefined ? {} : { forecast: movedForecast(forecast, (at) => earliest(at, now)) }),
   };
 }
 

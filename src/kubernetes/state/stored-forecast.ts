@@ -87,19 +87,24 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
   };
 }
 
-/** Replaces times after `now`, which would delay what is remembered. */
-export function clampForecast(state: ForecastState, now: Instant): ForecastState {
-  const past = (at: Instant): Instant => (at > now ? now : at);
-  const { reactive } = state;
-  const pastOrNull = (at: Instant | null): Instant | null => (at === null ? null : past(at));
+/** Returns the state with other times. What was spent stays in the parts of the days in which it was. */
+export function movedForecast(
+  { at, minutes, reactive, proposals, spent }: ForecastState,
+  move: (at: Instant) => Instant,
+): ForecastState {
+  const moveOrNull = (time: Instant | null): Instant | null => (time === null ? null : move(time));
+  const moveAll = <T extends { readonly at: Instant }>(list: readonly T[]): readonly T[] =>
+    list.map((one) => ({ ...one, at: move(one.at) }));
   return {
-    ...state,
-    at: past(state.at),
+    at: move(at),
+    minutes: moveAll(minutes),
     reactive: {
       replicas: reactive.replicas,
-      lastScaleUp: pastOrNull(reactive.lastScaleUp),
-      lastScaleDown: pastOrNull(reactive.lastScaleDown),
-      scaleEvents: reactive.scaleEvents.map((event) => ({ ...event, at: past(event.at) })),
+      lastScaleUp: moveOrNull(reactive.lastScaleUp),
+      lastScaleDown: moveOrNull(reactive.lastScaleDown),
+      scaleEvents: moveAll(reactive.scaleEvents),
     },
+    proposals: moveAll(proposals),
+    spent,
   };
 }
