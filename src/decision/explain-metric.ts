@@ -2,7 +2,7 @@ import { countOf } from '../units/count-of.js';
 import { formatNumber } from '../units/format-amount.js';
 import { formatInstant, secondsBetween } from '../units/time.js';
 import type { Instant } from '../units/time.js';
-import type { MetricSpec } from '../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
 import { failingKey, fallbackStart } from './proposals/fallback.js';
@@ -36,8 +36,9 @@ function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Sn
 
 /** Returns the capacity of a pod that `capacity.auto` has measured; empty: the metric has none. */
 function measuredText(spec: MetricSpec, sample: Sample): readonly string[] {
-  if ((spec.type !== 'Object' && spec.type !== 'External') || spec.autoCapacity === undefined) return [];
-  const isUsed = spec.autoCapacity.mode === 'Use';
+  const auto = autoCapacityOf(spec);
+  if (auto === undefined) return [];
+  const isUsed = auto.mode === 'Use';
   const measured = sample.form === 'values' ? sample.measuredCapacity : undefined;
   if (measured === undefined) return ['the capacity of a pod is not known yet'];
   const { value, low, high, days, drift } = measured;

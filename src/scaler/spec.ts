@@ -286,3 +286,8 @@ interface ScalerDocument {
 export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
   return `${scaler.namespace}/${scaler.name}`;
 }
+
+/** Returns what `capacity.auto` of a metric says; undefined: the metric has none. */
+export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
+  return 'autoCapacity' in metric ? metric.autoCapacity : undefined;
+}

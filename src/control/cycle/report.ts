@@ -1,3 +1,4 @@
+import { hasAuto } from '../memory/measured-capacity.js';
 import { describeDrift } from '../../decision/explain-metric.js';
 import { rescaleReason } from '../../decision/explain.js';
 import type { MetricResult } from '../../decision/result/decision.js';
@@ -133,8 +134,7 @@ export function driftEvents(
   before: Pick<CycleRecord, 'decision'> | null,
   { scaler, decision }: Pick<CycleRecord, 'scaler' | 'decision'>,
 ): readonly TargetEvent[] {
-  const { metrics } = scaler.spec;
-  if (decision === null || !metrics.some((metric) => 'autoCapacity' in metric)) return [];
+  if (decision === null || !hasAuto(scaler.spec)) return [];
   const known = new Set(before?.decision?.metrics.map((result) => driftKey(result)));
   return decision.metrics.flatMap((result) => {
     const { name, measuredCapacity } = result;

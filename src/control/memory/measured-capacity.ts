@@ -1,7 +1,7 @@
 import { failingKey } from '../../decision/proposals/fallback.js';
 import type { CapacityDrift, MeasuredCapacity, Pod, Sample } from '../../decision/snapshot/snapshot.js';
 import type { CapacityReading } from '../../prometheus/queries/capacity-watch.js';
-import type { MetricSpec, Scaler, ScalerSpec } from '../../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec, type Scaler, type ScalerSpec } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 
 /** What `capacity.auto` has measured, by `failingKey` of the metric. */
@@ -26,7 +26,7 @@ export function measureCapacities(
 ): MeasuredCapacities | undefined {
   if (!hasAuto(spec)) return undefined;
   const measured = spec.metrics.flatMap((metric): readonly (readonly [string, MeasuredCapacity])[] => {
-    if (!('autoCapacity' in metric)) return [];
+    if (autoCapacityOf(metric) === undefined) return [];
     const key = failingKey(metric);
     const reading = given.readingOf(metric);
     const capacity = reading === null ? null : measureCapacity(before?.get(key), reading, given.pods);
@@ -35,8 +35,8 @@ export function measureCapacities(
   return measured.length === 0 ? undefined : new Map(measured);
 }
 
-function hasAuto({ metrics }: ScalerSpec): boolean {
-  return metrics.some((metric) => 'autoCapacity' in metric);
+export function hasAuto({ metrics }: ScalerSpec): boolean {
+  return metrics.some((metric) => autoCapacityOf(metric) !== undefined);
 }
 
 /**
@@ -113,10 +113,11 @@ export function withCapacities(
   if (!hasAuto(spec)) return samples;
   return samples.map((sample, index) => {
     const metric = spec.metrics[index];
-    if (metric === undefined || !('autoCapacity' in metric) || sample.form !== 'values') return sample;
+    const auto = metric === undefined ? undefined : autoCapacityOf(metric);
+    if (metric === undefined || auto === undefined || sample.form !== 'values') return sample;
     const measuredCapacity = capacities?.get(failingKey(metric));
     if (measuredCapacity !== undefined) return { ...sample, measuredCapacity };
-    if (metric.autoCapacity.mode !== 'Use') return sample;
+    if (auto.mode !== 'Use') return sample;
     const why = 'capacity: not known yet, target.averageValue applies';
     return { ...sample, partial: sample.partial === null ? why : `${sample.partial}; ${why}` };
   });

@@ -1,4 +1,4 @@
-import type { MetricSpec } from '../../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
 import type { MetricResult } from '../result/decision.js';
 import type { Sample, Saturation, Snapshot } from '../snapshot/snapshot.js';
 import type { Arithmetic, Proposal, ProposalContext } from './context.js';
@@ -79,7 +79,7 @@ function named({ name }: MetricSpec, partial: string | null, proposed: Proposal)
 
 /** Adds what `capacity.auto` has measured, which most metrics do not have. */
 function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): MetricResult {
-  if ((spec.type !== 'Object' && spec.type !== 'External') || spec.autoCapacity === undefined) return result;
+  if (autoCapacityOf(spec) === undefined) return result;
   const measuredCapacity = sample.form === 'values' ? sample.measuredCapacity : undefined;
   return measuredCapacity === undefined ? result : { ...result, measuredCapacity };
 }

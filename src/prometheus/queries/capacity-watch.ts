@@ -1,6 +1,13 @@
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { stringLiteral } from '../../promql/quoting.js';
-import type { AutoCapacity, ExternalMetric, MetricSpec, ObjectMetric, Scaler } from '../../scaler/spec.js';
+import {
+  type AutoCapacity,
+  autoCapacityOf,
+  type ExternalMetric,
+  type MetricSpec,
+  type ObjectMetric,
+  type Scaler,
+} from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { addSeconds, type Instant } from '../../units/time.js';
@@ -104,7 +111,7 @@ export function createCapacityWatch({
 type AutoMetric = (ObjectMetric | ExternalMetric) & { readonly autoCapacity: AutoCapacity };
 
 function isAuto(metric: MetricSpec): metric is AutoMetric {
-  return (metric.type === 'Object' || metric.type === 'External') && metric.autoCapacity !== undefined;
+  return autoCapacityOf(metric) !== undefined;
 }
 
 /** Returns null if the answer is not complete: a maximum of some of the series may be too low. */
