@@ -19,7 +19,7 @@ export interface Load {
 
 /**
  * Returns the load that a full value shows; or why it is not known. For a target in percent of the requests, a pod may
- * carry `fillPercent` of its requests: the reserve of the target is for load that nobody expects. A target of type
+ * carry `fillPercent` of its requests: the reserve of the target is for unexpected load. A target of type
  * AverageValue says what a pod carries.
  */
 export function loadOf(

@@ -104,8 +104,8 @@ interface Entry {
   readonly whys: Map<Part, string>;
 }
 
-/** What a scaler was told last. */
-interface Told {
+/** What was last returned for a scaler. */
+interface LastHistory {
   readonly minute: number;
   readonly leadSeconds: number;
   readonly history: LoadHistory | undefined;
@@ -113,13 +113,13 @@ interface Told {
 
 /**
  * Reads each history once an hour, at a minute that follows from its query, so that thousands of them are spread. One
- * query is sent at a time, over a connection of its own, and only while no query of a round is under way. The namespace
+ * query is sent at a time, over a separate connection, and only while no query of a round is under way. The namespace
  * whose queries took the fewest seconds comes first. Histories with equal queries are one.
  */
 export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
   const { queryRange, isBusy, clock, onFault, onQuery } = parts;
   const entries = new RecentMap<string, Entry>(KEPT_SECONDS);
-  const told = new RecentMap<Scaler, Told>(KEPT_SECONDS);
+  const lastHistories = new RecentMap<Scaler, LastHistory>(KEPT_SECONDS);
   const waiting = new Set<Entry>();
   let usedSeconds = new Map<string, number>();
   let usedSinceMs = clock.monotonicMs();
@@ -208,12 +208,12 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
     read: (asked, signal) => {
       const { scaler, now, leadSeconds } = asked;
       const minute = Math.floor((now + offsetOf(scaler.key, STEP_MS)) / STEP_MS);
-      const last = told.get(scaler, now);
+      const last = lastHistories.get(scaler, now);
       if (last?.minute === minute && last.leadSeconds === leadSeconds) return last.history;
       const load = asked.load();
       const { namespace } = scaler;
       const history = load === null ? undefined : readShared({ ...asked, load, namespace }, signal);
-      told.set(scaler, { minute, leadSeconds, history }, now);
+      lastHistories.set(scaler, { minute, leadSeconds, history }, now);
       return history;
     },
   };
@@ -314,7 +314,7 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
   }
 }
 
-/** Returns the sums of the series; or what is wrong with them. A time at which a series has no value is a gap. */
+/** Returns the sums of the series; or why they are invalid. A time at which a series has no value is a gap. */
 function readLoads(
   series: readonly RangeSeries[],
   { range: { start, end }, nowMs }: Pick<Learned, 'range' | 'nowMs'>,
