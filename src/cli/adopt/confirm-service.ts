@@ -22,6 +22,8 @@ const DECISIONS_MS = 10_000;
 interface Confirmation {
   /** The last decision before the dry run ended; null: the dry run had ended before this command. */
   readonly after: Instant | null;
+  /** The replicas at that decision; null: not known. */
+  readonly replicasBefore: number | null;
   /** Whether decisions count that used no metric, such as one that a bound determined. */
   readonly isForced: boolean;
 }
@@ -58,7 +60,8 @@ export async function confirmService(
     });
     const row = confirmed?.row ?? null;
     if (row === null) return why;
-    const { from, to } = row.outcome;
+    const { to } = row.outcome;
+    const from = wanted.replicasBefore ?? row.outcome.from;
     const replicas = to === null ? '' : from === to ? `, now ${to} replicas` : `, ${from} -> ${to} replicas`;
     io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
     return null;

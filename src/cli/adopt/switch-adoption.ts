@@ -1,6 +1,7 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
-import { parseInstant, type Instant } from '../../units/time.js';
+import type { ScalerView } from '../../api/answers.js';
+import { parseInstant } from '../../units/time.js';
 import { CommandError, type ExitCode } from '../process/io.js';
 import { HPA, SCALER } from '../reach/source-kinds.js';
 import { commandFor, nameSource } from './adopt-options.js';
@@ -60,8 +61,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
       ? savedManifest(scaler.object)
       : await removeSource(context, scaler, { first: object, file });
   await waitUntilGone(context, scaler);
-  const after = view.row === null ? null : parseInstant(view.row.at);
-  return endDryRun(context, scaler, { manifest, after });
+  return endDryRun(context, scaler, { manifest, before: view.row });
 }
 
 function mustBeAllowed(refusal: Refusal | null): void {
@@ -85,6 +85,7 @@ async function confirmEarlier(
   io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
   const why = await confirmService(context, scaler, {
     after: null,
+    replicasBefore: null,
     isForced: context.options.force === true,
   });
   if (why !== null)
@@ -162,7 +163,7 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
 async function endDryRun(
   context: AdoptContext,
   scaler: ScalerObject,
-  { manifest, after }: { readonly manifest: JsonObject | null; readonly after: Instant | null },
+  { manifest, before }: { readonly manifest: JsonObject | null; readonly before: ScalerView | null },
 ): Promise<ExitCode> {
   const { source, objects, io, options } = context;
   const name = nameScaler(context, scaler);
@@ -171,7 +172,12 @@ async function endDryRun(
   try {
     await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
     io.stdout.write(`dry run of ${name} ended\n`);
-    why = await confirmService(context, scaler, { after, isForced: options.force === true });
+    // The change may be older than the decision that is seen first.
+    why = await confirmService(context, scaler, {
+      after: before === null ? null : parseInstant(before.at),
+      replicasBefore: before?.currentReplicas ?? null,
+      isForced: options.force === true,
+    });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     why = error.message;
