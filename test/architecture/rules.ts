@@ -23,7 +23,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     promql: 'all',
     units: 'all',
   },
-  backtest: { decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
+  backtest: { prometheus: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   'document-tests': { backtest: 'all', decision: 'all', scaler: 'all', units: 'all' },
   prometheus: { http: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { files: 'all', http: 'all', decision: 'types', scaler: 'all', units: 'all' },

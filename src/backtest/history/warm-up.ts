@@ -2,6 +2,15 @@ import type { Load } from '../load/load.js';
 import type { Scaler, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
+/** Minimum warm-up. `recommend` tries settings with longer windows than those of the documents. */
+const MIN_WARM_UP_SECONDS = 3600;
+
+/** Returns how many seconds before the scored time are read for the windows of decisions: a multiple of the step. */
+export function warmUpOf(scalers: readonly Scaler[], stepSeconds: number): number {
+  const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds));
+  return Math.ceil(wanted / stepSeconds) * stepSeconds;
+}
+
 /** Returns how many seconds of the warm-up before `start` have values. `observed`: see `observedOfColumn`. */
 export function knownWarmUpSeconds(
   observed: Load,

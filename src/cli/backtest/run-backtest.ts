@@ -1,3 +1,4 @@
+import { BacktestError, checkDemand, checkRounds } from '../../backtest/compare/check-size.js';
 import { compareForecast } from '../../backtest/compare/compare-forecast.js';
 import { recommend } from '../../backtest/compare/recommend.js';
 import {
@@ -8,6 +9,7 @@ import {
   scoringOf,
   traceWorkload,
 } from '../../backtest/compare/variant.js';
+import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/figures/threshold.js';
 import { podStartOf } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
@@ -35,8 +37,6 @@ import {
   parseThresholds,
 } from './input/options.js';
 import {
-  checkDemand,
-  checkRounds,
   describeAssumptions,
   hasCeiling,
   leftOutLines,
@@ -44,7 +44,7 @@ import {
   openTrace,
   type BacktestInput,
 } from './input/backtest-input.js';
-import { type GivenAssumptions, openHistory } from './history/open-history.js';
+import { openHistory } from './history/open-history.js';
 import { buildPage, MOST_CHARACTERS, writeHtml } from './report/write-html.js';
 import type { RunTrace } from './report/trace-run.js';
 import { readVariant } from './read-variant.js';
@@ -62,7 +62,9 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
     return await run(options, io);
   } catch (error) {
     // An interrupt can fail any part with another error.
-    if (io.signal.aborted && error instanceof CommandError) throw new CommandError('interrupted');
+    const isExpected = error instanceof CommandError || error instanceof BacktestError;
+    if (io.signal.aborted && isExpected) throw new CommandError('interrupted');
+    if (error instanceof BacktestError) throw new CommandError(error.message);
     throw error;
   }
 }

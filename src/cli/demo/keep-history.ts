@@ -1,6 +1,9 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { stringify } from 'yaml';
+import { BacktestError } from '../../backtest/compare/check-size.js';
+import type { Range } from '../../backtest/history/fetch-series.js';
+import { readHistory } from '../../backtest/history/read-history.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { readDocuments } from '../../scaler/read/read-scalers.js';
@@ -9,12 +12,10 @@ import type { KubeObject } from '../../simulator/objects/kube-object.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { withDeadline } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import type { Range } from '../backtest/history/fetch-series.js';
 import { type HistorySources, openServers } from '../backtest/history/history-sources.js';
-import { readHistory } from '../backtest/history/read-history.js';
 import { writeHistory } from '../backtest/history/saved-history.js';
 import { openOutputFile } from '../output/output-file.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import type { CommandIo } from '../process/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 
 /** Files that a demo saves for `backtest`. */
@@ -92,7 +93,7 @@ async function hasHistory(scaler: Scaler, range: Range, { byName }: HistorySourc
     await readHistory([scaler], settings);
     return true;
   } catch (error) {
-    if (error instanceof CommandError) return false;
+    if (error instanceof BacktestError) return false;
     throw error;
   }
 }

@@ -4,24 +4,13 @@ import { isAbsolute, join } from 'node:path';
 import { readBoundedText } from '../../../files/read-bounded.js';
 import { replaceFile } from '../../../files/replace-file.js';
 import type { Clock } from '../../../units/clock.js';
+import type { AnswerKey, Fetching } from '../../../backtest/history/fetch-series.js';
 import type { RangeSeries } from '../../../prometheus/answers/classify.js';
 
 /** Answers of range queries on disk. A file that cannot be read or written only costs another query. */
-export interface HistoryCache {
-  readonly read: (key: CacheKey) => Promise<readonly RangeSeries[] | null>;
-  readonly write: (key: CacheKey, series: readonly RangeSeries[]) => Promise<void>;
+export interface HistoryCache extends NonNullable<Fetching['cache']> {
   /** Removes the oldest files above the bound. */
   readonly prune: () => Promise<void>;
-}
-
-/** Contains no credentials. */
-export interface CacheKey {
-  /** The URLs of the data source, and other settings that select its data: the tenant, the user. */
-  readonly source: readonly string[];
-  readonly query: string;
-  readonly start: number;
-  readonly end: number;
-  readonly stepSeconds: number;
 }
 
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -37,7 +26,7 @@ export function historyDirectory(env: Readonly<Record<string, string | undefined
 }
 
 export function createHistoryCache(directory: string, clock: Clock, mostBytes = MAX_BYTES): HistoryCache {
-  const pathOf = (key: CacheKey): string => {
+  const pathOf = (key: AnswerKey): string => {
     const { source, query, start, end, stepSeconds } = key;
     const text = JSON.stringify([FORMAT, source, query, start, end, stepSeconds]);
     return join(directory, `${createHash('sha256').update(text).digest('hex')}.json`);

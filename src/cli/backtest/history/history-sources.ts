@@ -1,11 +1,11 @@
+import { type Fetching, identityOf, type Range } from '../../../backtest/history/fetch-series.js';
 import { type ServiceConfig, resolveServiceConfig } from '../../../config/resolve-service-config.js';
 import { createPrometheusClient } from '../../../prometheus/client/client.js';
 import { createRangeClient } from '../../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
 import { createProgress } from '../../output/progress.js';
 import type { CommandIo } from '../../process/io.js';
-import { type Fetching, type Range, identityOf } from './fetch-series.js';
-import { createHistoryCache, historyDirectory } from './history-cache.js';
+import { createHistoryCache, type HistoryCache, historyDirectory } from './history-cache.js';
 import { savedClient, type SavedHistory, savedSource } from './saved-history.js';
 
 /** The source of a history: servers or a file. */
@@ -60,9 +60,24 @@ export function openSaved(saved: SavedHistory, io: CommandIo): HistorySources {
   const progress = { add: () => undefined, done: () => undefined };
   const byName = Object.entries(saved.sources).map(([name, own]): readonly [string, Fetching] => {
     const source = { ...base, ...own, name };
-    return [name, { source, client: savedClient(saved, name), cache: null, progress, io }];
+    return [
+      name,
+      {
+        source,
+        client: savedClient(saved, name),
+        cache: null,
+        progress,
+        now: io.clock.now,
+        signal: io.signal,
+      },
+    ];
   });
   return { byName: new Map(byName), saved: () => saved, close: () => Promise.resolve() };
+}
+
+interface SourceParts extends Pick<Fetching, 'progress'> {
+  readonly cache: HistoryCache | null;
+  readonly io: CommandIo;
 }
 
 /** A server that does not respond fails its first range query, which has a better message. */
@@ -75,16 +90,17 @@ const RECOGNITION_MS = 5000;
 async function openSources(
   configs: Readonly<Record<string, SourceConfig>>,
   names: readonly string[],
-  parts: Pick<Fetching, 'cache' | 'progress' | 'io'>,
+  { cache, progress, io }: SourceParts,
 ): Promise<ReadonlyMap<string, Fetching>> {
   const known = [...new Set(names)].filter((name) => Object.hasOwn(configs, name));
   const opened = await Promise.all(
     known.map(async (name): Promise<readonly (readonly [string, Fetching])[]> => {
       const config = configs[name];
       if (config === undefined) return [];
-      const source = await fittingConfig(config, parts);
-      const client = createRangeClient(source, parts.io.clock, parts.io.env);
-      return [[name, { ...parts, source, client }]];
+      const source = await fittingConfig(config, { cache, io });
+      const { clock, signal, env } = io;
+      const client = createRangeClient(source, clock, env);
+      return [[name, { source, client, cache, progress, now: clock.now, signal }]];
     }),
   );
   return new Map(opened.flat());
@@ -93,7 +109,7 @@ async function openSources(
 /** Returns the config for the queries of the server. If the server is down, the cached answers still apply to it. */
 async function fittingConfig(
   config: SourceConfig,
-  { cache, io }: Pick<Fetching, 'cache' | 'io'>,
+  { cache, io }: Pick<SourceParts, 'cache' | 'io'>,
 ): Promise<SourceConfig> {
   const client = createPrometheusClient(config, io.clock, io.env);
   const hasAnswered = await client.recognize?.({ timeoutMs: RECOGNITION_MS, signal: io.signal });

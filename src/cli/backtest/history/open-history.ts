@@ -1,16 +1,13 @@
-import { RAN } from '../../../backtest/history/recorded-run.js';
-import { estimateCapacity } from '../../../backtest/history/estimate-capacity.js';
-import { historyWorkload, isMemory } from '../../../backtest/history/history-models.js';
-import { longestWindowSeconds, knownSince, knownWarmUpSeconds } from '../../../backtest/history/warm-up.js';
-import { countAt, countsSince } from '../../../backtest/simulation/count-steps.js';
-import { type Assumptions, resultOf, scoringOf, type Variant } from '../../../backtest/compare/variant.js';
-import { DEFAULT_POD_START_SECONDS } from '../../../backtest/load/load.js';
-import { type PodStart, podStartOf } from '../../../backtest/simulation/settings.js';
+import type { Range } from '../../../backtest/history/fetch-series.js';
+import { type GivenAssumptions, historyInput } from '../../../backtest/history/history-input.js';
+import { isMemory } from '../../../backtest/history/history-models.js';
+import { readHistory, type RecordedHistory } from '../../../backtest/history/read-history.js';
+import { longestWindowSeconds } from '../../../backtest/history/warm-up.js';
+import type { Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../../units/quantity.js';
-import type { Run } from '../../../backtest/simulation/run-variant.js';
-import { addSeconds, formatInstant, type Instant, latest } from '../../../units/time.js';
+import { formatInstant, type Instant } from '../../../units/time.js';
 import { withPrometheusUrl } from '../../input/with-prometheus-url.js';
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { openOutputFile } from '../../output/output-file.js';
@@ -23,19 +20,11 @@ import {
   type BacktestInput,
 } from '../input/backtest-input.js';
 import type { HistoryOptions } from '../input/options.js';
-import type { Range } from './fetch-series.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
-import { readHistory, type RecordedHistory } from './read-history.js';
 import { readRange } from './read-range.js';
 
 const DEFAULT_STEP_SECONDS = 15;
-
-/** `capacity` and `podStart` are null without their option. */
-export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podStart'> {
-  readonly capacity: number | null;
-  readonly podStart: PodStart | null;
-}
 
 /** Reads the history of the documents. */
 export async function openHistory(
@@ -102,7 +91,6 @@ function openFile(file: SavedHistory, io: CommandIo): Opened {
   return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
 }
 
-/** The run starts at the first value, because nothing is known about the time before. */
 function inputOf(
   recorded: RecordedHistory,
   variants: readonly Variant[],
@@ -112,59 +100,26 @@ function inputOf(
     isSaved,
   }: { readonly given: GivenAssumptions; readonly range: Range; readonly isSaved: boolean },
 ): BacktestInput {
-  const { load, loadMetric, history } = recorded;
-  const range = {
-    ...asked,
-    start: latest(asked.start, knownSince(load.observed, asked.stepSeconds) ?? asked.start),
-  };
-  const ran = recorded.ran === null ? null : runSince(recorded.ran, range.start);
-  const known = given.capacity ?? load.saturation;
-  const estimate =
-    known === null && recorded.ran !== null ? estimateCapacity(load, recorded.ran.ready) : null;
-  const capacity = known ?? estimate?.capacity ?? null;
-  if (capacity === null)
-    throw new CommandError(
-      `the load that one pod carries is unknown for metric ${loadMetric.identity}: set --capacity${loadMetric.type === 'Resource' ? ' or --request' : ''}`,
-    );
-  const warmUpSeconds = given.initialReplicas === null ? knownWarmUpSeconds(load.observed, range) : 0;
-  const recordedCount =
-    history.replicas.length === 0 ? null : countAt(history.replicas, addSeconds(range.start, -warmUpSeconds));
-  const initial = given.initialReplicas ?? recordedCount;
-  const assumptions: Assumptions = {
-    ...given,
-    capacity,
-    initialReplicas: initial,
-    podStart: given.podStart ?? podStartOf(recorded.podStartSeconds ?? DEFAULT_POD_START_SECONDS),
-  };
-  const scoring = scoringOf(load.load, assumptions, range);
+  const { workload, scoring, assumptions, range, warmUpSeconds, capacityAt, ran } = historyInput(recorded, {
+    given,
+    range: asked,
+  });
   return {
-    workload: historyWorkload(
-      { ...history, warmUpSeconds },
-      {
-        initialReplicas: given.initialReplicas,
-        measures: assumptions.measures,
-        queued: assumptions.queue === null ? null : load.load,
-      },
-    ),
+    workload,
     scoring,
     assumptions,
-    otherResults: ran === null ? [] : [resultOf(RAN, ran, scoring)],
+    otherResults: ran === null ? [] : [ran],
     assumptionLines: [
-      ...(estimate === null
+      ...(capacityAt === null
         ? []
         : [
-            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(estimate.at)}: pods that were never busy carry more (--capacity)`,
+            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: pods that were never busy carry more (--capacity)`,
           ]),
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants, { isSaved, ...usageAtCapacity(recorded, given) }),
       ...unscoredLines(scoring.demand),
     ],
   };
-}
-
-function runSince(run: Run, start: Instant): Run {
-  const counts = { replicas: countsSince(run.replicas, start), ready: countsSince(run.ready, start) };
-  return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
 }
 
 function historyLines(

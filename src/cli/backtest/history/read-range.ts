@@ -1,4 +1,5 @@
-import { longestWindowSeconds } from '../../../backtest/history/warm-up.js';
+import { MAX_POINTS, type Range } from '../../../backtest/history/fetch-series.js';
+import { warmUpOf } from '../../../backtest/history/warm-up.js';
 import type { Scaler } from '../../../scaler/spec.js';
 import { DURATION_FORM, parseDuration } from '../../../units/duration.js';
 import {
@@ -11,11 +12,8 @@ import {
 import { formatSeconds } from '../../../units/format-seconds.js';
 import { CommandError } from '../../process/io.js';
 import { parseSeconds } from '../input/options.js';
-import { MAX_POINTS, type Range } from './fetch-series.js';
 
 const FEWEST_POINTS = 10;
-/** Minimum warm-up. `--recommend` tries settings with longer windows than those of the documents. */
-const MIN_WARM_UP_SECONDS = 3600;
 /** The limit also applies to a saved history. */
 export const MAX_DAYS = 400;
 
@@ -36,8 +34,7 @@ export function readRange(
     options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
   const problem = whyNot({ start, end, stepSeconds }, now);
   if (problem !== null) throw new CommandError(problem, 2);
-  const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds));
-  return { start, end, stepSeconds, warmUpSeconds: Math.ceil(wanted / stepSeconds) * stepSeconds };
+  return { start, end, stepSeconds, warmUpSeconds: warmUpOf(scalers, stepSeconds) };
 }
 
 function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: Instant): string | null {

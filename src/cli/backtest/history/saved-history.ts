@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { MAX_POINTS } from '../../../backtest/history/fetch-series.js';
 import { describeReadError } from '../../../config/describe-read-error.js';
 import { readBoundedText } from '../../../files/read-bounded.js';
 import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify.js';
@@ -8,7 +9,6 @@ import { isPlainObject } from '../../../scaler/plain-json.js';
 import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../../units/time.js';
 import type { OutputFile } from '../../output/output-file.js';
 import { CommandError, type CommandIo } from '../../process/io.js';
-import { MAX_POINTS } from './fetch-series.js';
 import { isSeriesList } from './history-cache.js';
 import { MAX_DAYS } from './read-range.js';
 

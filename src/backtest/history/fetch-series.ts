@@ -1,13 +1,11 @@
-import { type Chunk, chunksOf, halvesOf } from '../../../backtest/history/chunks.js';
-import type { HistoryQuery } from '../../../backtest/history/plan-queries.js';
-import type { RangeAnswer, RangeSeries } from '../../../prometheus/answers/classify.js';
-import { selectSeries } from '../../../prometheus/answers/columns.js';
-import type { RangeClient } from '../../../prometheus/client/range-client.js';
-import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
-import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../../units/time.js';
-import type { Progress } from '../../output/progress.js';
-import { CommandError, type CommandIo } from '../../process/io.js';
-import type { CacheKey, HistoryCache } from './history-cache.js';
+import { BacktestError } from '../compare/check-size.js';
+import { type Chunk, chunksOf, halvesOf } from './chunks.js';
+import type { HistoryQuery } from './plan-queries.js';
+import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
+import { selectSeries } from '../../prometheus/answers/columns.js';
+import type { RangeClient } from '../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 
 export interface Range {
   readonly start: Instant;
@@ -17,14 +15,28 @@ export interface Range {
   readonly warmUpSeconds: number;
 }
 
+/** Identifies an answer. Contains no credentials. */
+export interface AnswerKey {
+  /** The URLs of the data source, and other settings that select its data: the tenant, the user. */
+  readonly source: readonly string[];
+  readonly query: string;
+  readonly start: number;
+  readonly end: number;
+  readonly stepSeconds: number;
+}
+
 export interface Fetching {
   readonly source: SourceConfig;
   readonly client: RangeClient;
-  readonly cache: HistoryCache | null;
-  readonly progress: Progress;
-  readonly io: CommandIo;
+  readonly cache: {
+    readonly read: (key: AnswerKey) => Promise<readonly RangeSeries[] | null>;
+    readonly write: (key: AnswerKey, series: readonly RangeSeries[]) => Promise<void>;
+  } | null;
+  readonly progress: { readonly add: (parts: number) => void; readonly done: () => void };
+  readonly now: () => Instant;
+  readonly signal: AbortSignal;
   /** Called with each answer, for `--save-history`. */
-  readonly onAnswer?: (key: Omit<CacheKey, 'source'>, series: readonly RangeSeries[]) => void;
+  readonly onAnswer?: (key: Omit<AnswerKey, 'source'>, series: readonly RangeSeries[]) => void;
 }
 
 /** Limit for a history: 30 days at 5 s. */
@@ -83,7 +95,7 @@ async function fetchChunk(
   part: { readonly chunk: Chunk; readonly stepSeconds: number },
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
-  const { source, client, cache, io, onAnswer } = fetching;
+  const { source, client, cache, now, signal, onAnswer } = fetching;
   const { chunk, stepSeconds } = part;
   const key = { source: identityOf(source), query, stepSeconds, start: chunk.start, end: chunk.end };
   const known = await cache?.read(key);
@@ -91,19 +103,16 @@ async function fetchChunk(
     onAnswer?.(key, known);
     return known;
   }
-  const answer = await client.queryRange(
-    { query, stepSeconds, ...chunk },
-    { timeoutMs: TIMEOUT_MS, signal: io.signal },
-  );
+  const answer = await client.queryRange({ query, stepSeconds, ...chunk }, { timeoutMs: TIMEOUT_MS, signal });
   if (answer.class === 'matrix') {
-    const isSettled = addSeconds(chunk.end, SETTLED_SECONDS) < io.clock.now();
+    const isSettled = addSeconds(chunk.end, SETTLED_SECONDS) < now();
     if (isSettled) await cache?.write(key, answer.series);
     onAnswer?.(key, answer.series);
     return answer.series;
   }
   const halves = isRefusal(answer) ? halvesOf(chunk, stepSeconds) : null;
   if (halves === null)
-    throw new CommandError(
+    throw new BacktestError(
       `the history of ${what} from ${formatInstant(chunk.start)} to ${formatInstant(chunk.end)} cannot be read: ${answer.message}${whatToDo(answer)}`,
     );
   const [first, second] = halves;

@@ -4,12 +4,12 @@ import {
   findContainerDuplicates,
   findQueryDuplicates,
   isReplicaLabel,
-} from '../../../prometheus/queries/find-duplicates.js';
-import type { Answer } from '../../../prometheus/answers/answer.js';
-import { metricQuery } from '../../../prometheus/queries/scaler-queries.js';
-import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
-import { addSeconds, type Instant } from '../../../units/time.js';
-import { CommandError } from '../../process/io.js';
+} from '../../prometheus/queries/find-duplicates.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import { metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { addSeconds, type Instant } from '../../units/time.js';
+import { BacktestError } from '../compare/check-size.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
 /** How often the history is searched for duplicates, because a second Prometheus may be new or gone. */
@@ -17,7 +17,7 @@ const SEARCHES = 3;
 
 /**
  * Returns the query of a metric for its history. If containers have several series, replaces the default query with one
- * that counts each container once, as in the service, and prints a warning. Throws `CommandError` if another query
+ * that counts each container once, as in the service, and prints a warning. Throws `BacktestError` if another query
  * would sum duplicates, because the load would be a multiple of the true load.
  */
 export async function historyQuery(
@@ -29,7 +29,7 @@ export async function historyQuery(
   const what = `metric ${metric.identity}`;
   const query = metricQuery(metric, scaler, source);
   if (query === null)
-    throw new CommandError(`${what}: data source ${source.name} has no query for ${metric.name}`);
+    throw new BacktestError(`${what}: data source ${source.name} has no query for ${metric.name}`);
   const found = await findDuplicates(metric, query, { range, fetching });
   if (found?.isAdded !== true) return { query, warning: null };
   const copies = `${found.times} copies by ${describeLabels(found)}`;
@@ -44,7 +44,7 @@ export async function historyQuery(
         warning: `${what}: each container has ${copies}: only the largest is counted, as in the service`,
       };
   }
-  throw new CommandError(
+  throw new BacktestError(
     `${what}: each series of the query has ${copies}, and is counted ${found.times} times: the load would be a multiple of the true one. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of them to the query, or aggregate'} with max by before the sum`,
   );
 }
@@ -83,7 +83,7 @@ async function answerAt(
       ? { class: 'missing', message: 'no series' }
       : { class: 'value', series, evaluatedAt: when.at };
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof BacktestError)) throw error;
     return { class: 'failed', reason: 'execution', message: error.message };
   }
 }

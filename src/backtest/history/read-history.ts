@@ -1,4 +1,5 @@
-import { isMemory, type History, type MetricHistory } from '../../../backtest/history/history-models.js';
+import { BacktestError } from '../compare/check-size.js';
+import { isMemory, type History, type MetricHistory } from './history-models.js';
 import {
   type Column,
   columnOf,
@@ -9,7 +10,7 @@ import {
   meanOf,
   medianOf,
   observedOfColumn,
-} from '../../../backtest/history/matrix-to-load.js';
+} from './matrix-to-load.js';
 import {
   type HistoryQuery,
   perContainerQuery,
@@ -20,19 +21,18 @@ import {
   sumQuery,
   totalQuery,
   windowOfQuery,
-} from '../../../backtest/history/plan-queries.js';
-import { recordedRun } from '../../../backtest/history/recorded-run.js';
-import type { Load } from '../../../backtest/load/load.js';
-import type { CountStep } from '../../../backtest/simulation/count-steps.js';
-import type { Run } from '../../../backtest/simulation/run-variant.js';
-import { CONTAINER, spanOfRate } from '../../../backtest/simulation/samples.js';
-import { isOfResource, resourceWindowSeconds } from '../../../prometheus/data-source/resource-queries.js';
-import type { SourceConfig } from '../../../prometheus/data-source/source-config.js';
-import { ceilingQuery } from '../../../prometheus/queries/scaler-queries.js';
-import { isDifference, isRate } from '../../../promql/ranges.js';
-import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
-import { addSeconds, instantFromMs } from '../../../units/time.js';
-import { CommandError } from '../../process/io.js';
+} from './plan-queries.js';
+import { recordedRun } from './recorded-run.js';
+import type { Load } from '../load/load.js';
+import type { CountStep } from '../simulation/count-steps.js';
+import type { Run } from '../simulation/run-variant.js';
+import { CONTAINER, spanOfRate } from '../simulation/samples.js';
+import { isOfResource, resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { ceilingQuery } from '../../prometheus/queries/scaler-queries.js';
+import { isDifference, isRate } from '../../promql/ranges.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { addSeconds, instantFromMs } from '../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
 
@@ -65,7 +65,7 @@ interface HistorySettings {
 /** Requests change rarely. */
 const COARSE_STEP_SECONDS = 300;
 
-/** Reads the history of each metric of the documents. Throws `CommandError` if data is missing that has no default. */
+/** Reads the history of each metric of the documents. Throws `BacktestError` if data is missing that has no default. */
 export async function readHistory(
   scalers: readonly Scaler[],
   settings: HistorySettings,
@@ -73,7 +73,7 @@ export async function readHistory(
   const [scaler] = scalers;
   const loadMetric = scaler?.spec.metrics.find(isCpu) ?? scaler?.spec.metrics.find((one) => !isMemory(one));
   if (scaler === undefined || loadMetric === undefined)
-    throw new CommandError('the document has no metric that depends on the load; a back-test needs one');
+    throw new BacktestError('the document has no metric that depends on the load; a back-test needs one');
   const fetching = sourceOf(`metric ${loadMetric.identity}`, loadMetric, settings);
   const facts = await readFacts(scaler, settings, fetching);
   const saturationOf = (metric: MetricSpec): number | null =>
@@ -99,7 +99,7 @@ export async function readHistory(
   );
   const load = known.get(keyOf(scaler, loadMetric));
   if (load === undefined)
-    throw new CommandError(
+    throw new BacktestError(
       `metric ${loadMetric.identity}: no values from the data source between --from and --to: the time is before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor`,
     );
   return {
@@ -262,7 +262,7 @@ function sourceOf(
 ): Fetching {
   const fetching = sources.get(source);
   if (fetching === undefined)
-    throw new CommandError(`${what}: there is no data source ${source}; set --config`);
+    throw new BacktestError(`${what}: there is no data source ${source}; set --config`);
   return fetching;
 }
 

@@ -1,0 +1,82 @@
+import { addSeconds, type Instant, latest } from '../../units/time.js';
+import { BacktestError } from '../compare/check-size.js';
+import { type Assumptions, type Backtest, type Result, resultOf, scoringOf } from '../compare/variant.js';
+import { DEFAULT_POD_START_SECONDS } from '../load/load.js';
+import { countAt, countsSince } from '../simulation/count-steps.js';
+import type { Run } from '../simulation/run-variant.js';
+import { type PodStart, podStartOf } from '../simulation/settings.js';
+import { estimateCapacity } from './estimate-capacity.js';
+import type { Range } from './fetch-series.js';
+import { historyWorkload } from './history-models.js';
+import type { RecordedHistory } from './read-history.js';
+import { RAN } from './recorded-run.js';
+import { knownSince, knownWarmUpSeconds } from './warm-up.js';
+
+/** `capacity` and `podStart` are null unless they are given. */
+export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podStart'> {
+  readonly capacity: number | null;
+  readonly podStart: PodStart | null;
+}
+
+/** The input of runs on a recorded history. */
+export interface HistoryInput extends Omit<Backtest, 'runJobs'> {
+  /** Starts with the first value, because nothing is known about the time before. */
+  readonly range: Range;
+  readonly warmUpSeconds: number;
+  /** When a ready pod had the highest load, which is its capacity; null: the capacity is known. */
+  readonly capacityAt: Instant | null;
+  /** The replicas that ran; null: unknown. */
+  readonly ran: Result | null;
+}
+
+/** Throws `BacktestError` if the load that one pod carries is unknown. */
+export function historyInput(
+  recorded: RecordedHistory,
+  { given, range: asked }: { readonly given: GivenAssumptions; readonly range: Range },
+): HistoryInput {
+  const { load, loadMetric, history } = recorded;
+  const range = {
+    ...asked,
+    start: latest(asked.start, knownSince(load.observed, asked.stepSeconds) ?? asked.start),
+  };
+  const ran = recorded.ran === null ? null : runSince(recorded.ran, range.start);
+  const known = given.capacity ?? load.saturation;
+  const estimate =
+    known === null && recorded.ran !== null ? estimateCapacity(load, recorded.ran.ready) : null;
+  const capacity = known ?? estimate?.capacity ?? null;
+  if (capacity === null)
+    throw new BacktestError(
+      `the load that one pod carries is unknown for metric ${loadMetric.identity}: set --capacity${loadMetric.type === 'Resource' ? ' or --request' : ''}`,
+    );
+  const warmUpSeconds = given.initialReplicas === null ? knownWarmUpSeconds(load.observed, range) : 0;
+  const recordedCount =
+    history.replicas.length === 0 ? null : countAt(history.replicas, addSeconds(range.start, -warmUpSeconds));
+  const assumptions: Assumptions = {
+    ...given,
+    capacity,
+    initialReplicas: given.initialReplicas ?? recordedCount,
+    podStart: given.podStart ?? podStartOf(recorded.podStartSeconds ?? DEFAULT_POD_START_SECONDS),
+  };
+  const scoring = scoringOf(load.load, assumptions, range);
+  return {
+    workload: historyWorkload(
+      { ...history, warmUpSeconds },
+      {
+        initialReplicas: given.initialReplicas,
+        measures: assumptions.measures,
+        queued: assumptions.queue === null ? null : load.load,
+      },
+    ),
+    scoring,
+    assumptions,
+    range,
+    warmUpSeconds,
+    capacityAt: estimate?.at ?? null,
+    ran: ran === null ? null : resultOf(RAN, ran, scoring),
+  };
+}
+
+function runSince(run: Run, start: Instant): Run {
+  const counts = { replicas: countsSince(run.replicas, start), ready: countsSince(run.ready, start) };
+  return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
+}
