@@ -196,7 +196,10 @@ const podSchema = z.object({
     .record(z.string(), z.record(z.string(), z.string()))
     .describe('Requests by container and resource.'),
   podRequests: z.record(z.string(), z.string()).optional(),
-  cpuLimit: z.string().optional().describe('Only in the snapshot of a document with saturation.'),
+  cpuLimit: z
+    .string()
+    .optional()
+    .describe('Only in the snapshot of a document with saturation or a forecast.'),
 });
 
 const partial = z.string().optional();

@@ -17,6 +17,8 @@ export interface Counts {
   /** The pods that carry the load at the usage that a forecast plans with. */
   readonly needed: number;
   readonly ready: number;
+  /** The pods that would carry load without a forecast. */
+  readonly carrying: number;
   /** The count that a forecast proposed early enough for its pods to be ready now. */
   readonly foreseen: number;
 }
@@ -25,14 +27,14 @@ export interface Counts {
 export function addSpent(
   parts: readonly SpentPart[],
   { before, now }: { readonly before: Instant; readonly now: Instant },
-  { current, reactive, observed, needed, ready, foreseen }: Counts,
+  { current, reactive, observed, needed, ready, carrying, foreseen }: Counts,
 ): readonly SpentPart[] {
   const seconds = Math.min(LONGEST_STEP_SECONDS, Math.max(0, secondsBetween(before, now)));
   const from = instantFromMs(Math.floor(now / (PART_SECONDS * 1000)) * PART_SECONDS * 1000);
   const last = parts.at(-1);
   const isNew = last?.from !== from;
   const open = isNew ? { from, reactive: 0, added: 0, short: 0, prevented: 0 } : last;
-  const without = observed === null ? Math.min(reactive, ready) : ready;
+  const without = observed === null ? Math.min(carrying, ready) : ready;
   const withIt = observed === null ? ready : Math.max(ready, foreseen);
   const short = Math.max(0, needed - without);
   const next: SpentPart = {

@@ -18,7 +18,8 @@ import type {
 
 /** `parseSnapshot` reads the result, and the decision on it is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
-  const hasLimits = snapshot.scaler.spec.metrics.some((metric) => 'saturation' in metric);
+  const { spec } = snapshot.scaler;
+  const hasLimits = spec.forecast !== null || spec.metrics.some((metric) => 'saturation' in metric);
   return {
     scaler: snapshot.scaler.document,
     now: formatInstant(snapshot.now),

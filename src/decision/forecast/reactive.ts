@@ -1,0 +1,131 @@
+import type { MetricSpec } from '../../scaler/spec.js';
+import { milliToNumber, sumMilli } from '../../units/quantity.js';
+import { addSeconds, type Instant } from '../../units/time.js';
+import type { LimitContext } from '../limits/limit.js';
+import { applyLimits } from '../limits/limits.js';
+import { longestPeriodSeconds } from '../limits/policy.js';
+import { ceilCount, isWithinTolerance, tolerancesOf } from '../proposals/arithmetic.js';
+import { containerOf } from '../proposals/pod-metrics.js';
+import { podRequests } from '../proposals/pod-requests.js';
+import type { JudgedMetric } from '../proposals/propose.js';
+import type { Pod, ReactiveCount, Recommendation, Snapshot } from '../snapshot/snapshot.js';
+
+/** Without a raise, the count of the scaler is that without a forecast. */
+export function reactiveOf({ target, state }: Snapshot): ReactiveCount {
+  const { lastScaleUp, lastScaleDown, scaleEvents } = state;
+  return { replicas: target.specReplicas, lastScaleUp, lastScaleDown, scaleEvents };
+}
+
+/**
+ * Returns how many pods of the scaler without a forecast carry the load that the metrics show now: those that it has
+ * had for `leadSeconds`.
+ */
+export function carryingPods(
+  { replicas, scaleEvents }: ReactiveCount,
+  now: Instant,
+  leadSeconds: number,
+): number {
+  const start = addSeconds(now, -leadSeconds);
+  let [count, least] = [replicas, replicas];
+  for (const { at, change } of scaleEvents.toReversed()) {
+    if (at <= start) break;
+    count -= change;
+    least = Math.min(least, count);
+  }
+  return Math.max(0, least);
+}
+
+/**
+ * Returns the count that the scaler without a forecast would set now, from the one that it would have now. It would not
+ * see the load that its pods cannot carry: pods that are full ask for a little more at a time, where the pods of a
+ * forecast show all of the load at once.
+ */
+export function advanceReactive(
+  before: ReactiveCount,
+  metrics: readonly JudgedMetric[],
+  {
+    context,
+    snapshot,
+    carrying,
+    leadSeconds,
+  }: {
+    readonly context: LimitContext;
+    readonly snapshot: Snapshot;
+    /** See `carryingPods`. */
+    readonly carrying: number;
+    readonly leadSeconds: number;
+  },
+): ReactiveCount {
+  const { spec, now, state } = context;
+  const current = Math.min(spec.maxReplicas, Math.max(spec.minReplicas, before.replicas));
+  const recommended = recommendedAt({ current, carrying }, metrics, snapshot);
+  const { replicas } = applyLimits({
+    ...context,
+    current,
+    recommended,
+    recommendations: atMost(Math.max(current, recommended), context.recommendations),
+    state: { ...state, ...before },
+  });
+  const start = addSeconds(now, -Math.max(leadSeconds, longestPeriodSeconds(spec)));
+  const events = before.scaleEvents.filter(({ at }) => at >= start);
+  return {
+    replicas,
+    lastScaleUp: replicas > current ? now : before.lastScaleUp,
+    lastScaleDown: replicas < current ? now : before.lastScaleDown,
+    scaleEvents: replicas === current ? events : [...events, { at: now, change: replicas - current }],
+  };
+}
+
+/** The scaler without a forecast has recommended no more than it has seen. */
+function atMost(most: number, recommendations: readonly Recommendation[]): readonly Recommendation[] {
+  return recommendations.some(({ replicas }) => replicas > most)
+    ? recommendations.map(({ at, replicas }) => ({ at, replicas: Math.min(most, replicas) }))
+    : recommendations;
+}
+
+/** Returns the largest proposal if the target had another count and the same load. */
+function recommendedAt(
+  { current, carrying }: { readonly current: number; readonly carrying: number },
+  metrics: readonly JudgedMetric[],
+  { scaler, target, pods: allPods }: Snapshot,
+): number {
+  const tolerances = tolerancesOf(scaler.spec);
+  return metrics.reduce((largest, { spec, arithmetic, result }) => {
+    const { proposal } = result;
+    if (arithmetic === null || proposal === null || result.saturation?.replicas !== undefined)
+      return Math.max(largest, proposal ?? 0);
+    const { usage, filledUsage, target: wanted, pods } = arithmetic;
+    const pull = ((filledUsage ?? usage) / wanted) * pods;
+    const full = Math.max(usage, fullUsage(spec, allPods) ?? Infinity);
+    const seen = Math.min(pull, (full / wanted) * carrying);
+    if (isWithinTolerance(seen / current, tolerances)) return Math.max(largest, current);
+    const isKept = proposal === target.specReplicas && arithmetic.keptBy !== null;
+    return Math.max(largest, isKept || seen < pull ? ceilCount(seen) : proposal);
+  }, 0);
+}
+
+/**
+ * Returns the usage of a pod from which on it shows no more load, in the unit of the target: its cpu limit, otherwise its
+ * requests. Null: not known, as for a metric that is not of a resource.
+ */
+function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
+  if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;
+  const limit = metric.name === 'cpu' && metric.type === 'Resource' ? meanLimit(pods) : null;
+  const isPercent = metric.target.type === 'Utilization';
+  if (limit === null && isPercent) return 100;
+  if (limit !== null && !isPercent) return limit;
+  const answer = podRequests(pods, metric.name, containerOf(metric));
+  if ('error' in answer) return null;
+  const request = milliToNumber(sumMilli(answer.requests.values()) * 1000n) / answer.requests.size;
+  return limit === null ? request : (100 * limit) / request;
+}
+
+/** Returns milli-units; null: a pod has no limit. */
+function meanLimit(pods: readonly Pod[]): number | null {
+  let sum = 0;
+  for (const { cpuLimit } of pods) {
+    if (cpuLimit === undefined) return null;
+    sum += Number(cpuLimit);
+  }
+  return pods.length === 0 ? null : sum / pods.length;
+}
