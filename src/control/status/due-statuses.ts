@@ -2,11 +2,12 @@ import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
 import { scalerKey } from '../../scaler/spec.js';
+import { boundsOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { takeTurns } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { isTrouble, statusDifference } from './object-status.js';
+import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';
 import { statusOf } from './status-of.js';
 
@@ -19,7 +20,7 @@ export interface DueStatus {
 interface DueStatuses {
   /**
    * Returns statuses in which clients wait for a change, and others in which only messages or metric values differ:
-   * those written longest ago, at most as many as the limits. Yields to the event loop every 20 ms.
+   * those computed longest ago, at most as many as the limits. Yields to the event loop every 20 ms.
    */
   readonly next: (limits: { readonly transitions: number; readonly refreshes: number }) => Promise<{
     readonly transitions: readonly DueStatus[];
@@ -40,8 +41,11 @@ interface DueStatusesPorts {
   readonly clock: Clock;
 }
 
-/** Minimum interval per scaler between checks and writes, if only messages or metric values have changed. */
-const MINOR_INTERVAL_MS = 60_000;
+/** Minimum interval per scaler between writes, if only messages or metric values have changed. */
+const MINOR_INTERVAL_MS = 10_000;
+
+/** Takes 30 ms. Most records of a cycle change nothing in the status, which only computing it shows. */
+const MAX_COMPUTED_PER_PASS = 300;
 
 interface CheckedStatus extends DueStatus {
   readonly verdict: ObjectVerdict;
@@ -58,7 +62,10 @@ interface CheckedStatus extends DueStatus {
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
 
-/** Checks all objects on each call, but computes the status only for objects with changes. */
+/**
+ * Checks all objects on each call, but computes the status only for objects with changes; if only messages or metric
+ * values have changed, not before its turn.
+ */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, rejectedSince, clock } = ports;
   const checked = new Map<string, CheckedStatus>();
@@ -72,10 +79,9 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
     const before = checked.get(key);
     const isSameDocument = before?.object === object && isSameVerdict(before.verdict, verdict);
     if (isSameDocument && before.last === last) return before;
-    const checkedMs = clock.monotonicMs();
-    if (isSameDocument) {
-      if (!isForced && checkedMs - before.checkedMs < MINOR_INTERVAL_MS && isMinorChange(before.last, last))
-        return before;
+    if (isSameDocument && !isForced && isMinorChange(before.last, last)) {
+      if (before.urgency === 'none') before.urgency = 'later';
+      return before;
     }
     const wanted = statusOf({ object, verdict, last, rejectedSince: rejectedSince(key), now: clock.now() });
     const isSame = before?.object.uid === object.uid;
@@ -84,7 +90,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
       object,
       verdict,
       last,
-      checkedMs,
+      checkedMs: clock.monotonicMs(),
       wanted,
       urgency: statusDifference(object.status, wanted),
       writtenMs: isSame ? before.writtenMs : null,
@@ -125,16 +131,24 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   return {
     next: async (limits) => {
       const due = await findDue();
-      const oldest = (urgency: CheckedStatus['urgency'], limit: number): readonly CheckedStatus[] =>
-        due
-          .filter((one) => one.urgency === urgency)
-          .sort(byAge)
-          .slice(0, limit)
-          .flatMap(({ key, object }) => check(key, object, true) ?? [])
-          .filter(isDue);
+      const nextTurn = takeTurns(clock);
+      const oldest = async (
+        urgency: CheckedStatus['urgency'],
+        limit: number,
+      ): Promise<readonly DueStatus[]> => {
+        const found: DueStatus[] = [];
+        const waiting = due.filter((one) => one.urgency === urgency).sort(byAge);
+        for (const { key, object } of waiting.slice(0, Math.max(limit, MAX_COMPUTED_PER_PASS))) {
+          if (found.length === limit) break;
+          const one = check(key, object, true);
+          if (one !== null && isDue(one)) found.push(one);
+          await nextTurn();
+        }
+        return found;
+      };
       return {
-        transitions: oldest('soon', limits.transitions),
-        refreshes: oldest('later', limits.refreshes),
+        transitions: await oldest('soon', limits.transitions),
+        refreshes: await oldest('later', limits.refreshes),
       };
     },
     written: ({ key, wanted }, answer) => {
@@ -162,7 +176,8 @@ function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean 
   if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
   const [before, after] = [a.record.decision, b.record.decision];
   return (
-    isTrouble(a.state.name) === isTrouble(b.state.name) &&
+    a.state.name === b.state.name &&
+    isSameBounds(a, b) &&
     before?.currentReplicas === after?.currentReplicas &&
     before?.desiredReplicas === after?.desiredReplicas &&
     a.lastRescale === b.lastRescale &&
@@ -174,11 +189,17 @@ function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean 
   );
 }
 
+/** A schedule or `maxReplicasFrom` may change the bounds in effect. */
+function isSameBounds(a: ScalerStatus, b: ScalerStatus): boolean {
+  const [before, after] = [boundsOf(a.record), boundsOf(b.record)];
+  return before.minReplicas === after.minReplicas && before.maxReplicas === after.maxReplicas;
+}
+
 function isLastWrite({ lastWrite, wanted, object }: CheckedStatus): boolean {
   if (lastWrite === null) return false;
   return lastWrite.sent === JSON.stringify(wanted) && lastWrite.stored === JSON.stringify(object.status);
 }
 
 function byAge(a: CheckedStatus, b: CheckedStatus): number {
-  return (a.writtenMs ?? -1) - (b.writtenMs ?? -1);
+  return a.checkedMs - b.checkedMs;
 }

@@ -1,4 +1,3 @@
-import { STATES } from '../../decision/state.js';
 import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 
 export interface UntimedCondition {
@@ -116,14 +115,9 @@ export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): Js
   return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
 }
 
-/** Whether a scaler with this state cannot follow its load. */
-export function isTrouble(state: string | undefined): boolean {
-  return Object.entries(STATES).some(([name, severity]) => name === state && severity === 'cannot-follow');
-}
-
 /**
- * `soon`: clients wait for these fields (replicas, important conditions, whether the state is a trouble). `later`:
- * messages and metric values.
+ * `soon`: clients wait for these fields (important conditions), or `kubectl get scalers` shows them (state, replicas,
+ * bounds). `later`: messages and metric values.
  */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
@@ -142,8 +136,11 @@ function urgentOf({
   observedGeneration,
   currentReplicas,
   desiredReplicas,
+  minReplicas,
+  maxReplicas,
   lastScaleTime,
   state,
+  reference,
   conditions,
 }: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
   const urgent = conditions
@@ -153,8 +150,8 @@ function urgentOf({
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
   // Clients that wait for a generation check `observedGeneration` of each condition.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
-  const counts = { currentReplicas, desiredReplicas, lastScaleTime };
-  return { observedGeneration, ...counts, isTrouble: isTrouble(state), urgent, generations };
+  const counts = { currentReplicas, desiredReplicas, minReplicas, maxReplicas, lastScaleTime };
+  return { observedGeneration, ...counts, state, reference, urgent, generations };
 }
 
 /** Ignores the order of fields and conditions, which the server may change. */

@@ -1,90 +1,10 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ObjectVerdict } from '../../../src/config/add-objects.js';
+import { describe, expect, it } from '@jest/globals';
 import type { ConditionReason } from '../../../src/decision/result/condition.js';
-import { writeStatuses } from '../../../src/control/status/status-writer.js';
-import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
-import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { condition, decision, metricResult } from '../../telemetry/record-builder.js';
+import { condition, decision, limitStep, metricResult } from '../../telemetry/record-builder.js';
 import { ACTIVE, cycle, object, problem, verdict } from './status-builder.js';
-
-const stop: AbortController[] = [];
-
-afterEach(() => {
-  for (const one of stop.splice(0)) one.abort();
-});
-
-/** A writer with a store whose server accepts everything unless a test changes that. */
-class WriterRig {
-  readonly clock = new ManualClock();
-  readonly store = createScalerStore([]);
-  readonly sent: { readonly object: ScalerObject; readonly status: Readonly<Record<string, unknown>> }[] = [];
-  readonly warnings: Readonly<Record<string, unknown>>[] = [];
-  readonly faults: string[] = [];
-  verdict: ObjectVerdict | null = verdict();
-  hasFault = false;
-  last: ScalerStatus | null = null;
-  mayWrite = true;
-  /** The error of the next requests; null: they succeed. */
-  failure: KubernetesError | null = null;
-  /** Returns the part of a status that the server keeps. */
-  keep = (status: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => status;
-
-  constructor(...objects: readonly ScalerObject[]) {
-    this.store.scopes[0]?.store.replace(objects.length === 0 ? [object()] : objects);
-    const controller = new AbortController();
-    stop.push(controller);
-    void writeStatuses(
-      {
-        store: this.store,
-        verdictOf: () => {
-          if (this.hasFault) throw new Error('a fault of our own');
-          return this.verdict;
-        },
-        lastOf: () => this.last,
-        rejectedSince: () => null,
-        patch: (change) => this.#patch(change),
-        leadership: { mayWrite: () => this.mayWrite },
-        clock: this.clock,
-        log: {
-          ...SILENT_LOG,
-          warn: (message, facts) => this.warnings.push({ message, ...facts }),
-          error: (message) => this.faults.push(message),
-        },
-      },
-      controller.signal,
-    );
-  }
-
-  #patch(change: { readonly object: ScalerObject; readonly status: object }): Promise<ScalerObject> {
-    this.sent.push(change as (typeof this.sent)[number]);
-    if (this.failure !== null) return Promise.reject(this.failure);
-    const status = this.keep(JSON.parse(JSON.stringify(change.status)) as Record<string, unknown>);
-    const resourceVersion = String(Number(change.object.resourceVersion) + 1);
-    return Promise.resolve({ ...change.object, status, resourceVersion });
-  }
-
-  after(seconds: number): Promise<void> {
-    return this.clock.advanceAndSettle(seconds * 1000);
-  }
-
-  /** Runs cycles 15 s apart. */
-  async cycles(count: number, make: (index: number) => ScalerStatus): Promise<void> {
-    for (let index = 0; index < count; index += 1) {
-      this.last = make(index);
-      await this.after(15);
-    }
-  }
-}
-
-/** Builds a cycle with cpu at this percentage. */
-function cpuAt(percent: number): ScalerStatus {
-  const result = metricResult({ current: { averageUtilization: percent } });
-  return cycle({ decision: decision({ metrics: [result] }) });
-}
+import { cpuAt, WriterRig } from './writer-rig.js';
 
 describe('writeStatuses', () => {
   it('writes once in 100 cycles with the same metrics', async () => {
@@ -95,15 +15,21 @@ describe('writeStatuses', () => {
     expect(rig.sent).toHaveLength(1);
   });
 
-  it('writes metrics that fluctuate once a minute: 4 times in 16 cycles of 15 s', async () => {
+  it('writes metrics that fluctuate with each cycle of 15 s, and at most once in 10 s with cycles of 2 s', async () => {
     const rig = new WriterRig();
 
     await rig.cycles(16, (index) => cpuAt(55 + index));
+    expect(rig.sent).toHaveLength(16);
+    expect(rig.sent.at(-1)?.status).toMatchObject({ targets: 'cpu: 70%/60%' });
+    for (let index = 0; index < 20; index += 1) {
+      rig.last = cpuAt(index);
+      await rig.after(2);
+    }
 
-    expect(rig.sent).toHaveLength(4);
+    expect(rig.sent).toHaveLength(20);
   });
 
-  it('writes changed messages of a condition once a minute, and a changed status at once', async () => {
+  it('writes changed messages of a condition after 10 s, and a changed status at once', async () => {
     const rig = new WriterRig();
     const able = (reason: ConditionReason, status: 'True' | 'False' = 'True'): ScalerStatus =>
       cycle({ conditions: [condition({ reason, status }), ACTIVE] });
@@ -111,11 +37,29 @@ describe('writeStatuses', () => {
     await rig.after(4);
 
     rig.last = able('ScaleDownStabilized');
-    await rig.after(50);
+    await rig.after(6);
     expect(rig.sent).toHaveLength(1);
+    await rig.after(4);
+    expect(rig.sent).toHaveLength(2);
     rig.last = able('FailedGetScale', 'False');
     await rig.after(2);
+    expect(rig.sent).toHaveLength(3);
+  });
+
+  it.each([
+    ['state', cycle({ decision: decision({ recommendedReplicas: 2, limits: [limitStep()] }) })],
+    ['pair of bounds', cycle({ decision: decision({ maxReplicas: 60, minReplicas: 2 }) })],
+  ])('writes a changed %s, which kubectl shows in columns, in the next pass', async (_what, next) => {
+    const rig = new WriterRig();
+    rig.last = cpuAt(55);
+    await rig.after(4);
+
+    rig.last = next;
+    await rig.after(2);
+
     expect(rig.sent).toHaveLength(2);
+    const { minReplicas, maxReplicas } = next.record.decision ?? {};
+    expect(rig.sent.at(-1)?.status).toMatchObject({ state: next.state.name, minReplicas, maxReplicas });
   });
 
   it('writes a changed count in the next pass', async () => {
