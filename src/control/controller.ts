@@ -1,5 +1,5 @@
 import { bucketOf } from '../kubernetes/state/state-key.js';
-import type { Scaler } from '../scaler/spec.js';
+import type { Scaler, TargetRef } from '../scaler/spec.js';
 import type { MetricSource } from '../prometheus/metric-source.js';
 import { onAbort } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
@@ -21,6 +21,8 @@ export interface Controller {
    * Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
+  /** Decides the scalers of a target within seconds, regardless of their period. */
+  readonly decideSoon: (namespace: string, target: TargetRef) => void;
   /**
    * Runs rounds until `signal` is aborted. Resolves when no cycle is running, at most 5 s later. Each call is a new
    * term: memories restart, and unfinished cycles of the last term patch nothing.
@@ -71,8 +73,8 @@ interface Entry {
   isCurrent: boolean;
   /** Whether a cycle runs, or waits for its answers. */
   isRunning: boolean;
-  /** Whether no cycle has run with this document, and the others of its target, yet. */
-  isNew: boolean;
+  /** Whether its next cycle comes early: none has run with this document, and the others of its target, yet. */
+  isEarly: boolean;
 }
 
 /** `run` is replaced by tests only. */
@@ -94,7 +96,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     clockSetBy: wallClock.setBySeconds(),
     isCurrent: true,
     isRunning: false,
-    isNew: true,
+    isEarly: true,
   });
 
   /** A new object, so that an unfinished cycle of the last term cannot modify it. */
@@ -138,15 +140,15 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     if (running === null || running.aborted) return;
     const round = { at: ports.clock.now(), latenessSeconds: 0, missed: 0 };
     for (const period of loops.keys())
-      runDue(period, round, { signal: running, isDue: ({ isNew }) => isNew });
-    // A scaler whose last cycle is still running was skipped and stays new.
+      runDue(period, round, { signal: running, isDue: ({ isEarly }) => isEarly });
+    // A scaler whose last cycle is still running was skipped and stays early.
     requestEarly();
   };
   const early = createEarlyRound(ports.clock, runEarly);
 
   const requestEarly = (): void => {
     const isRunning = running !== null && !running.aborted;
-    if (isRunning && [...entries.values()].some(({ isNew }) => isNew)) early.request();
+    if (isRunning && [...entries.values()].some(({ isEarly }) => isEarly)) early.request();
   };
 
   const runDue = (
@@ -162,7 +164,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     for (const entry of due) {
       followClock(entry, wallClock.setBySeconds(), round.at);
       entry.isRunning = true;
-      entry.isNew = false;
+      entry.isEarly = false;
       inFlight.begin();
     }
     ports.startRound([...entryOf.keys()], signal, (scaler, readings, answers) => {
@@ -215,10 +217,20 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       const before = shared;
       shared = findSharedTargets(all);
       for (const [key, entry] of entries)
-        if (before.get(key)?.name !== shared.get(key)?.name) entry.isNew = true;
+        if (before.get(key)?.name !== shared.get(key)?.name) entry.isEarly = true;
       ports.follow(all);
       startLoops();
       requestEarly();
+    },
+    decideSoon: (namespace, target) => {
+      for (const entry of entries.values()) {
+        const { scaler } = entry;
+        const { scaleTargetRef } = scaler.spec;
+        // Compared first: a hand-over of a fleet removes thousands of HPAs.
+        if (scaler.namespace !== namespace || scaleTargetRef.name !== target.name) continue;
+        entry.isEarly ||= targetKey(namespace, scaleTargetRef) === targetKey(namespace, target);
+        requestEarly();
+      }
     },
     run: async (signal) => {
       await waitForSync(ports, signal);
@@ -269,7 +281,7 @@ function keepOrAdd(
     targetKey(old.scaler.namespace, old.scaler.spec.scaleTargetRef) ===
       targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
   if (isSameTarget) {
-    old.isNew = true;
+    old.isEarly = true;
     old.scaler = scaler;
     return;
   }

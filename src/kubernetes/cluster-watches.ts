@@ -8,7 +8,7 @@ import { createPodStore, type PodStore } from './pods/pod-store.js';
 import { createPodReader, POD_FIELDS } from './pods/watched-pod.js';
 import { APPS_ROOT, readWatchedTarget, TARGET_FIELDS, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
-import { KubernetesError } from './api/types.js';
+import { KubernetesError, type OtherScaler } from './api/types.js';
 
 type TargetStore = ObjectStore<WatchedTarget>;
 
@@ -35,6 +35,7 @@ interface WatchesOptions {
   readonly log: Log;
   /** Namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
+  readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 
 /** If there are more namespaces, one watch covers the whole cluster. */
@@ -73,7 +74,7 @@ export function createWatches(options: WatchesOptions): Watches {
     ...options,
     root: HPA_ROOT,
     plural: HPA_PLURAL,
-    createStore: createHpaStore,
+    createStore: () => createHpaStore(options.onHpaRemoved),
     convert: readWatchedHpa,
     fields: HPA_FIELDS,
     fixFor: fixForHpas,

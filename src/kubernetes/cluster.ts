@@ -38,6 +38,8 @@ export interface ClusterOptions {
   readonly log?: Log;
   /** Pod name for `reportingInstance` of Events. */
   readonly instance?: string;
+  /** Called when a watch reports the deletion of an HPA. */
+  readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 
 const FIRST_LIST_MS = 10_000;
@@ -46,9 +48,15 @@ const OUTDATED_SECONDS = 150;
 
 /** Sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
-  const { transport, clock, namespaces } = options;
+  const { transport, clock, namespaces, onHpaRemoved } = options;
   const log = options.log ?? SILENT_LOG;
-  const watches = createWatches({ transport, clock, log, namespaces });
+  const watches = createWatches({
+    transport,
+    clock,
+    log,
+    namespaces,
+    ...(onHpaRemoved === undefined ? {} : { onHpaRemoved }),
+  });
   const discovery = createDiscovery(transport, clock);
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);

@@ -45,7 +45,8 @@ export interface HpaStore extends ObjectStore<WatchedHpa> {
 
 const NONE: readonly OtherScaler[] = [];
 
-export function createHpaStore(): HpaStore {
+/** `onRemoved` is called when a watch reports the deletion of an HPA. */
+export function createHpaStore(onRemoved: (hpa: OtherScaler) => void = () => undefined): HpaStore {
   let namespaces = new Map<string, Map<string, WatchedHpa>>();
   const lists = new Map<string, readonly OtherScaler[]>();
   const put = (hpa: WatchedHpa): void => {
@@ -63,9 +64,11 @@ export function createHpaStore(): HpaStore {
     put,
     remove: (namespace, name) => {
       const group = namespaces.get(namespace);
+      const removed = group?.get(name);
       group?.delete(name);
       if (group?.size === 0) namespaces.delete(namespace);
       lists.delete(namespace);
+      if (removed !== undefined) onRemoved(removed.scaler);
     },
     of: (namespace) => {
       const group = namespaces.get(namespace);

@@ -111,6 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     log,
     instance: options.instance,
+    onHpaRemoved: ({ namespace, target }) => controller.decideSoon(namespace, target),
   });
   const clockWarnings = createClockWarnings(log);
   const onFault = (message: string, error: unknown, facts: Facts = {}): void => {

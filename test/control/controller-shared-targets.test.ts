@@ -122,3 +122,19 @@ describe('a document in dry run for the target of another one', () => {
     expect(isWanted?.()).toBe(false);
   });
 });
+
+describe('an HPA of the target that is deleted', () => {
+  it('is followed by a decision within 50 ms, for the scalers of this target only', async () => {
+    const rig = new ControllerRig();
+    const minutely = buildScaler({ syncPeriodSeconds: 60 });
+    await rig.start(minutely, API);
+    await rig.clock.advanceAndSettle(20_000);
+
+    rig.controller.decideSoon('shop', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
+    rig.controller.decideSoon('shop', { apiVersion: 'other.io/v1', kind: 'Deployment', name: 'api' });
+    await rig.clock.advanceAndSettle(50);
+
+    expect(rig.asked.at(-1)).toEqual(['shop/web']);
+    expect(rig.begunAt(20.05)).toEqual(['shop/web']);
+  });
+});

@@ -19,6 +19,8 @@ export class ClusterFixture {
   readonly clock: ManualClock;
   readonly cluster: Cluster;
   readonly reports: RequestReport[] = [];
+  /** Names of the HPAs whose deletion was reported. */
+  readonly removedHpas: string[] = [];
   readonly signal = new AbortController().signal;
   /** Entries logged at info and above. */
   readonly logged: { readonly message: string; readonly facts: Readonly<Record<string, unknown>> }[] = [];
@@ -38,6 +40,7 @@ export class ClusterFixture {
       clock: this.clock,
       instance: 'promscaler-0',
       log: this.#log(),
+      onHpaRemoved: ({ name }) => this.removedHpas.push(name),
     });
   }
 

@@ -123,7 +123,7 @@ describe('listOtherScalers', () => {
     expect(fixture.clock.monotonicMs()).toBe(0);
   });
 
-  it('sees a new HPA and a deleted one at once', async () => {
+  it('sees a new HPA and a deleted one at once, and reports the deletion', async () => {
     let send: (type: string, object: unknown) => void = () => undefined;
     fixture.fake.on('LIST', HPAS, list('5', []));
     fixture.fake.on('WATCH', HPAS, (response, request) => {
@@ -136,9 +136,11 @@ describe('listOtherScalers', () => {
 
     send('ADDED', wanting(3, '6'));
     await eventuallySees(1);
+    expect(fixture.removedHpas).toEqual([]);
     send('DELETED', wanting(3, '7'));
     await eventuallySees(0);
 
+    expect(fixture.removedHpas).toEqual(['web']);
     expect(counts()).toEqual([1, 1]);
   });
 

@@ -1,4 +1,7 @@
 import { expect, it, jest } from '@jest/globals';
+import { parse } from 'yaml';
+import type { JsonObject } from '../../../src/simulator/json/json.js';
+import { send } from '../../simulator/cluster.js';
 import { eventually } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { ResourceRig } from './custom-resources-rig.js';
@@ -90,4 +93,26 @@ it('lets one scale next to another in dry run, and holds both as soon as the dry
   rig.load = 80;
   await rig.rounds(3);
   expect(rig.replicas('web')).toBe(6);
+});
+
+it('ends a conflict with an HPA long before the period of 300 s ends, once the HPA is deleted', async () => {
+  const rig = await ResourceRig.create();
+  const hpa = parse(`
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: { name: web, namespace: shop }
+spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, maxReplicas: 9 }
+`) as JsonObject;
+  rig.simulator.addObject(hpa);
+  rig.apply('web', { syncPeriodSeconds: 300 });
+  rig.start();
+  await rig.shows('web', 'Ready False ConflictingScaler');
+  expect(rig.status('web')['state']).toBe('Conflict');
+  const startMs = rig.clock.monotonicMs();
+
+  await send(rig.simulator, 'DELETE', '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web');
+  await eventually(() => rig.replicas('web') === 4, 'shop/web to have 4 replicas');
+  await rig.shows('web', 'Ready True Ready');
+
+  expect(rig.clock.monotonicMs() - startMs).toBeLessThan(200_000);
 });
