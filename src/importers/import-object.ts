@@ -2,17 +2,16 @@ import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.j
 import { PLACEHOLDER } from '../scaler/read/check-document.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import type { ImportContext } from './manifest/context.js';
-import { type Draft, isCommentedOut } from './draft/draft.js';
+import { type Draft, isCommentedOut, type Remark, type RemarkLog, createRemarkLog } from './draft/draft.js';
 import { type Fields, readFields } from './manifest/fields.js';
 import { importChpa } from './import-chpa.js';
 import { importWpa } from './import-wpa.js';
 import { importScaledObject } from './keda/import-scaled-object.js';
 import { importHpa } from './hpa/import-hpa.js';
 import { type ReadMetadata, readMetadata } from './manifest/metadata.js';
-import { type Remark, type RemarkLog, createRemarkLog } from './draft/remarks.js';
-import { repair } from './repair.js';
-import { commentOf, oneLine } from './write/comments.js';
-import { writeDocument } from './write/write-document.js';
+import { repair } from './draft/repair.js';
+import { commentOf, oneLine } from './draft/comments.js';
+import { writeDocument } from './draft/write-document.js';
 
 export interface ImportedObject {
   /** For example `HPA shop/web`. */

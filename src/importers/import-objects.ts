@@ -1,9 +1,8 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
-import type { ImportContext } from './manifest/context.js';
+import { type ImportContext, nameSources } from './manifest/context.js';
 import { type ImportedObject, importObject } from './import-object.js';
-import { nameSources } from './manifest/source-names.js';
-import type { Remark } from './draft/remarks.js';
+import type { Remark } from './draft/draft.js';
 
 export interface ManifestValue {
   readonly file: string;

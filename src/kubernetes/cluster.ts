@@ -8,7 +8,7 @@ import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
 import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
-import { getScale, patchScale, type ScaleWithSelector } from './scale.js';
+import { getScale, patchScale, type ScaleWithSelector, type WorkloadAccess } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import {
   knownScaleTarget,
@@ -26,7 +26,6 @@ import {
   type Scale,
   type ScaleTarget,
 } from './api/types.js';
-import type { WorkloadAccess } from './workload.js';
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {

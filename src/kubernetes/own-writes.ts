@@ -1,6 +1,6 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
-import { compareResourceVersions } from './api/resource-version.js';
+import { compareResourceVersions } from './watch/object-store.js';
 import { groupOf } from './targets.js';
 
 /** PATCHes of this process that the watch may not have reported yet. */

@@ -1,10 +1,11 @@
-import type { LabelSelector } from '../scaler/spec.js';
+import type { LabelSelector, TargetRef } from '../scaler/spec.js';
 import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
 import { KubernetesError, type Scale } from './api/types.js';
-import { workloadPath, type WorkloadAccess } from './workload.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
+import type { ScalableKind } from './discovery.js';
+import type { Transport } from './requests/transport.js';
 
 export interface ScaleWithSelector extends Scale {
   readonly selector: LabelSelector | null;
@@ -78,4 +79,35 @@ function readScale(answer: JsonObject, doing: string): ScaleWithSelector {
     statusReplicas: countIn(status, 'replicas') ?? 0,
     selector: selector === null ? null : parseSelector(selector),
   };
+}
+
+export interface WorkloadAccess {
+  readonly transport: Transport;
+  readonly kind: ScalableKind;
+  readonly namespace: string;
+  readonly ref: TargetRef;
+  readonly signal: AbortSignal;
+}
+
+/** Returns a path such as `/apis/apps/v1/namespaces/shop/deployments/web`. */
+export function workloadPath({
+  kind,
+  namespace,
+  ref,
+}: Pick<WorkloadAccess, 'kind' | 'namespace' | 'ref'>): string {
+  return `${kind.root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
+}
+
+export function readWorkload(workload: WorkloadAccess, deadlineMs: number): Promise<JsonObject> {
+  const { transport, kind, namespace, ref, signal } = workload;
+  return transport.request({
+    lane: 'read',
+    method: 'GET',
+    path: workloadPath(workload),
+    doing: `reading ${nameTarget(namespace, ref)}`,
+    verb: 'get',
+    resource: kind.plural,
+    deadlineMs,
+    signal,
+  });
 }

@@ -2,16 +2,18 @@ import type { ObjectVerdict } from '../config/add-objects.js';
 import type { Leadership } from '../control/election/leadership.js';
 import { writeStatuses } from '../control/status/status-writer.js';
 import type { EventObject } from '../kubernetes/api/types.js';
-import type { TargetRef } from '../scaler/spec.js';
+import { type TargetRef, type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
-import { patchScalerStatus } from '../kubernetes/scaler-objects/patch-status.js';
-import { SCALER_GROUP, type ScalerObject } from '../kubernetes/scaler-objects/scaler-object.js';
-import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
-import { createScalerWatch } from '../kubernetes/scaler-objects/watch-scalers.js';
+import {
+  patchScalerStatus,
+  SCALER_GROUP,
+  type ScalerObject,
+  type ScalerStore,
+  createScalerWatch,
+} from '../kubernetes/scaler-objects.js';
 import type { ScalerStatus } from '../telemetry/ledger.js';
 import type { Instant } from '../units/time.js';
 import { countErrors } from '../scaler/problems/problem.js';
-import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Generations } from '../server/pages/scaler-pages.js';
 import type { Log } from '../units/log.js';
 import type { Clock } from '../units/clock.js';

@@ -1,4 +1,4 @@
-import { readAddress } from '../kubernetes/members/member-claims.js';
+import { readAddress } from '../kubernetes/member-leases.js';
 import { objectIn, textsIn } from '../kubernetes/api/json.js';
 import type { LeaseClient, LeaseSpec, SeenLease } from '../kubernetes/lease.js';
 

@@ -11,7 +11,7 @@ import { createCluster } from '../kubernetes/cluster.js';
 import { bucketOf } from '../kubernetes/state/state-key.js';
 import { createStateStore, stateInMemory, type StateStore } from '../kubernetes/state/state-store.js';
 import type { RequestReport, Transport } from '../kubernetes/requests/transport.js';
-import type { ScalerStore } from '../kubernetes/scaler-objects/scaler-store.js';
+import type { ScalerStore } from '../kubernetes/scaler-objects.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
 import { rejectedSince } from '../telemetry/timed-state.js';

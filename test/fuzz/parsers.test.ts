@@ -10,7 +10,7 @@ import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { readHorizontalPodAutoscaler } from '../../src/kubernetes/hpa.js';
 import { createPodReader } from '../../src/kubernetes/pods/watched-pod.js';
 import { parseSelector, selectorFromObject } from '../../src/kubernetes/pods/selectors.js';
-import { readScalerObject } from '../../src/kubernetes/scaler-objects/scaler-object.js';
+import { readScalerObject } from '../../src/kubernetes/scaler-objects.js';
 import { readEntry } from '../../src/kubernetes/state/state-entry.js';
 import { readWatchedTarget } from '../../src/kubernetes/targets.js';
 import { KubernetesError } from '../../src/kubernetes/api/types.js';

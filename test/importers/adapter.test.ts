@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { adapterQueries, unusualResources } from '../../src/importers/adapter/adapter-queries.js';
-import { readAdapterText } from '../../src/importers/adapter/read-adapter-text.js';
+import { readAdapterText } from '../../src/importers/adapter/read-adapter.js';
 import { importOne } from './importing.js';
 
 const RESOURCES =

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { adapterQueries, unusualResources } from '../../src/importers/adapter/adapter-queries.js';
 import { readAdapter } from '../../src/importers/adapter/read-adapter.js';
 import { importObjects } from '../../src/importers/import-objects.js';
-import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
+import { NO_QUERIES } from '../../src/importers/manifest/named-metric.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 import { randomRuns } from '../support/random-runs.js';
 import { check } from './importing.js';

@@ -4,11 +4,11 @@ import { type Draft, isIncomplete } from '../../src/importers/draft/draft.js';
 import type { ImportContext } from '../../src/importers/manifest/context.js';
 import { remarkLine } from '../../src/importers/import-object.js';
 import { type ImportedManifest, importObjects } from '../../src/importers/import-objects.js';
-import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
+import { NO_QUERIES } from '../../src/importers/manifest/named-metric.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 import { valueAt } from '../../src/scaler/plain-json.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
-import { documentOf } from '../../src/importers/write/write-document.js';
+import { documentOf } from '../../src/importers/draft/write-document.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { importObjects } from '../../src/importers/import-objects.js';
-import { NO_QUERIES } from '../../src/importers/manifest/metric-queries.js';
+import { NO_QUERIES } from '../../src/importers/manifest/named-metric.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 
 function hpa(name: string): object {

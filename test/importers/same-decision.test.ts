@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { MetricQueries } from '../../src/importers/manifest/metric-queries.js';
+import type { MetricQueries } from '../../src/importers/manifest/named-metric.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import { importOne } from './importing.js';
 

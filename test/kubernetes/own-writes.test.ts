@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { createOwnWrites } from '../../src/kubernetes/own-writes.js';
-import { compareResourceVersions, isOlder } from '../../src/kubernetes/api/resource-version.js';
+import { compareResourceVersions, isOlder } from '../../src/kubernetes/watch/object-store.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { WEB } from './cluster-fixture.js';
 

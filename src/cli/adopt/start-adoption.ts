@@ -1,10 +1,10 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { importObject, remarkLine } from '../../importers/import-object.js';
-import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
-import { nameSources } from '../../importers/manifest/source-names.js';
+import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
+import { nameSources } from '../../importers/manifest/context.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
-import { documentOf } from '../../importers/write/write-document.js';
+import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';

@@ -1,9 +1,9 @@
 import { importObjects } from '../../importers/import-objects.js';
 import { type Draft, isIncomplete } from '../../importers/draft/draft.js';
-import { documentOf } from '../../importers/write/write-document.js';
+import { documentOf } from '../../importers/draft/write-document.js';
 import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { writeStructured } from '../output/output-format.js';
-import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatPath } from '../../scaler/problems/finding.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';

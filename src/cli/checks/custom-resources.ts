@@ -2,8 +2,8 @@ import {
   readScalerObject,
   SCALER_PLURAL,
   SCALER_ROOT,
-} from '../../kubernetes/scaler-objects/scaler-object.js';
-import { fixForScalerWatch } from '../../kubernetes/scaler-objects/watch-scalers.js';
+  fixForScalerWatch,
+} from '../../kubernetes/scaler-objects.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { type CheckResult, resultsOf, orError, orNull } from './check-result.js';

@@ -1,6 +1,6 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { createLeaseClient, type SeenLease } from '../../kubernetes/lease.js';
-import { createMemberLeases, type SeenMember } from '../../kubernetes/members/member-leases.js';
+import { createMemberLeases, type SeenMember } from '../../kubernetes/member-leases.js';
 import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { LEASE_NAME } from '../../service/own-objects.js';
 import { permissionsBy } from '../../service/permissions.js';

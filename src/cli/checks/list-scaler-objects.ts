@@ -2,8 +2,9 @@ import {
   readScalerObject,
   SCALER_PLURAL,
   SCALER_ROOT,
-} from '../../kubernetes/scaler-objects/scaler-object.js';
-import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+  createScalerStore,
+  type ScalerStore,
+} from '../../kubernetes/scaler-objects.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';

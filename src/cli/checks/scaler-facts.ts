@@ -2,11 +2,10 @@ import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/a
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { createPodReader, type WatchedPod } from '../../kubernetes/pods/watched-pod.js';
-import { getScale } from '../../kubernetes/scale.js';
+import { getScale, readWorkload } from '../../kubernetes/scale.js';
 import { formatSelector } from '../../kubernetes/pods/selectors.js';
 import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
-import { readWorkload } from '../../kubernetes/workload.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.js';

@@ -2,7 +2,7 @@ import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-s
 import { findOtherScaler } from '../../control/cycle/shared-targets.js';
 import type { ImportedManifest } from '../../importers/import-objects.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
-import { oneLine } from '../../importers/write/comments.js';
+import { oneLine } from '../../importers/draft/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';

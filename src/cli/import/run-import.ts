@@ -5,7 +5,7 @@ import {
   importObjects,
 } from '../../importers/import-objects.js';
 import type { ImportContext } from '../../importers/manifest/context.js';
-import { NO_QUERIES } from '../../importers/manifest/metric-queries.js';
+import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';

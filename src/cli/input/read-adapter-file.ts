@@ -1,8 +1,8 @@
 import { adapterQueries, unusualResources } from '../../importers/adapter/adapter-queries.js';
-import { readAdapterText } from '../../importers/adapter/read-adapter-text.js';
+import { readAdapterText } from '../../importers/adapter/read-adapter.js';
 import { remarkLine } from '../../importers/import-object.js';
-import type { MetricQueries } from '../../importers/manifest/metric-queries.js';
-import { oneLine } from '../../importers/write/comments.js';
+import type { MetricQueries } from '../../importers/manifest/named-metric.js';
+import { oneLine } from '../../importers/draft/comments.js';
 import { readInput } from './read-files.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 

@@ -1,5 +1,5 @@
 import { HPA_PLURAL, HPA_ROOT } from '../../kubernetes/hpa.js';
-import { SCALER_PLURAL, SCALER_ROOT } from '../../kubernetes/scaler-objects/scaler-object.js';
+import { SCALER_PLURAL, SCALER_ROOT } from '../../kubernetes/scaler-objects.js';
 
 /** A resource of the API server. */
 export interface ResourceKind {

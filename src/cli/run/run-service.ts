@@ -1,19 +1,21 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { createBackgroundReader } from '../../config/background-reader.js';
-import { createScalerFiles, rejectionEffects } from '../../config/scaler-files.js';
-import type { LoadedScalers, RejectionEffect } from '../../config/scaler-files.js';
+import {
+  createScalerFiles,
+  rejectionEffects,
+  type LoadedScalers,
+  type RejectionEffect,
+} from '../../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
-import { findConnection } from '../../kubernetes/access/connection.js';
-import type { Connection } from '../../kubernetes/access/connection.js';
+import { findConnection, type Connection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import { createScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
-import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { readBoundedText } from '../../files/read-bounded.js';
@@ -22,21 +24,18 @@ import { createRangeClient } from '../../prometheus/client/range-client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { countErrors, type Problem } from '../../scaler/problems/problem.js';
-import { scalerKey } from '../../scaler/spec.js';
-import type { Scaler } from '../../scaler/spec.js';
+import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { ListenError } from '../../server/server.js';
 import { createLog } from '../../telemetry/log.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo, ExitCode, FaultListener } from '../process/io.js';
-import { CommandError } from '../process/io.js';
+import { type CommandIo, type ExitCode, type FaultListener, CommandError } from '../process/io.js';
 import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
 import { allowHeapGrowth } from './heap-growth.js';
 import { ownObjects } from '../../service/own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';
-import { createService } from '../../service/service.js';
-import type { Service, ServiceOptions } from '../../service/service.js';
+import { createService, type Service, type ServiceOptions } from '../../service/service.js';
 import { VERSION } from '../process/version.js';
 
 interface RunOptions {

@@ -1,19 +1,22 @@
 import { PodFacts } from '../../decision/proposals/settled-pods.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
-import { compareResourceVersions } from '../../kubernetes/api/resource-version.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
-import type { Cluster, ClusterPod, OtherScaler, ScaleTarget } from '../../kubernetes/api/types.js';
+import { compareResourceVersions } from '../../kubernetes/watch/object-store.js';
+import {
+  KubernetesError,
+  type Cluster,
+  type ClusterPod,
+  type OtherScaler,
+  type ScaleTarget,
+} from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/agreement.js';
-import { addSeconds, latest } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, latest, type Instant } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { rebased } from '../memory/forecast-memory.js';
-import { copyMemory, forNewTarget } from '../memory/memory.js';
-import type { Memory } from '../memory/memory.js';
+import { copyMemory, forNewTarget, type Memory } from '../memory/memory.js';
 import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
 import { learnPodStarts, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';

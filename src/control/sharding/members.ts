@@ -1,6 +1,6 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { MAX_TRANSITIONS, type LeaseClient } from '../../kubernetes/lease.js';
-import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
+import type { MemberLeases, SeenMember } from '../../kubernetes/member-leases.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import {

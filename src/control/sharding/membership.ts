@@ -1,5 +1,5 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
-import type { MemberLeases } from '../../kubernetes/members/member-leases.js';
+import type { MemberLeases } from '../../kubernetes/member-leases.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { createAlarm, endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';

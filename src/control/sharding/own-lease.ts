@@ -1,5 +1,5 @@
 import { microTime, type LeaseSpec } from '../../kubernetes/lease.js';
-import type { MemberLeases, SeenMember } from '../../kubernetes/members/member-leases.js';
+import type { MemberLeases, SeenMember } from '../../kubernetes/member-leases.js';
 import type { Clock } from '../../units/clock.js';
 import { isWithin, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
 import { createRefusalGuard } from '../election/election-refusal.js';

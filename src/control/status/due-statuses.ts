@@ -1,11 +1,9 @@
 import type { ObjectVerdict } from '../../config/add-objects.js';
-import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
-import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { boundsOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import { takeTurns } from '../../units/clock.js';
-import type { Clock } from '../../units/clock.js';
+import { takeTurns, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import { statusDifference } from './object-status.js';
 import type { ObjectStatus } from './object-status.js';

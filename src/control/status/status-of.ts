@@ -4,7 +4,7 @@ import type { CurrentValue, MetricResult } from '../../decision/result/decision.
 import { isFailing } from '../../decision/failing.js';
 import { stateOf } from '../../decision/state.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
-import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
+import type { ScalerObject } from '../../kubernetes/scaler-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
@@ -13,15 +13,16 @@ import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format-amount.js';
-import { formatInstant, latest } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
-import { storedConditions, storedNumbers, storedState } from './object-status.js';
-import type {
-  ObjectStatus,
-  StatusNumbers,
-  StatusState,
-  TimedCondition,
-  UntimedCondition,
+import { formatInstant, latest, type Instant } from '../../units/time.js';
+import {
+  storedConditions,
+  storedNumbers,
+  storedState,
+  type ObjectStatus,
+  type StatusNumbers,
+  type StatusState,
+  type TimedCondition,
+  type UntimedCondition,
 } from './object-status.js';
 
 export interface StatusInput {

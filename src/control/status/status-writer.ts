@@ -7,18 +7,15 @@ import {
   rateLimitMs,
   type Refusals,
 } from '../../kubernetes/requests/retry.js';
-import type { ScalerObject } from '../../kubernetes/scaler-objects/scaler-object.js';
-import type { ScalerStore } from '../../kubernetes/scaler-objects/scaler-store.js';
+import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
-import { sleep } from '../../units/clock.js';
-import type { Clock } from '../../units/clock.js';
+import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import type { Leadership } from '../election/leadership.js';
-import { createDueStatuses } from './due-statuses.js';
-import type { DueStatus } from './due-statuses.js';
+import { createDueStatuses, type DueStatus } from './due-statuses.js';
 import { statusPatch } from './object-status.js';
 
 interface StatusWriterPorts {

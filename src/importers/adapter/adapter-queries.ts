@@ -1,10 +1,8 @@
 import { metricNames } from '../../promql/metric-names.js';
-import type { FoundQuery, MetricQueries, NamedMetric } from '../manifest/metric-queries.js';
-import type { AdapterRule } from './adapter-rule.js';
+import type { FoundQuery, MetricQueries, NamedMetric } from '../manifest/named-metric.js';
+import { type AdapterRule, labelOf, LONGEST_NAME } from './adapter-rule.js';
 import { findSeries } from './find-series.js';
-import { labelOf } from './label-places.js';
 import type { AdapterConfig } from './read-adapter.js';
-import { LONGEST_NAME } from './safe-pattern.js';
 
 interface Candidate {
   readonly rule: AdapterRule;

@@ -1,5 +1,3 @@
-import type { LabelPlaces } from './label-places.js';
-
 /** A rule of prometheus-adapter, which maps series in Prometheus to metrics of an API. */
 export interface AdapterRule {
   /** Position of the rule, for example `rules[2]`. */
@@ -57,3 +55,65 @@ export function readsSeries(series: string, { series: selector, filters }: Adapt
     ({ pattern, isWanted }) => pattern.test(series) === isWanted,
   );
 }
+
+/** Labels of series that contain the names of objects, from `resources` of a rule. */
+export interface LabelPlaces {
+  /** Resource in singular form -> label: `pod`, `namespace`. */
+  readonly overrides: ReadonlyMap<string, string>;
+  /** For example `kube_<<.Resource>>`; null: none. */
+  readonly template: string | null;
+}
+
+/**
+ * Returns the label with the names of a resource (`pod`, `ingress`); null: the rule has none. `group` is its API group,
+ * empty for the core group. Source: pkg/naming/resource_converter.go
+ */
+export function labelOf(resource: string, { overrides, template }: LabelPlaces, group = ''): string | null {
+  const label = overrides.get(resource);
+  if (label !== undefined) return label;
+  if (template === null) return null;
+  const text = template.replace(/<<-?\s*\.(Resource|Group)\s*-?>>/g, (_, field: string) =>
+    field === 'Resource' ? resource : group.replace(/[.-]/g, '_'),
+  );
+  return /^[A-Za-z_]\w*$/.test(text) ? text : null;
+}
+
+const PLURALS: Readonly<Record<string, string>> = { ingresses: 'ingress', statuses: 'status' };
+
+/** An override may use the singular or the plural. */
+export function singularOf(resource: string): string {
+  const name = resource.toLowerCase();
+  const known = PLURALS[name];
+  if (known !== undefined) return known;
+  return name.endsWith('s') && !name.endsWith('ss') ? name.slice(0, -1) : name;
+}
+
+const LONGEST_PATTERN = 500;
+
+/** JavaScript backtracks, RE2 does not: a repeated group, or many repetitions, may take forever. */
+const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
+const MOST_REPETITIONS = 3;
+
+/** Patterns with another meaning in JavaScript: character classes by name, and escapes such as `\z` and `\Q`. */
+const OTHER_MEANING = /\[\[:|\\[AzZQECpP]/;
+
+/**
+ * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, has another meaning in JavaScript, or
+ * its running time would be unbounded for names of `LONGEST_NAME` characters.
+ */
+export function safePattern(source: string): RegExp | null {
+  if (source.length > LONGEST_PATTERN || REPEATED_GROUP.test(source) || OTHER_MEANING.test(source))
+    return null;
+  const repetitions = source.match(/[*+]|\{\d+,\d*\}/g) ?? [];
+  if (repetitions.length > MOST_REPETITIONS) return null;
+  const isCaseless = source.startsWith('(?i)');
+  const text = (isCaseless ? source.slice('(?i)'.length) : source).replaceAll('(?P<', '(?<');
+  try {
+    return new RegExp(text, isCaseless ? 'i' : '');
+  } catch {
+    return null;
+  }
+}
+
+/** Longer metric names are not looked up. */
+export const LONGEST_NAME = 200;

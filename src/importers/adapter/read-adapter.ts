@@ -1,12 +1,20 @@
-import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { type PlainObject, isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { type Fields, readFields } from '../manifest/fields.js';
-import { type Remark, createRemarkLog } from '../draft/remarks.js';
-import type { AdapterRule, NameRule, SeriesFilter, SeriesSelector } from './adapter-rule.js';
-import { type LabelPlaces, singularOf } from './label-places.js';
-import { safePattern } from './safe-pattern.js';
+import { type Remark, createRemarkLog } from '../draft/draft.js';
+import {
+  type AdapterRule,
+  type NameRule,
+  type SeriesFilter,
+  type SeriesSelector,
+  type LabelPlaces,
+  singularOf,
+  safePattern,
+} from './adapter-rule.js';
 import { quoteRegex, readStringLiteral } from '../../promql/quoting.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { readYaml } from '../../scaler/yaml/read-yaml.js';
 
 export interface AdapterConfig {
   readonly rules: readonly AdapterRule[];
@@ -161,4 +169,24 @@ function readSeriesQuery(query: string): SeriesSelector | null {
     }
   }
   return { name, patterns };
+}
+
+interface ReadAdapterText {
+  /** Null: the file contains no rules. */
+  readonly config: AdapterConfig | null;
+  readonly problems: readonly Problem[];
+}
+
+const RULE_FIELDS = ['rules', 'externalRules', 'resourceRules'];
+
+/** Reads the config file of prometheus-adapter, a ConfigMap that contains it, or the values of its Helm chart. */
+export function readAdapterText(text: string, file: string): ReadAdapterText {
+  const documents = readYaml(text, file);
+  const problems = documents.flatMap((document) => document.problems);
+  const found = documents.map(({ value }) => value).find((value) => value !== undefined);
+  const inner = valueAt(found, ['data', 'config.yaml']);
+  if (typeof inner === 'string' && valueAt(found, ['kind']) === 'ConfigMap')
+    return readAdapterText(inner, file);
+  const hasRules = isPlainObject(found) && RULE_FIELDS.some((field) => Object.hasOwn(found, field));
+  return { config: hasRules ? readAdapter(found) : null, problems };
 }

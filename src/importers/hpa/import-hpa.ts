@@ -1,5 +1,5 @@
 import type { ImportContext } from '../manifest/context.js';
-import { type Draft, type DraftItem, defined } from '../draft/draft.js';
+import { type Draft, type DraftItem, defined, type RemarkLog } from '../draft/draft.js';
 import { type Fields, readFields } from '../manifest/fields.js';
 import { withUniqueNames } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';
@@ -10,7 +10,6 @@ import type { PlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
-import type { RemarkLog } from '../draft/remarks.js';
 
 type Named = Pick<ReadMetadata, 'annotations'>;
 

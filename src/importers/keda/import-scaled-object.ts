@@ -1,6 +1,6 @@
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { ImportContext } from '../manifest/context.js';
-import { type Draft, type DraftItem, defined } from '../draft/draft.js';
+import { type Draft, type DraftItem, defined, type RemarkLog } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
 import { readBehavior } from '../hpa/behavior.js';
 import type { ReadMetadata } from '../manifest/metadata.js';
@@ -8,7 +8,6 @@ import { withUniqueNames } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';
 import { readTriggers } from './read-triggers.js';
 import { formatValue } from '../../scaler/problems/finding.js';
-import type { RemarkLog } from '../draft/remarks.js';
 import { parseBoolean } from './trigger.js';
 
 const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };

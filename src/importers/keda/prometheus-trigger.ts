@@ -3,7 +3,7 @@ import { metricNames } from '../../promql/metric-names.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
 import { queryItem } from '../manifest/named-metric.js';
-import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../manifest/source-names.js';
+import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../manifest/context.js';
 import {
   type ReadTrigger,
   type Trigger,

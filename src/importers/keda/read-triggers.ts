@@ -4,7 +4,7 @@ import { type DraftItem, defined } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
 import { readCron, readResource, readUnsupported } from './other-triggers.js';
 import { readPrometheus } from './prometheus-trigger.js';
-import type { SourceNames } from '../manifest/source-names.js';
+import type { SourceNames } from '../manifest/context.js';
 import { type ReadTrigger, type Trigger, metadataText, readActivation } from './trigger.js';
 
 interface Options {

@@ -2,7 +2,7 @@ import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
 import { parseQuantity } from '../../units/quantity.js';
-import type { RemarkLog } from '../draft/remarks.js';
+import type { RemarkLog } from '../draft/draft.js';
 
 /**
  * An object of a manifest. Each method reads one field. It returns undefined for an unset field, or for a field of

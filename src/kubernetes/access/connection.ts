@@ -1,10 +1,9 @@
 import { delimiter, join } from 'node:path';
-
 import type { Clock } from '../../units/clock.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { createSecretFile, type SecretFile } from '../../http/credentials.js';
 import { createTlsReader, type TlsMaterial } from '../../http/tls.js';
-import { errorFacts } from '../api/error-facts.js';
+import { errorFacts } from '../api/json.js';
 import {
   createPluginCredentials,
   INSTEAD_OF_PLUGIN,
@@ -12,8 +11,13 @@ import {
   type PluginCredentials,
   type RunPlugin,
 } from './exec-plugin.js';
-import type { RequestHeaders } from './impersonation.js';
-import { ConnectionError, readKubeconfig, type KubeconfigAccess, type Pem } from './kubeconfig.js';
+import {
+  type RequestHeaders,
+  ConnectionError,
+  readKubeconfig,
+  type KubeconfigAccess,
+  type Pem,
+} from './kubeconfig.js';
 import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 

@@ -1,6 +1,6 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector } from '../../scaler/spec.js';
-import { COST_ANNOTATION, OWN_COST_ANNOTATION, isOwnCost, type WrittenCost } from './deletion-cost.js';
+import { COST_ANNOTATION, OWN_COST_ANNOTATION, isOwnCost, type WrittenCost } from './watched-pod.js';
 import type { PodStore } from './pod-store.js';
 import type { Transport } from '../requests/transport.js';
 

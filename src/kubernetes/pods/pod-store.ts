@@ -1,7 +1,6 @@
 import type { LabelSelector } from '../../scaler/spec.js';
 import type { ObjectStore } from '../watch/object-store.js';
-import { isOwnCost } from './deletion-cost.js';
-import type { WatchedPod } from './watched-pod.js';
+import { isOwnCost, type WatchedPod } from './watched-pod.js';
 import { matchesSelector } from './selectors.js';
 import type { ClusterPod } from '../api/types.js';
 

@@ -3,15 +3,18 @@ import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { objectIn, textIn, type JsonObject } from '../api/json.js';
 import { type Listing, listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
 import type { Log } from '../../units/log.js';
-import type { ObjectStore, WatchedObject } from './object-store.js';
-import { createOrderedSink, type OrderedSink } from './ordered-sink.js';
+import {
+  type ObjectStore,
+  type WatchedObject,
+  createOrderedSink,
+  type OrderedSink,
+  isOlder,
+} from './object-store.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { createRetryDelays, type RetryDelays, type Verb } from './retry-delays.js';
-import { isOlder } from '../api/resource-version.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../api/types.js';
-import { readWatchEvent, WatchEventError, type WatchEvent } from './watch-events.js';
-import { splitLines, streamError } from './watch-lines.js';
+import { readWatchEvent, WatchEventError, type WatchEvent, splitLines, streamError } from './watch-events.js';
 
 /** Keeps a store equal to the API server, for one resource in one namespace or in all namespaces. */
 export interface Reflector {

@@ -6,9 +6,11 @@ import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import { writeStatuses } from '../../../src/control/status/status-writer.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
-import { patchScalerStatus } from '../../../src/kubernetes/scaler-objects/patch-status.js';
-import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
-import { createScalerWatch } from '../../../src/kubernetes/scaler-objects/watch-scalers.js';
+import {
+  patchScalerStatus,
+  createScalerStore,
+  createScalerWatch,
+} from '../../../src/kubernetes/scaler-objects.js';
 import { scalerKey } from '../../../src/scaler/spec.js';
 import { createLedger, type ScalerStatus } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_TRANSITIONS, type LeaseSpec } from '../../../src/kubernetes/lease.js';
-import type { MemberLease } from '../../../src/kubernetes/members/member-leases.js';
-import { readBuckets } from '../../../src/kubernetes/members/member-claims.js';
+import { type MemberLease, readBuckets } from '../../../src/kubernetes/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import { Members } from './members.js';
 

@@ -1,8 +1,7 @@
-import type { Lead } from '../../../src/control/election/leadership.js';
+import type { Lead, Shards } from '../../../src/control/election/leadership.js';
 import { createMembership } from '../../../src/control/sharding/membership.js';
-import type { Shards } from '../../../src/control/election/leadership.js';
 import { MAX_TRANSITIONS, type LeaseSpec, type SeenLease } from '../../../src/kubernetes/lease.js';
-import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
+import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kubernetes/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { withDeadline } from '../../../src/units/clock.js';

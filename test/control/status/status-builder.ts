@@ -1,12 +1,11 @@
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import type { ObjectStatus } from '../../../src/control/status/object-status.js';
 import type { JsonObject } from '../../../src/kubernetes/api/json.js';
-import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
+import type { ScalerObject } from '../../../src/kubernetes/scaler-objects.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
-import { createLedger } from '../../../src/telemetry/ledger.js';
-import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { createLedger, type ScalerStatus } from '../../../src/telemetry/ledger.js';
 import { condition, record, scaler } from '../../telemetry/record-builder.js';
 
 export const SPEC = '{"maxReplicas":3}';

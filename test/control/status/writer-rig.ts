@@ -1,8 +1,7 @@
 import { afterEach } from '@jest/globals';
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import { writeStatuses } from '../../../src/control/status/status-writer.js';
-import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
-import { createScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
+import { type ScalerObject, createScalerStore } from '../../../src/kubernetes/scaler-objects.js';
 import type { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';

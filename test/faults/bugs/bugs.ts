@@ -260,7 +260,7 @@ export const BUGS: readonly Bug[] = [
     'old-events-believed',
     { by: ['I18'], when: ['replay'] },
     edit(
-      'kubernetes/watch/ordered-sink.js',
+      'kubernetes/watch/object-store.js',
       'const isOutdated = (object) => {',
       'const isOutdated = (object) => { return false;',
     ),

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-
-import { createPodReader } from '../../../src/kubernetes/pods/watched-pod.js';
-import { createTroubleReader } from '../../../src/kubernetes/pods/pod-trouble.js';
+import { createPodReader, createTroubleReader } from '../../../src/kubernetes/pods/watched-pod.js';
 import { readWatchedTarget, toScaleTarget } from '../../../src/kubernetes/targets.js';
 import { apiDeployment, apiPod } from '../fake-api-server.js';
 

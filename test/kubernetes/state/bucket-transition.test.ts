@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BucketWrite } from '../../../src/kubernetes/state/choose-writes.js';
-import { isReadDue, UNREAD } from '../../../src/kubernetes/state/bucket-state.js';
-import type {
-  BucketContext,
-  BucketEffect,
-  BucketEvent,
-  BucketState,
-} from '../../../src/kubernetes/state/bucket-state.js';
-import { transition } from '../../../src/kubernetes/state/bucket-transition.js';
+import {
+  isReadDue,
+  UNREAD,
+  type BucketContext,
+  type BucketEffect,
+  type BucketEvent,
+  type BucketState,
+  transition,
+} from '../../../src/kubernetes/state/bucket-transition.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
-import { KubernetesError } from '../../../src/kubernetes/api/types.js';
-import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
+import { KubernetesError, type KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { at } from '../../control/world.js';
 import { stateOf } from './state-fixture.js';
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createObjectStore, type WatchedObject } from '../../../src/kubernetes/watch/object-store.js';
-import { createOrderedSink } from '../../../src/kubernetes/watch/ordered-sink.js';
+import {
+  createObjectStore,
+  type WatchedObject,
+  createOrderedSink,
+} from '../../../src/kubernetes/watch/object-store.js';
 
 const pod = (name: string, resourceVersion: string): WatchedObject => ({
   namespace: 'shop',

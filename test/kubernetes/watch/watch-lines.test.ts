@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { LineTooLongError, MAX_LINE_BYTES, splitLines } from '../../../src/kubernetes/watch/watch-lines.js';
+import { LineTooLongError, MAX_LINE_BYTES, splitLines } from '../../../src/kubernetes/watch/watch-events.js';
 
 async function lines(...chunks: readonly Uint8Array[]): Promise<readonly string[]> {
   async function* stream(): AsyncGenerator<Uint8Array> {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { MemberLeases, SeenMember } from '../../../src/kubernetes/members/member-leases.js';
-import { isPeerAddress } from '../../../src/kubernetes/members/member-claims.js';
-import { withReleasePods } from '../../../src/kubernetes/members/release-pods.js';
-import { KubernetesError } from '../../../src/kubernetes/api/types.js';
-import { ManualClock } from '../../support/manual-clock.js';
+import { type MemberLeases, type SeenMember, isPeerAddress } from '../../src/kubernetes/member-leases.js';
+import { withReleasePods } from '../../src/kubernetes/release-pods.js';
+import { KubernetesError } from '../../src/kubernetes/api/types.js';
+import { ManualClock } from '../support/manual-clock.js';
 
 function lease(identity: string, address: string | null = null): SeenMember {
   const spec = {

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatPath } from '../../scaler/problems/finding.js';
 import { cleanText } from '../../units/clean-text.js';
-import type { Remark } from '../draft/remarks.js';
+import type { Remark } from './draft.js';
 
 /** Line width of the document. Longer words are not split. */
 const WIDTH = 118;

@@ -1,15 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectTo } from '../../../src/kubernetes/access/connection.js';
-import { SILENT_LOG, type Facts } from '../../../src/units/log.js';
-import { createTransport, type Transport } from '../../../src/kubernetes/requests/transport.js';
-import { patchScalerStatus } from '../../../src/kubernetes/scaler-objects/patch-status.js';
-import { createScalerStore, type ScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
-import { createScalerWatch, type ScalerWatch } from '../../../src/kubernetes/scaler-objects/watch-scalers.js';
-import { startSimulator, type Simulator } from '../../../src/simulator/simulator.js';
-import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { send } from '../../simulator/cluster.js';
-import { eventually, ManualClock } from '../../support/manual-clock.js';
-import { scalerDefinition } from '../../support/scaler-definition.js';
+import { connectTo } from '../../src/kubernetes/access/connection.js';
+import { SILENT_LOG, type Facts } from '../../src/units/log.js';
+import { createTransport, type Transport } from '../../src/kubernetes/requests/transport.js';
+import {
+  patchScalerStatus,
+  createScalerStore,
+  type ScalerStore,
+  createScalerWatch,
+  type ScalerWatch,
+} from '../../src/kubernetes/scaler-objects.js';
+import { startSimulator, type Simulator } from '../../src/simulator/simulator.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { send } from '../simulator/cluster.js';
+import { eventually, ManualClock } from '../support/manual-clock.js';
+import { scalerDefinition } from '../support/scaler-definition.js';
 
 const WEB = '/apis/promscaler.dev/v1/namespaces/shop/scalers/web';
 const MANIFEST = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readAddress, readBuckets, writeBuckets } from '../../../src/kubernetes/members/member-claims.js';
+import { readAddress, readBuckets, writeBuckets } from '../../src/kubernetes/member-leases.js';
 
 const ALL = [...Array(16).keys()];
 

@@ -1,10 +1,9 @@
-import { checkDocument } from '../scaler/read/check-document.js';
-import { valueAt, without } from '../scaler/plain-json.js';
-import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
-import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
-import { type Draft, type ItemList, ITEM_LISTS } from './draft/draft.js';
-import type { RemarkLog } from './draft/remarks.js';
-import { documentOf } from './write/write-document.js';
+import { checkDocument } from '../../scaler/read/check-document.js';
+import { valueAt, without } from '../../scaler/plain-json.js';
+import { type Finding, type Path, formatPath } from '../../scaler/problems/finding.js';
+import { PROBLEM_CLASSES } from '../../scaler/problems/problem-codes.js';
+import { type Draft, type ItemList, ITEM_LISTS, type RemarkLog } from './draft.js';
+import { documentOf } from './write-document.js';
 
 /** Each pass removes at least one field. */
 const MOST_PASSES = 200;

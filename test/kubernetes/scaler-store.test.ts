@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { readScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
-import type { ScalerObject } from '../../../src/kubernetes/scaler-objects/scaler-object.js';
-import { createScalerStore, type ScalerStore } from '../../../src/kubernetes/scaler-objects/scaler-store.js';
-import type { ObjectStore } from '../../../src/kubernetes/watch/object-store.js';
+import {
+  readScalerObject,
+  type ScalerObject,
+  createScalerStore,
+  type ScalerStore,
+} from '../../src/kubernetes/scaler-objects.js';
+import type { ObjectStore } from '../../src/kubernetes/watch/object-store.js';
 
 function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
   return {

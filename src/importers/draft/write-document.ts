@@ -1,8 +1,7 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { API_VERSION } from '../../scaler/schema/document-schema.js';
-import { type Draft, type DraftItem, ITEM_LISTS, isCommentedOut } from '../draft/draft.js';
-import type { Remark } from '../draft/remarks.js';
+import { type Draft, type DraftItem, ITEM_LISTS, isCommentedOut, type Remark } from './draft.js';
 import { type Comments, commentLines, placeComments } from './comments.js';
 
 export function documentOf(draft: Draft): unknown {

@@ -1,8 +1,8 @@
-import { objectIn, objectsIn, textIn } from '../api/json.js';
-import { KubernetesError } from '../api/types.js';
-import type { Transport } from '../requests/transport.js';
-import type { Clock } from '../../units/clock.js';
-import type { Log } from '../../units/log.js';
+import { objectIn, objectsIn, textIn } from './api/json.js';
+import { KubernetesError } from './api/types.js';
+import type { Transport } from './requests/transport.js';
+import type { Clock } from '../units/clock.js';
+import type { Log } from '../units/log.js';
 import type { MemberLeases, SeenMember } from './member-leases.js';
 
 interface ReleasePodsOptions {
