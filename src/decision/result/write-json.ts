@@ -92,11 +92,16 @@ function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Reco
   return mapToJson(quantities, formatMilli);
 }
 
-function measuredToJson({ at, drift, ...numbers }: MeasuredCapacity): Readonly<Record<string, unknown>> {
-  if (drift === undefined) return { ...numbers, at: formatInstant(at) };
+/** Lists the numbers in the order of `parseSnapshot`: a replayed decision has the same text. */
+function measuredToJson(measured: MeasuredCapacity): Readonly<Record<string, unknown>> {
+  const { value, low, high, days, at, drift } = measured;
+  const numbers = { value, low, high, days, at: formatInstant(at) };
+  if (drift === undefined) return numbers;
   const { since, before, oldestPod } = drift;
-  const times = { since: formatInstant(since), before, oldestPod: instantOrNull(oldestPod) };
-  return { ...numbers, at: formatInstant(at), drift: times };
+  return {
+    ...numbers,
+    drift: { since: formatInstant(since), before, oldestPod: instantOrNull(oldestPod) },
+  };
 }
 
 function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {

@@ -4,8 +4,11 @@ import type { CapacityReading } from '../../../src/prometheus/queries/capacity-w
 import { SCALER_SERIES, type ScalerMetricKey } from '../../../src/telemetry/scaler-series.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { decide } from '../../../src/decision/decide.js';
 import { explainMetric } from '../../../src/decision/explain-metric.js';
 import { proposeAll } from '../../../src/decision/proposals/propose.js';
+import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
+import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { answerOf, answersFrom, World } from '../world.js';
 
 /** A world with 5 replicas of a load of 50, at a target of 10. */
@@ -42,6 +45,19 @@ it('without a reading raises by the target and lowers nothing, if it is used', a
   expect((await recordWith(world, null)).decision?.desiredReplicas).toBe(5);
   world.load = 70;
   expect((await recordWith(world, null)).decision?.desiredReplicas).toBe(7);
+});
+
+it.each([
+  ['a capacity', GOOD],
+  ['a drift', LOWER],
+])('with %s, the recorded snapshot gives a decision with the same text', async (_, reading) => {
+  const { snapshot, decision } = await recordWith(worldWith('Use'), reading);
+  if (snapshot === null || decision === null) throw new Error('there is no decision');
+  const written = JSON.stringify(snapshotToJson(snapshot));
+
+  const again = decide(parseSnapshot(JSON.parse(written)));
+
+  expect(JSON.stringify(decisionToJson(again))).toBe(JSON.stringify(decisionToJson(decision)));
 });
 
 it('a drift is one Event, a metric, and a part of the explanation', async () => {
