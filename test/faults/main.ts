@@ -12,6 +12,8 @@ interface Work {
   readonly hours: number;
   /** Replicas that divide the scalers; null: one, or two of which one leads. */
   readonly shards: number | null;
+  /** Whether the documents have the fields for slow starts. */
+  readonly isSlow: boolean;
   /** Names of bugs to hunt, each with all of the seeds; empty: the unmodified service. */
   readonly bugs: readonly string[];
   /** Number of seeds, or bugs, that the threads have taken: some cost twice as much as others. */
@@ -27,7 +29,7 @@ interface SeedReport {
 }
 
 const USAGE =
-  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N] [--replicas N]\n' +
+  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N] [--replicas N] [--slow-starts]\n' +
   'npm run faults -- --bugs [BUG...] [--seeds N] [--hours N] [--threads N]';
 /** The compiled src next to the simulation. */
 const DIST = new URL('../../src/', import.meta.url);
@@ -47,7 +49,8 @@ if (isMainThread) {
 /** Requires that every bug is detected by an expected invariant. */
 async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
   const names = BUGS.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
-  const work = { seeds: upFrom(1, seeds), hours, shards: null, bugs: names, taken: countFromZero() };
+  const own = { shards: null, isSlow: false, bugs: names, taken: countFromZero() };
+  const work = { seeds: upFrom(1, seeds), hours, ...own };
   const found: Catch[] = [];
   const tellCatch = (one: Catch): void => {
     if (one.caught !== null) found.push(one);
@@ -79,6 +82,7 @@ async function runAll(flags: Flags): Promise<void> {
     seeds: upFrom(flags.firstSeed, flags.seeds),
     hours: flags.hours,
     shards: flags.shards,
+    isSlow: flags.isSlow,
     bugs: [],
     taken: countFromZero(),
   };
@@ -147,14 +151,14 @@ async function huntSome({ seeds, hours, bugs, taken }: Work): Promise<void> {
     parentPort?.postMessage(await huntBug(bug, { dist: DIST, copies: COPIES, seeds: seeds.length, hours }));
 }
 
-async function runSeeds({ seeds, hours, shards, taken }: Work): Promise<void> {
+async function runSeeds({ seeds, hours, shards, isSlow, taken }: Work): Promise<void> {
   const product = await loadProduct(DIST);
   const rejections: string[] = [];
   process.on('unhandledRejection', (error) => rejections.push(String(error)));
   for (const seed of takeFrom(seeds, taken)) {
-    const result = await runSeed({ seed, hours, product, shards: shards ?? undefined });
+    const result = await runSeed({ seed, hours, product, shards: shards ?? undefined, isSlow });
     const violations = result.violations.map((violation) =>
-      describeViolation(violation, result, { hours, shards }),
+      describeViolation(violation, result, { hours, shards, isSlow }),
     );
     const unhandled = rejections.splice(0).map((text) => `I15 seed ${seed}: an unhandled rejection: ${text}`);
     const report: SeedReport = {
@@ -176,13 +180,15 @@ interface Flags {
   readonly hours: number;
   readonly threads: number;
   readonly shards: number | null;
+  readonly isSlow: boolean;
 }
 
 function readFlags(args: readonly string[]): Flags {
   const bugs = args.includes('--bugs');
   const only = args.filter((arg) => BUGS.some(({ name }) => name === arg));
   const values = new Map<string, number>();
-  const rest = args.filter((arg) => arg !== '--bugs' && !only.includes(arg));
+  const isSlow = args.includes('--slow-starts');
+  const rest = args.filter((arg) => !['--bugs', '--slow-starts', ...only].includes(arg));
   for (let index = 0; index < rest.length; index += 2) {
     const [name = '', value = ''] = [rest[index], rest[index + 1]];
     const number = Number(value);
@@ -195,6 +201,7 @@ function readFlags(args: readonly string[]): Flags {
   return {
     bugs,
     only,
+    isSlow,
     seeds: values.get('--seeds') ?? (bugs ? 12 : 200),
     firstSeed: values.get('--first-seed') ?? 1,
     hours: values.get('--hours') ?? (bugs ? 6 : 24),

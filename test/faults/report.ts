@@ -10,12 +10,20 @@ const LINES = 20;
 export function describeViolation(
   violation: Violation,
   result: SeedResult,
-  { hours, shards }: { readonly hours: number; readonly shards: number | null },
+  {
+    hours,
+    shards,
+    isSlow,
+  }: { readonly hours: number; readonly shards: number | null; readonly isSlow: boolean },
 ): string {
   const { invariant, atMs, message } = violation;
   const relevant = result.records.filter((record) => isRelevant(record, violation)).slice(-LINES);
   const faults = result.faults.filter(({ startMs, endMs }) => startMs < atMs && endMs > atMs - 3_600_000);
-  const flags = `${hours === 24 ? '' : ` --hours ${hours}`}${shards === null ? '' : ` --replicas ${shards}`}`;
+  const flags = [
+    hours === 24 ? '' : ` --hours ${hours}`,
+    shards === null ? '' : ` --replicas ${shards}`,
+    isSlow ? ' --slow-starts' : '',
+  ].join('');
   return [
     `${invariant} seed ${result.seed} at ${formatTime(atMs)}: ${message}`,
     ...faults.map((fault) => `    fault: ${nameFault(fault)}`),

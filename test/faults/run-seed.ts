@@ -49,7 +49,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const durationMs = hours * 3_600_000;
   const replicas = shards ?? replicasOf(seed);
   const isSharded = shards !== undefined;
-  const schedule = faults ?? scheduleFaults(seed, { durationMs, replicas, isSharded });
+  const schedule = faults ?? scheduleFaults(seed, { durationMs, replicas, isSharded, isSlow });
   const world = new World({
     seed,
     durationMs,

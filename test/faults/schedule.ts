@@ -1,5 +1,6 @@
 import type { ApiMode, Fault, RequestGroup, SourceMode, WatchMode, WorldMode } from './world/faults.js';
 import { scheduleShardFaults } from './schedule-shards.js';
+import { scheduleSlowStarts } from './schedule-slow-starts.js';
 import { createRandom, type Random } from './world/random.js';
 
 type Kind = 'api' | 'patch' | 'watch' | 'source' | 'process' | 'target' | 'document';
@@ -21,6 +22,8 @@ interface Plan {
   readonly replicas: number;
   /** Whether the replicas share the scalers; unset: one replica is the leader. */
   readonly isSharded?: boolean;
+  /** Whether the documents have the fields for slow starts, so that their faults are drawn; default: false. */
+  readonly isSlow?: boolean;
   /** Only faults of these modes, with calm of at most a quarter of an hour; default: all. */
   readonly modes?: readonly string[];
 }
@@ -30,7 +33,7 @@ interface Plan {
  * and a half, in which every count must become right again. The last half hour is calm.
  */
 export function scheduleFaults(seed: number, plan: Plan): readonly Fault[] {
-  const { durationMs, replicas, isSharded = false, modes = [] } = plan;
+  const { durationMs, replicas, isSharded = false, isSlow = false, modes = [] } = plan;
   const random = createRandom(seed).fork('schedule');
   const longestCalm = modes.length === 0 ? 90 : 15;
   const faults: Fault[] = [];
@@ -56,6 +59,7 @@ export function scheduleFaults(seed: number, plan: Plan): readonly Fault[] {
   );
   if (modes.length === 0 || modes.includes('suspended')) faults.push(...suspensions(seed, plan));
   const isBusy = modes.length > 0;
+  if (isSlow) faults.push(...scheduleSlowStarts(seed, { durationMs, isBusy }));
   if (isSharded) faults.push(...scheduleShardFaults(seed, { durationMs, replicas, isBusy }));
   return faults.filter(({ endMs }) => endMs < durationMs - 2 * LEAD_MS);
 }
@@ -109,6 +113,8 @@ const LATER_MODES: ReadonlySet<string> = new Set([
   'documents-emptied',
   'hostile-tenant',
   'lagging',
+  'never-ready',
+  'query-missing',
   'rate-limited',
   'store-lost',
   'suspended',

@@ -12,6 +12,8 @@ interface Meant {
   readonly when: readonly string[];
   /** Simulated hours that it needs; default: those of the hunt. */
   readonly hours?: number;
+  /** Whether the documents need the fields for slow starts; unset: no. */
+  readonly isSlow?: boolean;
   /** Replicas that divide the scalers; unset: those of the seed. */
   readonly shards?: number;
 }

@@ -1,5 +1,6 @@
 import { bug, edit, type Bug, type Edit } from './bug.js';
 import { SHARDING_BUGS } from './sharding-bugs.js';
+import { SLOW_START_BUGS } from './slow-start-bugs.js';
 
 const TO_SAMPLE = 'export function toSample(metric, answer, context) {';
 
@@ -308,4 +309,5 @@ export const BUGS: readonly Bug[] = [
     edit('decision/result/write-json.js', 'scaleEvents: state.scaleEvents.map(', 'scaleEvents: [].map('),
   ),
   ...SHARDING_BUGS,
+  ...SLOW_START_BUGS,
 ];

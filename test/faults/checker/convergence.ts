@@ -42,13 +42,22 @@ function spellsOf(
   return found;
 }
 
-function tooFew({ load, plan, ...target }: Target, atMs: number, upMs: number): string | null {
+function tooFew(target: Target, atMs: number, upMs: number): string | null {
+  const { load, plan } = target;
   const { least } = load.extremes(atMs - upMs, atMs);
-  const replicas = replicasAt({ load, plan, ...target }, atMs);
-  const needed = Math.min(plan.maxReplicas, least * LOW_SHARE - 1);
+  const replicas = replicasAt(target, atMs);
+  const needed = Math.min(plan.maxReplicas, leastCeiling(target, atMs - upMs, atMs), least * LOW_SHARE - 1);
   return replicas >= needed
     ? null
     : `has ${replicas} replicas, needs ${least.toFixed(1)} for ${upMs / 1000} s`;
+}
+
+/** The ceiling of an hour before may be the last one that was answered. */
+function leastCeiling({ plan, ceilingAt }: Target, fromMs: number, toMs: number): number {
+  let least = Infinity;
+  if (plan.ceilingQuery === undefined) return least;
+  for (let ms = fromMs - 3_600_000; ms <= toMs; ms += LOOK_MS) least = Math.min(least, ceilingAt(ms));
+  return least;
 }
 
 function tooMany({ load, plan, ...target }: Target, atMs: number, downMs: number): string | null {
@@ -79,7 +88,17 @@ function boundsMs(plan: WorkloadPlan): { readonly upMs: number; readonly downMs:
   const up =
     slack + Math.max(steps * plan.syncPeriodSeconds, steps * (upWindow + plan.syncPeriodSeconds)) + upSteps;
   const down = slack + Math.max(downStabilization, 2 * downWindow) + 2 * hold + downSteps;
-  return { upMs: up * 1000, downMs: down * 1000 };
+  return { upMs: (up + slowUpSeconds(plan)) * 1000, downMs: down * 1000 };
+}
+
+/**
+ * Pods at their limits hide load: each step shows only after a pod start and a whole window. What was measured of the
+ * capacity is read again after 5 minutes.
+ */
+function slowUpSeconds({ metrics, slowSeconds, autoQuery }: WorkloadPlan): number {
+  const isLimited = metrics.some(({ kind }) => kind === 'served');
+  const limited = isLimited && slowSeconds !== null ? 5 * (slowSeconds + 180) : 0;
+  return limited + (autoQuery === undefined ? 0 : 600);
 }
 
 const promptlyUp: Invariant = {

@@ -13,6 +13,7 @@ import {
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
 const CACHE_MS = 180_000;
+const DAY_MS = 86_400_000;
 /** Between a query and its answer. */
 const MOMENT_MS = 500;
 const LONGEST_HOLD_MS = 960_000;
@@ -76,7 +77,10 @@ const onlyValues: Invariant = {
   check: (history) =>
     lowerings(history).flatMap((write): readonly Found[] => {
       const { plan } = targetOf(history, write.scaler);
-      const doubts = plan.metrics.flatMap((metric) => doubtsOf(history, write, { metric, plan }));
+      const doubts = [
+        ...plan.metrics.flatMap((metric) => doubtsOf(history, write, { metric, plan })),
+        ...capacityDoubts(history, write, plan),
+      ];
       return doubts.map((doubt) => ({
         atMs: write.atMs,
         message: `${describeWrite(write)}: ${doubt}`,
@@ -85,6 +89,16 @@ const onlyValues: Invariant = {
       }));
     }),
 };
+
+/** What a pod carries is measured by each process itself, and known for a day. */
+function capacityDoubts(history: History, write: Write, { autoQuery }: WorkloadPlan): readonly string[] {
+  if (autoQuery === undefined) return [];
+  const fromMs = write.decidedMs - DAY_MS;
+  const queries = history.byProcess.get(write.process)?.queries ?? [];
+  const asked = within(queries, { fromMs, toMs: write.decidedMs, timeOf: ({ sentMs }) => sentMs });
+  const isKnown = asked.some(({ query, answer }) => answer === 'value' && query.includes(autoQuery));
+  return isKnown ? [] : ['its process has never read the capacity of a pod'];
+}
 
 function doubtsOf(
   history: History,
@@ -264,6 +278,8 @@ function lastingNeed(
   { windowMs, lagMs }: { readonly windowMs: number; readonly lagMs: number },
 ): number {
   const { load, plan } = targetOf(history, write.scaler);
+  // Pods at their limits do not show it.
+  if (plan.metrics.some(({ kind }) => kind === 'served')) return 0;
   const startMs = write.decidedMs - windowMs;
   const start = history.processes.find(({ name }) => name === write.process)?.startMs ?? 0;
   const isDisturbed =

@@ -52,8 +52,11 @@ function touches(fault: Fault, { plan }: Target): boolean {
       return fault.group !== 'events';
     case 'watch':
       return true;
-    case 'source':
+    case 'source': {
+      const { what } = fault;
+      if (what.mode === 'query-missing') return plan.metrics.some(({ query }) => query.includes(what.text));
       return plan.metrics.some(({ source }) => source === fault.source);
+    }
     case 'world':
       // Leases that claim nothing and are not renewed disturb nobody.
       if (fault.what.mode === 'forged-leases') return fault.what.isRenewed || fault.what.claims !== '';

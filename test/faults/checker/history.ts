@@ -2,7 +2,7 @@ import type { Fault } from '../world/faults.js';
 import type { Load } from '../world/load.js';
 import type { ApiRecord, DecisionRecord, LogRecord, QueryRecord } from '../world/log.js';
 import { SCRAPE_SECONDS, type WorkloadPlan } from '../world/scenario.js';
-import type { ReplicaChange } from '../world/workload.js';
+import type { ReplicaChange, Workload } from '../world/workload.js';
 import type { DocumentChange, World } from '../world/world.js';
 
 /** Input of the checker: the request log, the true load and world, the documents. */
@@ -32,6 +32,9 @@ export interface Target {
   readonly load: Load;
   readonly replicas: readonly ReplicaChange[];
   readonly pods: readonly { readonly atMs: number; readonly names: readonly string[] }[];
+  readonly ready: Workload['readyHistory'];
+  /** Returns the value of `maxReplicasFrom`. */
+  readonly ceilingAt: (atMs: number) => number;
 }
 
 /** A process from its start to its end; null: it is still alive. */
@@ -83,6 +86,8 @@ export function historyOf(
     load: workload.load,
     replicas: workload.history,
     pods: workload.podHistory,
+    ready: workload.readyHistory,
+    ceilingAt: workload.ceilingAt,
   }));
   const byProcess = groupByProcess(world.records);
   return {

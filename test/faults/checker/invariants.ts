@@ -5,6 +5,7 @@ import type { History } from './history.js';
 import { LEADERSHIP_INVARIANTS } from './leadership.js';
 import { SERVICE_INVARIANTS } from './service.js';
 import { SHARE_INVARIANTS } from './shares.js';
+import { SLOW_START_INVARIANTS } from './slow-starts.js';
 import { STATE_INVARIANTS } from './state.js';
 import type { Invariant, Violation } from './violation.js';
 import { WINDOW_INVARIANTS } from './windows.js';
@@ -21,6 +22,7 @@ const INVARIANTS: readonly Invariant[] = [
   ...SHARE_INVARIANTS,
   ...SERVICE_INVARIANTS,
   ...API_RETURN_INVARIANTS,
+  ...SLOW_START_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
 
 /** Returns all violations of a history, in the order of time. */

@@ -44,8 +44,8 @@ export type SourceMode =
   | { readonly mode: 'slow'; readonly delayMs: number }
   | { readonly mode: 'failed'; readonly reason: 'server_error' | 'rate_limited' | 'bad_answer' | 'execution' }
   | { readonly mode: 'missing' }
-  /** Only the queries for the capacity of a pod find no series. */
-  | { readonly mode: 'capacity-missing' }
+  /** Only queries with this text find no series. */
+  | { readonly mode: 'query-missing'; readonly text: string }
   | { readonly mode: 'nan' }
   | { readonly mode: 'infinite' }
   | { readonly mode: 'negative' }

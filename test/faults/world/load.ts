@@ -10,10 +10,17 @@ export interface Load {
 const STEP_MS = 5000;
 const DAY_MS = 86_400_000;
 
-/** Creates a daily wave with some spikes, calm hours and a little noise, determined by the seed. */
+/**
+ * Creates a daily wave with some spikes, calm hours and a little noise, determined by the seed. `isSteep`: besides, it
+ * becomes two to four times as large within a minute, about once in two hours.
+ */
 export function createLoad(
   random: Random,
-  { mean, durationMs }: { readonly mean: number; readonly durationMs: number },
+  {
+    mean,
+    durationMs,
+    isSteep = false,
+  }: { readonly mean: number; readonly durationMs: number; readonly isSteep?: boolean },
 ): Load {
   const steps = Math.ceil(durationMs / STEP_MS) + 2;
   const values = new Float64Array(steps);
@@ -27,6 +34,12 @@ export function createLoad(
   }
   const count = Math.ceil((durationMs / DAY_MS) * random.integer(6, 14));
   for (let spike = 0; spike < count; spike += 1) addSpike(values, random);
+  if (isSteep)
+    for (let ms = 0; ms < durationMs; ms += 7_200_000) {
+      const start = Math.floor((ms + random.between(0, 5_400_000)) / STEP_MS);
+      const length = random.integer(120, 720);
+      multiply(values, { start, ramp: random.integer(1, 12), length, factor: random.between(2, 4) });
+    }
   return {
     at: (ms) => valueAt(values, ms),
     extremes: (fromMs, toMs) => extremesOf(values, fromMs, toMs),
@@ -39,6 +52,18 @@ function addSpike(values: Float64Array, random: Random): void {
   const ramp = Math.ceil(random.between(12, 120));
   const length = Math.ceil(random.between(120, 900));
   const factor = random.chance(0.7) ? random.between(1.3, 2.5) : random.between(0.3, 0.7);
+  multiply(values, { start, ramp, length, factor });
+}
+
+function multiply(
+  values: Float64Array,
+  {
+    start,
+    ramp,
+    length,
+    factor,
+  }: { readonly start: number; readonly ramp: number; readonly length: number; readonly factor: number },
+): void {
   for (let step = 0; step < 2 * ramp + length && start + step < values.length; step += 1) {
     const share = Math.min(1, step / ramp, (2 * ramp + length - step) / ramp);
     values[start + step] = (values[start + step] ?? 0) * (1 + (factor - 1) * share);

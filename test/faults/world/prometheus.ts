@@ -59,12 +59,13 @@ export function createSourceClient(parts: ClientParts): PrometheusClient {
 
 /** A look is for duplicate data, of which there is none. */
 type Asked =
-  | { readonly kind: 'metric' | 'counts' | 'look' | 'tenant'; readonly text: string }
+  | { readonly kind: 'metric' | 'counts' | 'look' | 'tenant' | 'reading'; readonly text: string }
   | { readonly kind: 'age'; readonly text: string; readonly age: AgeQuery };
 
 function readQuery(text: string): Asked {
   const age = readAgeQuery(text);
   if (age !== null) return { kind: 'age', text, age };
+  if (text.includes('promscaler_part')) return { kind: 'reading', text };
   if (/^(?:max by \(namespace\) \(count by|topk\()/.test(text)) return { kind: 'look', text };
   if (text.includes('count(up ')) return { kind: 'counts', text };
   if (text.startsWith('tenant_load')) return { kind: 'tenant', text };
@@ -129,8 +130,8 @@ function answer(asked: Asked, record: QueryRecord, parts: ClientParts): Answer {
         return failed(record, what.reason);
       case 'missing':
         return classed(record, 'missing', { class: 'missing', message: 'the query found no series' });
-      case 'capacity-missing':
-        if (asked.text.includes('requests_per_pod'))
+      case 'query-missing':
+        if (asked.text.includes(what.text))
           return classed(record, 'missing', { class: 'missing', message: 'the query found no series' });
         break;
       case 'nan':
@@ -207,6 +208,12 @@ function evaluate(
     case 'look':
     case 'tenant':
       return [];
+    case 'reading':
+      return workloads.flatMap((workload) =>
+        workload.plan.autoQuery !== undefined && asked.text.includes(workload.plan.autoQuery)
+          ? readingOf(workload, server, nowMs)
+          : [],
+      );
     case 'counts':
       return countsOf(asked.text, server, { nowMs, lostPercent });
     case 'age': {
@@ -215,14 +222,33 @@ function evaluate(
       return evaluateAges(asked.age, { server, source: source.name, workloads, nowMs, isLeft, skewSeconds });
     }
     case 'metric':
-      return workloads.flatMap((workload) =>
-        workload.plan.metrics
+      return workloads.flatMap((workload) => [
+        ...ceilingsOf(asked.text, workload),
+        ...workload.plan.metrics
           .filter((metric) => asked.text.includes(metric.query))
           .flatMap((metric) => seriesOf(metric, workload, { server, nowMs, lostPercent })),
-      );
+      ]);
     default:
       return asked satisfies never;
   }
+}
+
+function ceilingsOf(query: string, { plan, ceilingAt }: Workload): readonly Series[] {
+  if (plan.ceilingQuery === undefined || !query.includes(plan.ceilingQuery)) return [];
+  return [{ labels: {}, value: ceilingAt() }];
+}
+
+/** Returns what pods have carried on the days of which the server has samples: the same each day. */
+function readingOf({ plan }: Workload, { sinceMs }: SourceServer, nowMs: number): readonly Series[] {
+  const value = plan.metrics[0]?.perReplica ?? NaN;
+  return [
+    { part: 'recent', minutes: 1 },
+    { part: 'day-1', minutes: 60 },
+    { part: 'day-2', minutes: 25 * 60 },
+    { part: 'day-3', minutes: 49 * 60 },
+  ].flatMap(({ part, minutes }) =>
+    sinceMs > nowMs - minutes * 60_000 ? [] : [{ labels: { promscaler_part: part }, value }],
+  );
 }
 
 /** Returns the names of the workloads whose values are based on old samples. */

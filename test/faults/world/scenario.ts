@@ -33,8 +33,12 @@ export interface WorkloadPlan {
   readonly metrics: readonly MetricPlan[];
   readonly behavior: { readonly up: RulePlan; readonly down: RulePlan } | null;
   readonly syncPeriodSeconds: number;
-  /** Whether pods have cpu limits, and the document has `podStart`. */
-  readonly isSlow: boolean;
+  /** Its pods take this much longer to start, have cpu limits, and its document has `podStart`; null: none of it. */
+  readonly slowSeconds: number | null;
+  /** The query of `maxReplicasFrom`. */
+  readonly ceilingQuery?: string;
+  /** What is served, of `capacity.auto` with `mode: Use`: only what it measures is the capacity of a pod. */
+  readonly autoQuery?: string;
   /** True load at any time: replicas that would be exactly at the target. */
   readonly replicasNeeded: number;
 }
@@ -74,11 +78,16 @@ export function planWorkloads(random: Random): readonly WorkloadPlan[] {
   ];
 }
 
-/** Plans the same workloads with `podStart`; web has `saturation`, api has `backlog` and `capacity`. */
+/**
+ * Plans the same workloads with `podStart`; web has `saturation`, api has `backlog` and `capacity`, worker has
+ * `maxReplicasFrom` and `capacity.auto`.
+ */
 export function planSlowWorkloads(random: Random): readonly WorkloadPlan[] {
   return planWorkloads(random).map((plan) => {
     const metrics = plan.metrics.flatMap((metric) => [metric, ...slowPartsOf(metric, plan.name)]);
-    return { ...plan, isSlow: true, metrics };
+    const slow = { ...plan, slowSeconds: random.integer(60, 240), metrics };
+    if (plan.name !== 'worker') return slow;
+    return { ...slow, ceilingQuery: 'sum(pods_allowed)', autoQuery: 'sum(rate(jobs_done_total[5m]))' };
   });
 }
 
@@ -100,7 +109,7 @@ function base(name: string, replicasNeeded: number): Omit<WorkloadPlan, 'metrics
     minReplicas: 2,
     maxReplicas: 40,
     behavior: null,
-    isSlow: false,
+    slowSeconds: null,
     syncPeriodSeconds: 15,
     replicasNeeded,
   };
@@ -140,8 +149,11 @@ function writeDocument(plan: WorkloadPlan): string {
     minReplicas,
     maxReplicas,
     syncPeriodSeconds,
-    metrics: plan.metrics.flatMap((metric) => writeMetric(metric, plan.metrics)),
-    ...(plan.isSlow ? { podStart: {} } : {}),
+    metrics: plan.metrics.flatMap((metric) => writeMetric(metric, plan)),
+    ...(plan.slowSeconds === null ? {} : { podStart: {} }),
+    ...(plan.ceilingQuery === undefined
+      ? {}
+      : { maxReplicasFrom: { query: plan.ceilingQuery, source: 'queues' } }),
     ...(behavior === null
       ? {}
       : { behavior: { scaleUp: writeRule(behavior.up), scaleDown: writeRule(behavior.down) } }),
@@ -156,7 +168,7 @@ function writeRule({ stabilizationWindowSeconds, pods, periodSeconds }: RulePlan
 
 function writeMetric(
   { kind, source, perReplica, query }: MetricPlan,
-  all: readonly MetricPlan[],
+  { metrics: all, autoQuery }: WorkloadPlan,
 ): readonly object[] {
   const target = { type: 'AverageValue', averageValue: perReplica };
   const queryOf = (wanted: MetricPlan['kind']): string | undefined =>
@@ -177,7 +189,13 @@ function writeMetric(
         ...(backlog === undefined ? {} : { backlog: { query: backlog, drainSeconds: 60 } }),
         ...(capacity === undefined ? {} : { capacity: { query: capacity } }),
       };
-      return [{ type: 'External', external: { metric: { name: kind }, query, source, target, ...parts } }];
+      if (autoQuery === undefined)
+        return [{ type: 'External', external: { metric: { name: kind }, query, source, target, ...parts } }];
+      // Without what was measured, half of the pods that are needed would seem enough.
+      const wrong = { type: 'AverageValue', averageValue: 2 * perReplica };
+      const auto = { mode: 'Use', served: { query: autoQuery } };
+      const external = { metric: { name: kind }, query, source, target: wrong, capacity: { auto } };
+      return [{ type: 'External', external }];
     }
     case 'served':
     case 'backlog':

@@ -3,7 +3,7 @@ import { objectAt, numberAt, type JsonObject } from '../../../src/simulator/json
 import { type Cluster, DEPLOYMENTS, PODS, replicasOf } from './cluster.js';
 import type { Load } from './load.js';
 import { WORLD_START_MS } from './process.js';
-import type { Random } from './random.js';
+import { hashText, type Random } from './random.js';
 import { CPU_REQUEST, type WorkloadPlan } from './scenario.js';
 import type { Timeline } from './timeline.js';
 
@@ -35,18 +35,21 @@ export class Workload {
   readonly pods = new Map<string, RealPod>();
   /** Every change of `spec.replicas`, by any client. */
   readonly history: ReplicaChange[] = [];
+  /** The number of pods that share the load, after each change. */
+  readonly readyHistory: { readonly atMs: number; readonly ready: number }[] = [];
   /** The names of its pods after each change. */
   readonly podHistory: { readonly atMs: number; readonly names: readonly string[] }[] = [];
   /** Requests at the ingress, served or not. */
   ingressRequests = 0;
   /** Additional seconds until a new pod is ready; infinite: not before `finishStarts`. */
-  slowStartSeconds = 0;
+  slowStartSeconds: number;
   readonly #timeline: Timeline;
   readonly #cluster: Cluster;
   readonly #random: Random;
   #advancedMs = 0;
   #podCount = 0;
   #churn = 0;
+  readonly #quota: number;
 
   constructor(
     plan: WorkloadPlan,
@@ -55,13 +58,16 @@ export class Workload {
       readonly cluster: Cluster;
       readonly random: Random;
       readonly load: Load;
+      readonly seed: number;
     },
   ) {
     this.plan = plan;
     this.load = parts.load;
+    this.slowStartSeconds = plan.slowSeconds ?? 0;
     this.#timeline = parts.timeline;
     this.#cluster = parts.cluster;
     this.#random = parts.random;
+    this.#quota = parts.seed;
     this.create(Math.max(plan.minReplicas, Math.round(parts.load.at(0))));
     for (const pod of this.pods.values()) this.#becomeReady(pod);
     this.#cluster.store.subscribe(DEPLOYMENTS, ({ object }) => {
@@ -153,6 +159,10 @@ export class Workload {
     return [...this.pods.values()].filter(({ isReady, isDeleting }) => isReady && !isDeleting);
   }
 
+  /** Returns the most pods that its quota allows: another number in each third of an hour. */
+  readonly ceilingAt = (atMs = this.#timeline.nowMs): number =>
+    3 + (hashText(`${this.#quota} ${Math.floor(atMs / 1_200_000)}`) % 43);
+
   /** Returns the messages in its queue. */
   messages(): number {
     const gauge = this.plan.metrics.find(({ kind }) => kind === 'gauge');
@@ -181,15 +191,18 @@ export class Workload {
     const isServed = ({ kind }: { readonly kind: string }): boolean =>
       kind === 'pod-rate' || kind === 'served';
     const rate = this.plan.metrics.find(isServed)?.perReplica ?? 0;
+    // A pod of a metric with `saturation` uses and serves no more than its limit.
+    const isLimited = this.plan.metrics.some(({ kind }) => kind === 'served');
+    const carried = isLimited ? Math.min(share, CPU_REQUEST / cpu) : share;
     for (const pod of serving) {
-      pod.cpuSeconds += share * cpu * seconds;
-      pod.requests += share * rate * seconds;
+      pod.cpuSeconds += carried * cpu * seconds;
+      pod.requests += carried * rate * seconds;
     }
   }
 
   #resources(): JsonObject {
     const cpu = { cpu: String(CPU_REQUEST) };
-    return this.plan.isSlow ? { requests: cpu, limits: cpu } : { requests: cpu };
+    return this.plan.slowSeconds === null ? { requests: cpu } : { requests: cpu, limits: cpu };
   }
 
   #reconcile(): void {
@@ -243,7 +256,7 @@ export class Workload {
   #becomeReady(pod: RealPod): void {
     pod.phase = 'Running';
     pod.startedMs = -3_600_000;
-    pod.readyChangedMs = -3_590_000;
+    pod.readyChangedMs = -3_590_000 + this.slowStartSeconds * 1000;
     pod.isReady = true;
     this.#write(pod);
   }
@@ -264,8 +277,15 @@ export class Workload {
 
   #remove(name: string): void {
     if (!this.pods.delete(name)) return;
+    this.#noteReady();
     this.#cluster.store.remove(PODS, this.plan.namespace, name);
     this.#noteNames();
+  }
+
+  #noteReady(): void {
+    const ready = this.serving().length;
+    if (this.readyHistory.at(-1)?.ready !== ready)
+      this.readyHistory.push({ atMs: this.#timeline.nowMs, ready });
   }
 
   #noteNames(): void {
@@ -274,6 +294,7 @@ export class Workload {
 
   /** Writes as a controller and the kubelet do: without a request. */
   #write(pod: RealPod): void {
+    this.#noteReady();
     const { namespace, name } = this.plan;
     const { store, random } = this.#cluster;
     const before = store.get(PODS, namespace, pod.name);

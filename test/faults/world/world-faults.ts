@@ -55,13 +55,13 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       workload.crash(what.percent, { forMs, forgets: false });
       return;
     case 'slow-start':
-      workload.slowStartSeconds = what.seconds;
-      later(() => (workload.slowStartSeconds = 0));
+      workload.slowStartSeconds += what.seconds;
+      later(() => (workload.slowStartSeconds = workload.plan.slowSeconds ?? 0));
       return;
     case 'never-ready':
       workload.slowStartSeconds = Number.POSITIVE_INFINITY;
       later(() => {
-        workload.slowStartSeconds = 0;
+        workload.slowStartSeconds = workload.plan.slowSeconds ?? 0;
         workload.finishStarts();
       });
       return;

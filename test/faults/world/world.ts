@@ -84,8 +84,9 @@ export class World {
     this.watches = new WatchWires({ timeline, cluster, random: this.random.fork('watches') });
     this.workloads = plans.map((plan) => {
       const random = this.random.fork(`workload ${plan.name}`);
-      const load = createLoad(random, { mean: plan.replicasNeeded, durationMs });
-      return new Workload(plan, { timeline, cluster, random, load });
+      const isSteep = plan.slowSeconds !== null;
+      const load = createLoad(random, { mean: plan.replicasNeeded, durationMs, isSteep });
+      return new Workload(plan, { timeline, cluster, random, load, seed });
     });
     this.sources = new Map(
       ['default', 'queues'].map((name) => [
