@@ -65,9 +65,9 @@ const QUEUE_HEADER = `
 
 Load that waits (\`--queue unbounded\`): 8 per second, then 64 for 40 minutes after a ramp of 30 s, then 8; a pod serves
 ${QUEUE_CAPACITY} per second, and 8 pods are needed. HPA and KEDA scale on the depth with a target of 1 per pod, or by one
-pod per 180 s; a rate has a target of 9 per pod. Expected wait: the mean over time of the depth divided by what the
-ready pods serve, which is what a new arrival would wait. Mean and p95 wait are those of the report, over what was
-served.
+pod per 180 s; a rate has a target of 9 per pod, or the measured \`capacity\`. Expected wait: the mean over time of the
+depth divided by what the ready pods serve, which is what a new arrival would wait. Mean and p95 wait are those of the
+report, over what was served.
 
 | start of a pod | settings | most pods | pod-hours | expected wait | mean wait | p95 wait |
 | ---: | --- | ---: | ---: | ---: | ---: | ---: |`;

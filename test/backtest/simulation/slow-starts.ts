@@ -123,11 +123,18 @@ export const QUEUE_POLICIES = [
   },
 ] as const;
 
-/** Drains the backlog in 60 s, with `podStart` from when the pods are ready on. */
-export function withBacklog(podStart: Readonly<Record<string, unknown>> | null): Scaler {
+/**
+ * Drains the backlog in 60 s, with `podStart` from when the pods are ready on. `capacity`: a query for it, so that what a
+ * pod serves is the target.
+ */
+export function withBacklog(
+  podStart: Readonly<Record<string, unknown>> | null,
+  { capacity }: { readonly capacity?: { readonly query: string } } = {},
+): Scaler {
   const target = { type: 'AverageValue', averageValue: 9 };
   const backlog = { query: 'sum(waiting)', drainSeconds: 60 };
-  const external = { metric: { name: 'queue' }, query: 'sum(queue)', target, backlog };
+  const ofCapacity = capacity === undefined ? {} : { capacity };
+  const external = { metric: { name: 'queue' }, query: 'sum(queue)', target, backlog, ...ofCapacity };
   return scalerOf({
     ...{ scaleTargetRef: { name: 'web' }, maxReplicas: 100, metrics: [{ type: 'External', external }] },
     ...(podStart === null ? {} : { podStart }),
