@@ -85,9 +85,51 @@ ${step('requests-in-progress', 60, 250)}    expect: [{ at: 0s, replicas: 1 }, { 
 `,
 };
 
+interface BackTest {
+  /** Requests in progress that a pod has at its target. */
+  readonly target: number;
+  /** Pods that the load needs before and after the step, and from 2 to 6 h. */
+  readonly low?: number;
+  readonly high: number;
+  /** Pods at most; default: one and a half times those that the target asks for. */
+  readonly most?: number;
+  /** Default: 3m. */
+  readonly podStart?: string;
+  /** What each metric measures. */
+  readonly metrics: Readonly<Record<string, string>>;
+}
+
+const IN_PROGRESS = { 'requests-in-progress': 'served * 10 + depth' };
+
+const BACKTESTS: Readonly<Record<string, BackTest>> = {
+  vllm: {
+    ...{ target: 40, high: 6 },
+    metrics: { ...IN_PROGRESS, 'kv-cache': 'clamp_max(served * 10 / 60 / ready, 1)' },
+  },
+  sglang: { target: 40, high: 6, metrics: IN_PROGRESS },
+  tgi: { target: 20, high: 6, metrics: IN_PROGRESS },
+  triton: { target: 8, high: 6, metrics: IN_PROGRESS },
+  'sglang-agg-decode': { target: 30, high: 5, metrics: IN_PROGRESS },
+  llama: { target: 40, high: 6, metrics: { running: 'served * 10' } },
+  gemma: { target: 80, high: 6, podStart: '2m', metrics: { requests: 'load' } },
+  mistral: {
+    ...{ target: 40, low: 0, high: 2 },
+    metrics: { 'waiting-in-gateway': 'depth', running: 'served * 10' },
+  },
+  qwen: { target: 40, high: 4, metrics: IN_PROGRESS },
+  'ray-chat': { target: 16, high: 4, metrics: IN_PROGRESS },
+  detector: {
+    // It shows at most 1 until the backlog is gone, as if the load were that high.
+    ...{ target: 48, high: 6, podStart: '1m', most: 15 },
+    metrics: { 'gpu-active': 'served / 6' },
+  },
+  deepseek: { target: 64, low: 0.7, high: 2, metrics: IN_PROGRESS },
+};
+
 describe('the documents for models on GPUs', () => {
-  it('all have a test', () => {
+  it('all have a test and a back-test', () => {
     expect([...DOCUMENTS.keys()].sort()).toEqual(Object.keys(TESTS).sort());
+    expect(Object.keys(BACKTESTS).sort()).toEqual(Object.keys(TESTS).sort());
   });
 
   it('have at most 25 lines', () => {
@@ -105,5 +147,45 @@ describe('the documents for models on GPUs', () => {
     const { stdout, stderr } = await runCli(['test', 'document.test.yaml'], { cwd });
 
     expect(`${stdout}${stderr}`).toBe('ok    document.test.yaml: a step\n1 passed, 0 failed\n');
+  });
+
+  it.each(Object.entries(BACKTESTS))('serve a step of the load in a back-test: %s', async (name, test) => {
+    const {
+      target,
+      low = 1.5,
+      high,
+      podStart = '3m',
+      most = Math.ceil(1.5 * Math.ceil(high * 1.25)),
+      metrics,
+    } = test;
+    // A request takes 10 s, and a pod serves a quarter more of them at once than its target is.
+    const capacity = (1.25 * target) / 10;
+    const pods = (hour: number): number => (hour >= 2 && hour < 6 ? high : low);
+    const rows = Array.from({ length: 720 }, (_, minute) => `${minute * 60},${pods(minute / 60) * capacity}`);
+    const cwd = folderOf({
+      'document.yaml': DOCUMENTS.get(name) ?? '',
+      'load.csv': `t_seconds,value\n${rows.join('\n')}\n`,
+    });
+    const options = ['--capacity', String(capacity), '--pod-start', podStart, '--queue', 'unbounded'];
+    const measures = Object.entries(metrics).flatMap(([metric, value]) => ['--metric', `${metric}=${value}`]);
+
+    const { stdout, stderr } = await runCli(
+      [
+        ...['backtest', '--scaler', 'document.yaml', '--trace', 'load.csv', ...options, ...measures],
+        ...['-o', 'json'],
+      ],
+      { cwd },
+    );
+
+    expect(stderr).toBe('');
+    const { variants } = JSON.parse(stdout) as { variants: readonly { figures: Record<string, number> }[] };
+    const figures = variants[0]?.figures ?? {};
+    // The target leaves a fifth of each pod free, and a backlog is worked off by half as many pods more.
+    expect(figures['peak_pods']).toBeGreaterThanOrEqual(Math.ceil(high));
+    expect(figures['peak_pods']).toBeLessThanOrEqual(most);
+    expect(figures['at_maximum']).toBeLessThan(10);
+    expect(figures['lost']).toBe(0);
+    expect(figures['end_depth']).toBe(0);
+    expect(figures['pod_hours']).toBeLessThan(12 * high);
   });
 });
