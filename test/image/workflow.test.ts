@@ -17,21 +17,28 @@ interface Job {
   readonly needs?: string | readonly string[];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly 'timeout-minutes'?: number;
-  readonly strategy?: { readonly matrix: { readonly node: readonly number[] } };
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly unknown[]>> };
   readonly steps: readonly Step[];
 }
 
-const TEXT = readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8');
-const WORKFLOW = parse(TEXT) as {
+interface Workflow {
   readonly on: Readonly<Record<string, unknown>>;
   readonly permissions: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
-};
+}
+
+const [CI_TEXT, NIGHTLY_TEXT] = ['ci', 'nightly'].map((name) =>
+  readFileSync(join(ROOT, `.github/workflows/${name}.yml`), 'utf8'),
+) as [string, string];
+const TEXT = CI_TEXT + NIGHTLY_TEXT;
+const WORKFLOW = parse(CI_TEXT) as Workflow;
+const NIGHTLY = parse(NIGHTLY_TEXT) as Workflow;
 const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly engines: { readonly node: string };
   readonly scripts: Readonly<Record<string, string>>;
 };
-const JOBS = Object.entries(WORKFLOW.jobs);
+const CI_JOBS = Object.entries(WORKFLOW.jobs);
+const JOBS = [...CI_JOBS, ...Object.entries(NIGHTLY.jobs)];
 
 function job(name: string): Job {
   const found = WORKFLOW.jobs[name];
@@ -51,7 +58,7 @@ describe('the workflow', () => {
     const image = Number(/node:(\d+)-/.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1]);
     const releases = Array.from({ length: (image - promised) / 2 + 1 }, (_, index) => promised + 2 * index);
 
-    expect(job('test').strategy?.matrix.node).toEqual(releases);
+    expect(job('test').strategy?.matrix['node']).toEqual(releases);
   });
 
   it('runs only scripts that package.json and the tree have', () => {
@@ -78,7 +85,7 @@ describe('the workflow', () => {
   });
 
   it('publishes only from tags, after every other job, the only one with write permission', () => {
-    const pushing = JOBS.filter(([name]) => {
+    const pushing = CI_JOBS.filter(([name]) => {
       const { push, outputs } = buildOf(name);
       return push !== undefined || String(outputs).startsWith('type=registry');
     }).map(([name]) => name);
@@ -88,7 +95,7 @@ describe('the workflow', () => {
     expect(writing).toEqual(['publish']);
     expect(WORKFLOW.permissions).toEqual({ contents: 'read' });
     expect(job('publish').if).toBe("startsWith(github.ref, 'refs/tags/v')");
-    expect(job('publish').needs).toEqual(JOBS.map(([name]) => name).filter((name) => name !== 'publish'));
+    expect(job('publish').needs).toEqual(CI_JOBS.map(([name]) => name).filter((name) => name !== 'publish'));
     // With the permissions of the base repository, a pull request's code would run with its secrets.
     expect(Object.keys(WORKFLOW.on)).toEqual(['push', 'pull_request']);
   });
@@ -143,6 +150,14 @@ describe('the workflow', () => {
       readonly updates: readonly Readonly<Record<string, unknown>>[];
     };
     expect(updates.map((update) => update['package-ecosystem'])).toEqual(['github-actions', 'docker', 'npm']);
+  });
+
+  it('runs the random tests each night with a new seed, which it prints', () => {
+    expect(Object.keys(NIGHTLY.on)).toEqual(['schedule', 'workflow_dispatch']);
+    expect(NIGHTLY.permissions).toEqual({ contents: 'read' });
+    expect(NIGHTLY.jobs['fuzz']?.steps.at(-1)?.run).toMatch(
+      /echo "FUZZ_SEED=\$FUZZ_SEED npm run fuzz" && npm run fuzz$/,
+    );
   });
 
   it('puts no untrusted input into a shell command', () => {
