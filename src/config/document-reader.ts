@@ -5,9 +5,14 @@ import {
   failedDocument,
   readScalerDocument,
 } from '../scaler/read/read-scalers.js';
-import { takeTurns } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
-import { type DocumentObject, readObjectDocument } from './object-document.js';
+import { takeTurns, type Clock } from '../units/clock.js';
+import { type Finding, type Path, capFindings, finding, formatPath } from '../scaler/problems/finding.js';
+import type { LocatedDocument } from '../scaler/problems/located-document.js';
+import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { MAX_DEPTH, isPlainObject } from '../scaler/plain-json.js';
+import { API_VERSION } from '../scaler/schema/document-schema.js';
+import { MAX_KEYS } from '../scaler/yaml/key-problems.js';
+import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 
 export interface DocumentSource {
   readonly file: string;
@@ -63,4 +68,50 @@ export function* eachSourceDocument(
   } catch (cause) {
     yield failedDocument(null, file, cause);
   }
+}
+
+export interface DocumentObject {
+  readonly namespace: string;
+  readonly name: string;
+  /** JSON; empty if the object has no `spec`. */
+  readonly specText: string;
+}
+
+/**
+ * Returns the document of a Scaler object. The limits for files apply to each object: 1 MiB and 1,000 keys. (The limit
+ * of 64 levels applies to all documents.) Problems have the path of the field but no line. Throws `SyntaxError` if
+ * `specText` is not JSON.
+ */
+export function readObjectDocument(
+  { namespace, name, specText }: DocumentObject,
+  file: string,
+): LocatedDocument {
+  const locate: LocatedDocument['locate'] = (found) => unplacedProblem(found, file);
+  const refuse = (findings: readonly Finding[]): LocatedDocument => ({
+    value: undefined,
+    problems: capFindings(findings).map(locate),
+    locate,
+  });
+  const bytes = new TextEncoder().encode(specText).length;
+  if (bytes > MAX_FILE_BYTES) {
+    const message = `spec has ${bytes} bytes, must have at most ${MAX_FILE_BYTES} (1 MiB)`;
+    return refuse([finding('yaml-size', ['spec'], message)]);
+  }
+  const spec: unknown = specText === '' ? undefined : JSON.parse(specText);
+  const tooLarge = findLargeObjects(spec, ['spec']);
+  if (tooLarge.length > 0) return refuse(tooLarge);
+  const document = { apiVersion: API_VERSION, kind: 'Scaler', metadata: { name, namespace } };
+  return { value: spec === undefined ? document : { ...document, spec }, problems: [], locate };
+}
+
+function findLargeObjects(value: unknown, path: Path): readonly Finding[] {
+  if (path.length > MAX_DEPTH) return [];
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, index) => findLargeObjects(item, [...path, index]));
+  if (!isPlainObject(value)) return [];
+  const members = Object.entries(value);
+  if (members.length <= MAX_KEYS)
+    return members.flatMap(([key, member]) => findLargeObjects(member, [...path, key]));
+  const message = `${formatPath(path)} has ${members.length} keys, must have at most ${MAX_KEYS}`;
+  return [finding('yaml-size', path, message)];
 }

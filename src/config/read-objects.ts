@@ -2,8 +2,7 @@ import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/r
 import { scalerKey } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import type { DocumentReader } from './document-reader.js';
-import type { DocumentObject } from './object-document.js';
+import type { DocumentReader, DocumentObject } from './document-reader.js';
 
 /** Path, and prefix of file names, for documents that are objects of the cluster. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';

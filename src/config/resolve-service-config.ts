@@ -3,7 +3,7 @@ import type { SourceConfig, SignInConfig } from '../prometheus/data-source/sourc
 import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
-import type { ReceiverConfig } from '../notifications/receiver-config.js';
+import type { ReceiverConfig } from '../notifications/notification.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
 import type { ReceiverInput } from './notification-schema.js';

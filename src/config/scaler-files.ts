@@ -9,8 +9,12 @@ import { type DocumentReader, readerOfThisThread } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { OBJECTS_PATH, type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
-import { type PathContents, fingerprint, readPathContents } from './read-path-contents.js';
-import { createChangeDetector } from './change-detector.js';
+import {
+  type PathContents,
+  fingerprint,
+  readPathContents,
+  createChangeDetector,
+} from './read-path-contents.js';
 import { watchFiles } from './watch-files.js';
 
 interface ScalerFilesOptions {

@@ -1,9 +1,19 @@
 import { close, constants, fstat, open, read, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Clock } from '../units/clock.js';
-import { FileError, tooLong } from './file-error.js';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
+import type { Clock } from '../units/clock.js';
+
+/** A file is rejected because it is not a regular file or too large. */
+export class FileError extends Error {
+  override name = 'FileError';
+}
+
+export function tooLong(mostBytes: number): FileError {
+  const mebibytes = mostBytes / 1024 / 1024;
+  const shown = Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${mostBytes} bytes`;
+  return new FileError(`it is longer than ${shown}, the maximum that is read`);
+}
 
 interface ReadBounds {
   /** Maximum length. Reads at most one byte more. */

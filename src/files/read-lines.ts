@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { FileError, tooLong } from './file-error.js';
+import { FileError, tooLong } from './read-bounded.js';
 
 interface Line {
   /** Line number, starting at 1. */

@@ -4,11 +4,9 @@ import { sleep } from '../units/clock.js';
 import { addSeconds } from '../units/time.js';
 import type { Instant } from '../units/time.js';
 import type { Log } from '../units/log.js';
-import type { Failure, Notification } from './notification.js';
+import type { Failure, Notification, ReceiverConfig } from './notification.js';
 import { createNotificationQueue } from './notification-queue.js';
-import type { PostResult, Receiver } from './post.js';
-import type { ReceiverConfig } from './receiver-config.js';
-import { writeBody } from './write-body.js';
+import { type PostResult, type Receiver, writeBody } from './post.js';
 
 /** Sends the notifications of one receiver, one request at a time. */
 export interface Delivery {

@@ -1,8 +1,8 @@
-import { rescaleDirection } from '../telemetry/cycle-record.js';
-import type { Direction } from '../telemetry/cycle-record.js';
+import { rescaleDirection, type Direction } from '../telemetry/cycle-record.js';
 import type { NumberedEvent } from '../telemetry/event-feed.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Instant } from '../units/time.js';
+import type { TlsFiles } from '../http/tls.js';
 
 interface CommonFields {
   /** Unique across processes. */
@@ -76,4 +76,23 @@ export function textOf(notification: Notification): string {
 function truncate(message: string): string {
   const text = cleanText(message.replace(/\s+/g, ' '));
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;
+}
+
+type EventKind = 'rescale' | 'failure';
+
+/** A receiver of notifications, with all defaults. */
+export interface ReceiverConfig {
+  readonly name: string;
+  readonly format: 'json' | 'slack' | 'alertmanager';
+  /** Exactly one of `url` and `urlFile` is set. The URL in a file is a secret. */
+  readonly url: string | null;
+  readonly urlFile: string | null;
+  readonly bearerTokenFile: string | null;
+  readonly tls: TlsFiles | null;
+  readonly events: readonly EventKind[];
+  /** Empty: all. */
+  readonly namespaces: readonly string[];
+  readonly timeoutSeconds: number;
+  /** Maximum number of requests, each with up to 50 events. */
+  readonly maxPerMinute: number;
 }

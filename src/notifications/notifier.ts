@@ -5,10 +5,8 @@ import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { createDelivery } from './delivery.js';
 import type { DeliveryCounters } from './delivery.js';
-import { notificationOf } from './notification.js';
-import type { Failure } from './notification.js';
+import { notificationOf, type Failure, type ReceiverConfig } from './notification.js';
 import { createReceiver } from './post.js';
-import type { ReceiverConfig } from './receiver-config.js';
 
 export interface Notifier {
   /** Sends notifications until `signal` is aborted, and for at most 2 s more. Never rejects. */

@@ -3,9 +3,9 @@ import { failureOf, sendHttp } from '../http/http-client.js';
 import { createSecretFile, CredentialError } from '../http/credentials.js';
 import { createTlsAgent } from '../http/tls.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
-import type { Clock } from '../units/clock.js';
-import { withDeadline } from '../units/clock.js';
-import type { ReceiverConfig } from './receiver-config.js';
+import { type Clock, withDeadline } from '../units/clock.js';
+import { type ReceiverConfig, textOf, type Notification } from './notification.js';
+import { addSeconds, formatInstant, latest, type Instant } from '../units/time.js';
 
 /** Why a request failed. The closed set contains no part of the URL, the token or the answer. */
 export type PostFailure =
@@ -35,7 +35,7 @@ export interface Receiver {
   readonly probe: (options: RequestLimits) => Promise<PostResult>;
 }
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -137,4 +137,71 @@ function failed(
   const { mayRetry, status = null, retryAfter } = of;
   const isSeconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter);
   return { kind: 'failed', why, status, mayRetry, retryAfterSeconds: isSeconds ? Number(retryAfter) : null };
+}
+
+/**
+ * Returns the JSON body of a request with at least one notification. `alerts`: when an alert ends unless it is sent
+ * again.
+ */
+export function writeBody(
+  format: ReceiverConfig['format'],
+  notifications: readonly Notification[],
+  alerts: { readonly until: Instant },
+): string {
+  switch (format) {
+    case 'json':
+      return JSON.stringify({ version: 1, events: notifications.map(jsonEvent) });
+    case 'slack':
+      return JSON.stringify({ text: notifications.map((one) => slackText(textOf(one))).join('\n') });
+    case 'alertmanager':
+      return JSON.stringify(notifications.map((one) => alert(one, alerts.until)));
+    default:
+      return format satisfies never;
+  }
+}
+
+function jsonEvent(notification: Notification): unknown {
+  const { at, name, ...fields } = notification;
+  return { ...fields, scaler: name, at: formatInstant(at), text: textOf(notification) };
+}
+
+/**
+ * Unescaped, a message could mention a channel or form a link with another text: in Slack by `<!channel>` and
+ * `<URL|TEXT>`, in Mattermost and Rocket.Chat by `@all`, `@here` and `[TEXT](URL)`. Mattermost and Rocket.Chat have no
+ * escape of `@` that Slack hides, so the fullwidth sign replaces it.
+ */
+function slackText(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('@', '\uff20')
+    .replaceAll(/\](?=[([:])/g, '] ');
+}
+
+const RESCALE_SECONDS = 300;
+
+/** Source: postableAlert of the API v2 of Alertmanager. The start and the end of an alert have the same labels. */
+function alert(notification: Notification, until: Instant): unknown {
+  const { at, namespace, name } = notification;
+  const labels = { namespace, scaler: name };
+  const annotations = { summary: textOf(notification) };
+  const startsAt = formatInstant(at);
+  if (notification.event === 'rescale') {
+    const { direction } = notification;
+    return {
+      labels: { alertname: 'PromscalerRescale', severity: 'info', ...labels, direction },
+      annotations,
+      startsAt,
+      endsAt: formatInstant(addSeconds(at, RESCALE_SECONDS)),
+    };
+  }
+  const { subject, failing } = notification;
+  return {
+    labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
+    annotations,
+    // Alertmanager keeps the start of a known alert. Without an end, it would use its `resolve_timeout`.
+    ...(failing ? { startsAt } : {}),
+    endsAt: failing ? formatInstant(latest(until, addSeconds(at, 1))) : startsAt,
+  };
 }

@@ -1,8 +1,7 @@
 import { type Filler, findFiller } from './absence.js';
 import { type Expression, readExpressions } from './expressions.js';
-import { ANY_LABELS, type LabelSet, mayHave } from './label-sets.js';
-import { findUnmatched, inferLabels } from './labels.js';
-import { rememberByQuery } from './remember-by-query.js';
+import { ANY_LABELS, type LabelSet, findUnmatched, inferLabels } from './labels.js';
+import { rememberByQuery } from './parse.js';
 import type { ValueType } from './signatures.js';
 import { type TypeProblem, inferTypes } from './types.js';
 
@@ -19,15 +18,6 @@ export interface QueryFacts {
 
 /** Analyzes a query without a server. Null if it does not parse or exceeds a limit. */
 export const analyzeQuery = rememberByQuery(analyzeUncached, 50);
-
-/**
- * Returns whether no series of the result can have the label, such as `pod` in `sum(x)` and `sum without (pod) (x)`.
- * False if that depends on the data.
- */
-export function dropsLabel(query: string, label: string): boolean {
-  const facts = analyzeQuery(query);
-  return facts !== null && !mayHave(facts.labels, label);
-}
 
 function analyzeUncached(query: string): QueryFacts | null {
   const expressions = readExpressions(query);

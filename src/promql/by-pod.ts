@@ -1,7 +1,6 @@
 import { analyzeQuery } from './analyze.js';
 import type { Expression } from './expressions.js';
-import { parseQuery } from './parse.js';
-import { rememberByQuery } from './remember-by-query.js';
+import { parseQuery, rememberByQuery } from './parse.js';
 import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 

@@ -1,7 +1,6 @@
 import type { SyntaxNode, Tree } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
 import { findQueryLimit, type QueryLimit } from './query-limits.js';
-import { rememberByQuery } from './remember-by-query.js';
 import { splitSegments } from './segments.js';
 import { variableSegments } from './variables.js';
 
@@ -125,4 +124,22 @@ function callsOf(text: string, name: string): readonly number[] {
     }
   }
   return offsets;
+}
+
+/** UTF-16 code units. The result for a longer query is not cached. */
+const MAX_KEPT_LENGTH = 10_000;
+
+/** Returns `build` with a cache of its results for the last `most` queries. `build` must depend only on the query. */
+export function rememberByQuery<T>(build: (query: string) => T, most: number): (query: string) => T {
+  const kept = new Map<string, T>();
+  return (query) => {
+    const known = kept.get(query);
+    if (known !== undefined) return known;
+    const built = build(query);
+    if (query.length > MAX_KEPT_LENGTH) return built;
+    const oldest = kept.size < most ? undefined : kept.keys().next().value;
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(query, built);
+    return built;
+  };
 }

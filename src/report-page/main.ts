@@ -1,11 +1,8 @@
 import 'uplot/dist/uPlot.min.css';
 import './styles.css';
-import type { PageData } from '../backtest/report/page-data.js';
-import { createChanges } from './changes.js';
-import { drawMetric } from './metric-chart.js';
-import { drawPods } from './pods-chart.js';
+import type { PageData, PageChange, PageRun } from '../backtest/report/page-data.js';
+import { drawMetric, drawPods } from './charts.js';
 import { element, formatTime } from './elements.js';
-import { createTable } from './table.js';
 
 /** The number of runs that are drawn first. */
 const SHOWN_AT_FIRST = 6;
@@ -111,4 +108,86 @@ function selector({ runs }: PageData, value: string, onSelect: (name: string) =>
   const label = element('label', { textContent: 'Run ' }, []);
   label.append(select);
   return element('p', { className: 'selector' }, [label]);
+}
+
+/** Creates the table of figures. A run that can be drawn has a checkbox. */
+function createTable(
+  { table, runs }: PageData,
+  shown: Set<string>,
+  onToggle: () => void,
+): { readonly root: HTMLElement; readonly update: () => void } {
+  const boxes: HTMLInputElement[] = [];
+  const nameCell = (name: string): HTMLElement => {
+    const index = runs.findIndex((run) => run.name === name);
+    if (index < 0) return element('th', { scope: 'row', textContent: name });
+    const box = element('input', { type: 'checkbox', value: name, checked: shown.has(name) });
+    box.addEventListener('change', () => {
+      if (box.checked) shown.add(name);
+      else shown.delete(name);
+      onToggle();
+    });
+    boxes.push(box);
+    const swatch = element('span', { className: `swatch run-${(index % 6) + 1}` });
+    const label = element('label', {}, [box, swatch, document.createTextNode(name)]);
+    return element('th', { scope: 'row' }, [label]);
+  };
+  const head = element('tr', {}, [
+    element('th', { scope: 'col', textContent: 'Run' }),
+    ...table.columns.map((textContent) => element('th', { scope: 'col', textContent })),
+  ]);
+  const rows = table.rows.map(({ name, cells }) =>
+    element('tr', {}, [nameCell(name), ...cells.map((textContent) => element('td', { textContent }))]),
+  );
+  const root = element('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: 'Figures' }, [
+    element('table', {}, [element('thead', {}, [head]), element('tbody', {}, rows)]),
+  ]);
+  return {
+    root,
+    update: () => {
+      for (const box of boxes) box.checked = shown.has(box.value);
+    },
+  };
+}
+
+/** Shows the changes of one run, and the decision of the selected change. */
+function createChanges(data: PageData): {
+  readonly root: HTMLElement;
+  readonly show: (run: PageRun) => void;
+  readonly open: (change: PageChange) => void;
+} {
+  let run: PageRun | null = null;
+  const list = element('select', { id: 'changes', size: 10 });
+  const label = element('label', { textContent: 'Changes', htmlFor: 'changes' });
+  const decision = element('pre', { id: 'decision', tabIndex: 0, role: 'region', ariaLabel: 'Decision' });
+
+  const describe = (change: PageChange | undefined): void => {
+    if (change === undefined) {
+      decision.textContent = run === null || run.changes.length === 0 ? 'No changes.' : 'Choose a change.';
+      return;
+    }
+    const lines = change.lines.map((index) => data.lines[index] ?? '');
+    decision.textContent = lines.length === 0 ? 'The explanation was left out.' : lines.join('\n');
+  };
+  list.addEventListener('change', () => describe(run?.changes[list.selectedIndex]));
+  return {
+    root: element('div', { className: 'changes' }, [element('div', {}, [label, list]), decision]),
+    show: (next) => {
+      run = next;
+      const options = next.changes.map(({ at, from, to }, index) =>
+        element('option', {
+          value: String(index),
+          textContent: `${formatTime(data.from + at)}  ${from} -> ${to}`,
+        }),
+      );
+      list.replaceChildren(...options);
+      list.selectedIndex = -1;
+      describe(undefined);
+    },
+    open: (change) => {
+      list.selectedIndex = run?.changes.indexOf(change) ?? -1;
+      describe(change);
+      decision.scrollIntoView({ block: 'nearest' });
+      decision.focus({ preventScroll: true });
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { rememberByText } from '../units/remember.js';
+import { rememberByText } from '../units/recent-map.js';
 import type { MetricSpec, MetricType } from './spec.js';
 
 /**

@@ -3,8 +3,7 @@ import type { RangeAnswer, RangeSeries } from '../prometheus/answers/classify.js
 import type { RangeClient, RangeQuery } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
-import type { LongAnswer, LongHistory } from '../server/pages/long-history.js';
-import type { LongRange } from '../server/pages/long-range.js';
+import type { LongAnswer, LongHistory, LongRange } from '../server/pages/long-history.js';
 import { SLICE_MS } from '../server/pacing/paced.js';
 import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
 import type { ScalerPoints } from '../telemetry/chart-points.js';

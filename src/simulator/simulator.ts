@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import type { ApiContext } from './api/objects/context.js';
 import { createObject } from './api/writes/create.js';
-import { type FaultMatch, FaultPlan } from './api/faults/faults.js';
+import { type FaultMatch, FaultPlan } from './api/requests/faults.js';
 import { type KubeObject, namespaceOf } from './objects/kube-object.js';
 import { type LoggedRequest, RequestLog } from './api/requests/request-log.js';
 import { Catalog, type Resource } from './objects/resources.js';
@@ -10,19 +10,18 @@ import { makeApiServer } from './api/server.js';
 import { Store } from './objects/store.js';
 import { Watches } from './api/reads/watch.js';
 import { patchObject } from './api/writes/write.js';
-import type { Behavior } from './controllers/behavior.js';
+import type { Behavior, Runtime } from './controllers/runtime.js';
 import { loadCel } from './crd/cel-rules.js';
-import { serveDefinitions } from './crd/registrar.js';
+import { serveDefinitions } from './crd/definition.js';
 import { NamespaceController } from './controllers/namespaces.js';
 import { type ManifestOptions, makeManifest } from './controllers/manifests.js';
-import type { Runtime } from './controllers/runtime.js';
 import { WorkloadControllers } from './controllers/workloads.js';
-import { type ExporterFaults, makeExporterServer } from './exporters/server.js';
+import { type ExporterFaults, makeExporterServer } from './exporters.js';
 import { type JsonObject, numberAt, stringAt } from './json/json.js';
 import { type KubeconfigOptions, kubeconfigText } from './api/access/kubeconfig.js';
 import type { Curve } from './model/curves.js';
 import type { PodTiming } from './model/workload.js';
-import { seededRandom } from './model/random.js';
+import { seededRandom } from './model/names.js';
 import { listen, shut } from './sockets.js';
 
 export interface WorkloadOptions extends ManifestOptions {

@@ -4,7 +4,7 @@ import type { Clock } from '../units/clock.js';
 import type { Ledger } from './ledger.js';
 import { SERVICE_METRICS } from './metric-table.js';
 import type { MetricRow, MetricsDetail } from './metric-table.js';
-import { writeScalerMetrics } from './scaler-exposition.js';
+import { writeScalerMetrics } from './scaler-series.js';
 
 /** A finished query to a data source. `reason`: why it failed, from a closed set; null: success. */
 interface QueryObservation {

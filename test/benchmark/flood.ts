@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../src/cli/demo/programs/prometheus-server.js';
 import { PERIOD_SECONDS, writeDocuments } from './documents.js';
 import { pause } from './pause.js';
 import { print } from './report.js';

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
-import { freePort } from '../../src/cli/demo/programs/free-port.js';
-import { startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
-import type { RunningPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
+import { findPrometheus } from '../../src/cli/demo/programs/prometheus-release.js';
+import {
+  freePort,
+  startPrometheus,
+  type RunningPrometheus,
+} from '../../src/cli/demo/programs/prometheus-server.js';
 import { startCluster } from './cluster.js';
 import type { ClusterAddresses, RequestCounts, RunningCluster } from './cluster.js';
 import { distinctQueries, metricsOf, PERIOD_SECONDS, SCRAPE_SECONDS, writeDocuments } from './documents.js';

@@ -4,10 +4,22 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
 import { format, resolveConfig } from 'prettier';
 import { customResourceDefinition, customResourceDefinitionYaml } from '../../src/cli/schema/definition.js';
-import { structuralProblems } from '../../src/simulator/crd/structural-rules.js';
+import { structuralProblems } from '../../src/simulator/crd/definition.js';
 import type { JsonObject } from '../../src/simulator/json/json.js';
-import { CHART, HELMS, HELM_TIMEOUT_MS, at, listAt, pick, render, startHelm, textAt } from './helm.js';
-import type { Helm, Rendered, Values } from './helm.js';
+import {
+  CHART,
+  HELMS,
+  HELM_TIMEOUT_MS,
+  at,
+  listAt,
+  pick,
+  render,
+  startHelm,
+  textAt,
+  type Helm,
+  type Rendered,
+  type Values,
+} from './helm.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 

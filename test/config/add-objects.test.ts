@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
 import { readerOfThisThread } from '../../src/config/document-reader.js';
-import type { DocumentObject } from '../../src/config/object-document.js';
+import type { DocumentObject } from '../../src/config/document-reader.js';
 import { rejectionEffects, type LoadedScalers } from '../../src/config/scaler-files.js';
 import { readObjects } from '../../src/config/read-objects.js';
 import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, stat, symlink, utimes, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createChangeDetector, type ChangeDetector } from '../../src/config/change-detector.js';
+import { createChangeDetector, type ChangeDetector } from '../../src/config/read-path-contents.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 let directory = '';

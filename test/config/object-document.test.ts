@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readObjectDocument } from '../../src/config/object-document.js';
+import { readObjectDocument } from '../../src/config/document-reader.js';
 import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
 import { readScalerDocument } from '../../src/scaler/read/read-scalers.js';
 

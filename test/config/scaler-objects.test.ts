@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DocumentObject } from '../../src/config/object-document.js';
+import type { DocumentObject } from '../../src/config/document-reader.js';
 import type { ObjectSource } from '../../src/config/read-objects.js';
 import { createScalerFiles } from '../../src/config/scaler-files.js';
 import { eventually, ManualClock } from '../support/manual-clock.js';

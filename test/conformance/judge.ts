@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { IMITATED_VERSION } from '../../src/simulator/api/discovery/discovery.js';
+import { IMITATED_VERSION } from '../../src/simulator/api/discovery.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { differences } from './differences.js';

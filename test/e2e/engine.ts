@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { startVictoriaMetrics } from '../support/victoria-metrics.js';

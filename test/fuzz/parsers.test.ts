@@ -16,12 +16,11 @@ import { readWatchedTarget } from '../../src/kubernetes/targets.js';
 import { KubernetesError } from '../../src/kubernetes/api/types.js';
 import { readWatchEvent } from '../../src/kubernetes/watch/watch-events.js';
 import { classifyAnswer, parseSampleValue } from '../../src/prometheus/answers/classify.js';
-import { analyzeQuery, dropsLabel } from '../../src/promql/analyze.js';
-import { metricNames } from '../../src/promql/metric-names.js';
+import { analyzeQuery } from '../../src/promql/analyze.js';
+import { metricNames, vectorSelectors } from '../../src/promql/vector-selectors.js';
 import { largestRangeSeconds } from '../../src/promql/ranges.js';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import { listVariables, substitute } from '../../src/promql/variables.js';
-import { vectorSelectors } from '../../src/promql/vector-selectors.js';
 import { formatProblem } from '../../src/scaler/problems/format-problem.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { CronError, readCron } from '../../src/schedules/cron.js';
@@ -185,7 +184,6 @@ const PARSERS: Readonly<Record<string, Parser>> = {
       metricNames(text),
       largestRangeSeconds(text),
       vectorSelectors(text),
-      dropsLabel(text, 'pod'),
       analyzeQuery(text),
     ],
   },

@@ -1,5 +1,4 @@
-import type { Failure, Rescale } from '../../src/notifications/notification.js';
-import type { ReceiverConfig } from '../../src/notifications/receiver-config.js';
+import type { Failure, Rescale, ReceiverConfig } from '../../src/notifications/notification.js';
 import type { ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { at } from '../support/builders.js';
 

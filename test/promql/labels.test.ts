@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { dropsLabel } from '../../src/promql/analyze.js';
+import { analyzeQuery } from '../../src/promql/analyze.js';
+import { mayHave } from '../../src/promql/labels.js';
 
-describe('dropsLabel', () => {
+function dropsLabel(query: string, label: string): boolean {
+  const facts = analyzeQuery(query);
+  return facts !== null && !mayHave(facts.labels, label);
+}
+
+describe('inferLabels', () => {
   it.each(['sum(x)', 'sum by (node) (x)', '(max without (pod) (rate(x[1m])))', 'count by () (x)'])(
-    'returns true if no series of %s has the label pod',
+    'finds that no series of %s has the label pod',
     (query) => {
       expect(dropsLabel(query, 'pod')).toBe(true);
     },
@@ -20,7 +26,7 @@ describe('dropsLabel', () => {
     'label_replace(sum by (p) (x), "pod", "$1", "p", "(.*)")',
     'sum(x',
     '',
-  ])('returns false for %s', (query) => {
+  ])('finds that a series of %s may have the label pod, or nothing for a query that is none', (query) => {
     expect(dropsLabel(query, 'pod')).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { metricNames } from '../../src/promql/metric-names.js';
+import { metricNames } from '../../src/promql/vector-selectors.js';
 
 describe('metricNames', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { joinPatterns, patternText, podsPattern, podsPatternOf } from '../../src/promql/pods-pattern.js';
-import { seededRandom } from '../../src/simulator/model/random.js';
+import { seededRandom } from '../../src/simulator/model/names.js';
 import { settledPods } from '../../src/simulator/model/workload.js';
 import { instantFromMs } from '../../src/units/time.js';
 

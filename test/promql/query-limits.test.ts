@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { metricNames } from '../../src/promql/metric-names.js';
+import { metricNames } from '../../src/promql/vector-selectors.js';
 import { parseQuery } from '../../src/promql/parse.js';
 import { findQueryLimit } from '../../src/promql/query-limits.js';
 import { largestRangeSeconds } from '../../src/promql/ranges.js';

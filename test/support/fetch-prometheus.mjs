@@ -8,7 +8,7 @@ const DIST = join(import.meta.dirname, '../../dist/cli');
  */
 export async function fetchPrometheus() {
   const [{ findPrometheus }, { SYSTEM_CLOCK: clock }] = await Promise.all([
-    import(join(DIST, 'demo/programs/find-prometheus.js')),
+    import(join(DIST, 'demo/programs/prometheus-release.js')),
     import(join(DIST, 'system-clock.js')),
   ]);
   const { env, stderr } = process;

@@ -1,4 +1,4 @@
-import { findPrometheus } from '../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { remoteWrite, type WrittenSeries } from './remote-write.js';

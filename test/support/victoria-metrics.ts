@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { startChild } from '../../src/cli/demo/programs/child-process.js';
 import { findVictoriaMetrics } from '../programs/find-programs.js';
-import { freePort } from '../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../src/cli/demo/programs/prometheus-server.js';
 import { sleep } from '../../src/units/clock.js';
 
 /** A single-node VictoriaMetrics on 127.0.0.1. */

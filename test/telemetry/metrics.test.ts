@@ -7,8 +7,7 @@ import type { Ledger } from '../../src/telemetry/ledger.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
-import { createRecorder } from '../../src/telemetry/recorder.js';
-import { createRecords } from '../../src/telemetry/records.js';
+import { createRecorder, createRecords } from '../../src/telemetry/records.js';
 import {
   CPU,
   MEMORY,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { rememberByText } from '../../src/units/remember.js';
+import { rememberByText } from '../../src/units/recent-map.js';
 
 describe('rememberByText', () => {
   it('builds once for equal texts, and returns the same object', () => {

@@ -1,6 +1,5 @@
-import { replayLine } from '../../recording/replay-line.js';
+import { replayLine, type Difference } from '../../recording/replay-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
-import type { Difference } from '../../recording/compare-decisions.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';

@@ -1,6 +1,6 @@
 import { createReceiver } from '../../notifications/post.js';
 import type { PostFailure } from '../../notifications/post.js';
-import type { ReceiverConfig } from '../../notifications/receiver-config.js';
+import type { ReceiverConfig } from '../../notifications/notification.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type DoctorContext, REQUEST_MS } from './context.js';
 

@@ -1,15 +1,14 @@
-import type { LoadedScalers } from '../../config/scaler-files.js';
+import { basename } from 'node:path';
+import { type LoadedScalers, rejectionEffects, type RejectionEffect } from '../../config/scaler-files.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { cleanText } from '../../units/clean-text.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { pauseMessage, reasonOf, rescaleDirection } from '../../telemetry/cycle-record.js';
-import type { CycleRecord } from '../../telemetry/cycle-record.js';
-import { secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { pauseMessage, reasonOf, rescaleDirection, type CycleRecord } from '../../telemetry/cycle-record.js';
+import { secondsBetween, type Instant } from '../../units/time.js';
 import type { CommandIo } from '../process/io.js';
 import { paintOf } from '../output/paint.js';
-import { documentNews } from './document-news.js';
+import { OBJECTS_PATH } from '../../config/read-objects.js';
 
 export interface DemoLog {
   readonly printCycle: (output: CycleOutput) => void;
@@ -118,4 +117,63 @@ function whyStill({ limits, conditions, currentReplicas }: Decision, text: strin
 function whyNone({ conditions }: CycleRecord): Standstill | null {
   const failed = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
   return failed === undefined ? null : { why: failed.reason, count: '', text: failed.message };
+}
+
+interface DocumentNews {
+  /** `NAMESPACE/NAME`, or the file name if the file was never valid. */
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Returns the changes since the previous load; null: first load. */
+function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
+  const [wasWrong, isWrong] = [errorsOf(before), errorsOf(now)];
+  const refused = [...isWrong].flatMap(([subject, text]) =>
+    wasWrong.get(subject) === text ? [] : [{ subject, text }],
+  );
+  if (before === null) return refused;
+  const [old, present] = [byKey(before), byKey(now)];
+  const fixed = [...wasWrong.keys()].flatMap((subject) =>
+    isWrong.has(subject) ? [] : [{ subject, text: 'document is valid again' }],
+  );
+  const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
+    const earlier = old.get(subject);
+    // An unchanged document is the same JavaScript object. Until the first complete list, no document is new.
+    if (earlier === scaler || (earlier === undefined && !before.isComplete)) return [];
+    const text = earlier === undefined ? 'document added' : 'document changed';
+    return [{ subject, text }];
+  });
+  const gone = [...old.keys()].flatMap((subject) =>
+    present.has(subject) ? [] : [{ subject, text: 'document deleted: the replicas stay as they are' }],
+  );
+  return [...refused, ...fixed, ...changed, ...gone];
+}
+
+function byKey({ scalers }: LoadedScalers): ReadonlyMap<string, unknown> {
+  return new Map(scalers.map((scaler) => [scalerKey(scaler), scaler]));
+}
+
+const EFFECTS: Readonly<Record<RejectionEffect, string>> = {
+  'last-valid': 'the last valid one remains in effect',
+  none: 'no valid version is in effect',
+  file: 'the file with the same name is in effect',
+  unknown: 'the last valid one, if any, remains in effect',
+};
+
+function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, string> {
+  const errors = new Map<string, string>();
+  if (loaded === null) return errors;
+  const effectOf = rejectionEffects(loaded);
+  for (const problem of loaded.problems) {
+    const { severity, file, place, message } = problem;
+    const subject = subjectOf(file ?? '');
+    if (severity !== 'error' || errors.has(subject)) continue;
+    const where = place === null || subject.includes('/') ? '' : `line ${place.line}: `;
+    errors.set(subject, `document rejected, ${EFFECTS[effectOf(problem)]}: ${where}${message}`);
+  }
+  return errors;
+}
+
+function subjectOf(file: string): string {
+  return file.startsWith(`${OBJECTS_PATH}/`) ? file.slice(OBJECTS_PATH.length + 1) : basename(file);
 }

@@ -1,16 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parse } from 'yaml';
-import { freePort } from './programs/free-port.js';
+import { freePort } from './programs/prometheus-server.js';
 import type { RevivedPrometheus } from './revived-prometheus.js';
 import type { JsonObject } from '../../simulator/json/json.js';
 import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { customResourceDefinition } from '../schema/definition.js';
-import { startApiProxy } from './api-proxy.js';
 import { SERVICE_TARGETS_FILE, demoDocuments, demoServiceConfig, demoServiceTargets } from './documents.js';
 import type { DemoSettings } from './options.js';
-import { DEMO_NAMESPACE, demoService, demoStateMaps } from './workloads.js';
+import { DEMO_NAMESPACE, demoService, demoStateMaps, DEMO_SERVICE } from './workloads.js';
+import { listen, shut } from '../../simulator/sockets.js';
 
 export interface DemoSetup {
   readonly folder: string;
@@ -23,7 +24,7 @@ export interface DemoSetup {
   readonly close: () => Promise<void>;
 }
 
-export interface Parts {
+interface Parts {
   readonly folder: string;
   readonly simulator: Simulator;
   readonly prometheus: RevivedPrometheus;
@@ -62,3 +63,63 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
     close: proxy.close,
   };
 }
+
+export interface ApiProxy {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+const PROXY = new RegExp(
+  `^/api/v1/namespaces/${DEMO_NAMESPACE}/services/(?:http:)?${DEMO_SERVICE}(?::\\w+)?/proxy(/.*)?$`,
+);
+
+/**
+ * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, like
+ * the service proxy of a real API server. One kubeconfig then reaches both.
+ */
+export async function startApiProxy(apiUrl: string, serviceUrl: string): Promise<ApiProxy> {
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((incoming, response) => {
+    const path = incoming.url ?? '/';
+    const proxied = PROXY.exec(path);
+    const target = proxied === null ? new URL(apiUrl) : new URL(serviceUrl);
+    forward(incoming, response, { target, path: proxied === null ? path : (proxied[1] ?? '/'), agent });
+  });
+  const url = await listen(server, 0);
+  return {
+    url,
+    close: async () => {
+      await shut(server);
+      agent.destroy();
+    },
+  };
+}
+
+function forward(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { target, path, agent }: { readonly target: URL; readonly path: string; readonly agent: Agent },
+): void {
+  const { hostname, port, host } = target;
+  const { method, headers } = incoming;
+  const outgoing = request(
+    { agent, hostname, port, method, path, headers: { ...headers, host } },
+    (answer) => {
+      response.writeHead(answer.statusCode ?? BAD_GATEWAY, answer.headers);
+      // The headers of a watch must not wait for its first event.
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    },
+  );
+  outgoing.on('error', () => {
+    if (response.headersSent) response.destroy();
+    else response.writeHead(BAD_GATEWAY).end();
+  });
+  // If the client closes a watch, close it at the API server as well.
+  response.on('close', () => outgoing.destroy());
+  incoming.on('error', () => outgoing.destroy());
+  incoming.pipe(outgoing);
+}
+
+const BAD_GATEWAY = 502;

@@ -1,4 +1,4 @@
-import { metricNames } from '../../promql/metric-names.js';
+import { metricNames } from '../../promql/vector-selectors.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { CommandError } from '../process/io.js';

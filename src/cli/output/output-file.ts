@@ -1,7 +1,7 @@
 import { access, constants, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
-import { FileError } from '../../files/file-error.js';
+import { FileError } from '../../files/read-bounded.js';
 import { replaceFile, tryReplacement } from '../../files/replace-file.js';
 import { errorCode } from '../../units/error-code.js';
 import { CommandError } from '../process/io.js';

@@ -15,7 +15,7 @@ import type { Readings } from '../../prometheus/queries/collect.js';
 import type { RoundAnswers } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord, OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
-import type { Recorder } from '../../telemetry/recorder.js';
+import type { Recorder } from '../../telemetry/records.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';

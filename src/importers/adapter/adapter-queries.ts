@@ -1,4 +1,4 @@
-import { metricNames } from '../../promql/metric-names.js';
+import { metricNames } from '../../promql/vector-selectors.js';
 import type { FoundQuery, MetricQueries, NamedMetric } from '../manifest/named-metric.js';
 import { type AdapterRule, labelOf, LONGEST_NAME } from './adapter-rule.js';
 import { findSeries } from './find-series.js';

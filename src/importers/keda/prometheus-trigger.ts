@@ -1,5 +1,5 @@
 import { PLACEHOLDER } from '../../scaler/read/check-document.js';
-import { metricNames } from '../../promql/metric-names.js';
+import { metricNames } from '../../promql/vector-selectors.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
 import { queryItem } from '../manifest/named-metric.js';

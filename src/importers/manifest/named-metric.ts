@@ -1,6 +1,6 @@
 import { PLACEHOLDER } from '../../scaler/read/check-document.js';
 import { listVariables } from '../../promql/variables.js';
-import { metricNames } from '../../promql/metric-names.js';
+import { metricNames } from '../../promql/vector-selectors.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { type Path, formatValue } from '../../scaler/problems/finding.js';
 import { type DraftItem, defined, type RemarkLog } from '../draft/draft.js';

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../units/clock.js';
 import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { createSemaphore } from '../../units/semaphore.js';
-import { type Instant, secondsBetween } from '../../units/time.js';
+import type { Instant } from '../../units/time.js';
 import { isServerFailure } from '../answers/answer.js';
 import { classifyRange, type RangeAnswer } from '../answers/classify.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -115,9 +115,4 @@ function parametersOf(
 
 function canceled(): RangeAnswer {
   return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
-}
-
-/** Returns the number of points of each series. */
-export function pointsOf({ start, end, stepSeconds }: RangeQuery): number {
-  return Math.floor(secondsBetween(start, end) / stepSeconds) + 1;
 }

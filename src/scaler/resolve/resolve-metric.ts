@@ -1,4 +1,4 @@
-import { metricNames } from '../../promql/metric-names.js';
+import { metricNames } from '../../promql/vector-selectors.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
 import { BUILT_IN } from '../schema/presets.js';

@@ -1,6 +1,6 @@
 import { type QueryFacts, analyzeQuery } from '../../promql/analyze.js';
 import { type Expression, unwrap } from '../../promql/expressions.js';
-import { mayHave } from '../../promql/label-sets.js';
+import { mayHave } from '../../promql/labels.js';
 import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
 import { excerpt } from '../../promql/types.js';
 import { labelText } from '../../promql/vector-selectors.js';

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { Problem } from '../../scaler/problems/problem.js';
 
 /** The permissions of the client of a request. */
 export interface Viewer {
@@ -43,4 +44,18 @@ export function viewerOf(request: Request): Viewer {
 /** Returns an anonymous identity for a request that was never admitted. */
 export function identityOf(request: Request): Identity {
   return admissions.get(request)?.identity ?? ANYBODY;
+}
+
+const OF_OBJECT = /^scalers\.promscaler\.dev\/([^/]+)\/[^/]+$/;
+
+/**
+ * Returns the problems that a client may see. A file can contain documents of several namespaces, so only clients that
+ * see all of them get its problems.
+ */
+export function visibleProblems(problems: readonly Problem[], viewer: Viewer): readonly Problem[] {
+  if (viewer.seesAll) return problems;
+  return problems.filter(({ file }) => {
+    const namespace = OF_OBJECT.exec(file ?? '')?.[1];
+    return namespace !== undefined && viewer.sees(namespace);
+  });
 }

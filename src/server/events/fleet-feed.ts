@@ -4,8 +4,7 @@ import type { Clock } from '../../units/clock.js';
 import type { Identity } from '../access/viewer.js';
 import type { Fleet } from '../fleet/fleet.js';
 import { replicaHash } from '../overview/fleet-revision.js';
-import type { EventSource, StreamedEvent } from './event-text.js';
-import { readPositions, writePositions } from './positions.js';
+import { type EventSource, type StreamedEvent, readPositions, writePositions } from './event-text.js';
 import { createRelay } from './relay.js';
 import type { Relay } from './relay.js';
 

@@ -3,7 +3,7 @@ import type { ServiceEvent } from '../../telemetry/event-feed.js';
 import { parseInstant } from '../../units/time.js';
 import { parseJson, PeerError } from '../fleet/ask-peer.js';
 import { eventSchemas } from '../../api/answer-schemas.js';
-import { isEventId } from './positions.js';
+import { isEventId } from './event-text.js';
 
 /** A message of a `text/event-stream`. Null: it has no such field. */
 export interface StreamMessage {

@@ -1,16 +1,14 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
-import { identityOf, viewerOf } from '../access/viewer.js';
+import { identityOf, viewerOf, visibleProblems } from '../access/viewer.js';
 import type { AskPeer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/fleet.js';
 import { isForwarded } from '../fleet/peer-check.js';
 import { acceptsGzip, gzipFast } from '../pages/compression.js';
 import { readText } from '../pages/query.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
-import { visibleProblems } from '../pages/visible-problems.js';
-import type { Paced } from '../pacing/paced.js';
-import { refusing } from '../pacing/refuse.js';
+import { type Paced, refusing } from '../pacing/paced.js';
 import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js';
 import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows } from './overview-rows.js';

@@ -1,5 +1,5 @@
-import { sleep } from '../../units/clock.js';
-import type { Clock } from '../../units/clock.js';
+import type { NextFunction, Response } from 'express';
+import { sleep, type Clock } from '../../units/clock.js';
 
 /** Work takes at most a third of the time on average. Decisions and probes have the rest. */
 const RESTS_PER_WORK = 2;
@@ -59,3 +59,16 @@ export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
 }
 
 const TOO_MANY = 'too many clients wait for this page: retry later';
+
+/** Responds with 503: the client should retry after a second. */
+export function refuse(response: Response, error: string): void {
+  response.set('Retry-After', '1').status(503).json({ error });
+}
+
+/** Returns an error handler of a page: 503 if too many clients wait, otherwise the error handler of Express. */
+export function refusing(response: Response, next: NextFunction): (error: unknown) => void {
+  return (error) => {
+    if (error instanceof Busy) refuse(response, error.message);
+    else next(error);
+  };
+}

@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express';
-import { refuse } from './refuse.js';
+import { refuse } from './paced.js';
 import { createBackgroundWork } from './background-work.js';
 import type { BackgroundWorkOptions } from './background-work.js';
 

@@ -2,7 +2,7 @@ import { Readable, pipeline } from 'node:stream';
 import type { NextFunction, RequestHandler, Response } from 'express';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { refuse } from './refuse.js';
+import { refuse } from './paced.js';
 import type { PageQueue } from './page-queue.js';
 
 export interface SharedPageOptions {

@@ -1,13 +1,11 @@
 import { type JsonObject, stringAt } from '../json/json.js';
-import { reviewAccess, reviewRules } from './access/access.js';
+import { reviewAccess, reviewRules, reviewToken, reviewUserAccess } from './access/access.js';
 import type { ApiContext } from './objects/context.js';
-import { discover } from './discovery/discovery.js';
+import { discover, describeOpenApi } from './discovery.js';
 import type { ApiRequest } from './exchange.js';
 import type { Reply, Sent } from './handle.js';
-import { describeOpenApi } from './discovery/openapi.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
-import { reviewToken, reviewUserAccess } from './access/reviews.js';
 import type { Rbac, Subject } from './access/rules.js';
 import { methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 

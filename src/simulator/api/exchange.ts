@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiContext } from './objects/context.js';
-import type { FaultPlan } from './faults/faults.js';
+import type { FaultPlan } from './requests/faults.js';
 import type { Sent } from './handle.js';
 import type { RequestLog } from './requests/request-log.js';
 import type { ResourceRequest } from './requests/request.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { authenticate } from './access/access.js';
 import type { ApiParts, Exchange } from './exchange.js';
-import type { FaultEffect } from './faults/faults.js';
+import type { FaultEffect } from './requests/faults.js';
 import type { Reply } from './handle.js';
 import type { ResourceRequest } from './requests/request.js';
 import { accessOf, forbidden } from './access/rules.js';

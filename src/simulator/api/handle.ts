@@ -1,19 +1,17 @@
 import { type JsonObject, listAt } from '../json/json.js';
 import type { ApiContext } from './objects/context.js';
-import { createObject } from './writes/create.js';
+import { createObject, issueToken } from './writes/create.js';
 import { getObject, listObjects } from './reads/list.js';
-import { negotiate } from './requests/negotiate.js';
+import { negotiate, readWriter } from './requests/options.js';
 import type { KubeObject } from '../objects/kube-object.js';
-import { readWriter } from './requests/options.js';
 import { parseBody } from './requests/parse-body.js';
 import type { Addressed } from './objects/preconditions.js';
 import { decodeManifest } from './requests/protobuf.js';
 import { deleteObject } from './writes/remove.js';
-import { RENDERINGS, type Rendering, includedObject } from './rendering/render.js';
+import { RENDERINGS, type Rendering, includedObject } from './reads/render.js';
 import type { ResourceRequest } from './requests/request.js';
 import { scaleOf } from './objects/scale.js';
 import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
-import { issueToken } from './writes/tokens.js';
 import { type Written, patchObject, updateObject } from './writes/write.js';
 
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { ClusterState } from '../objects/cluster-state.js';
+import type { ClusterState } from '../objects/store.js';
 import { namespaceOf } from '../objects/kube-object.js';
 import { Schedule } from './schedule.js';
 

@@ -1,13 +1,11 @@
-import type { ClusterState } from '../objects/cluster-state.js';
+import type { ClusterState, Change } from '../objects/store.js';
 import { type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
-import type { Change } from '../objects/store.js';
 import { stringAt } from '../json/json.js';
 import { NO_LOAD, advanceLoad } from '../model/load.js';
 import { phaseOf } from '../model/pods.js';
 import { endPod, nextChangeAt, settledPods, stepWorkload } from '../model/workload.js';
-import { type Behavior, DEFAULT_BEHAVIOR, loadSource } from './behavior.js';
+import { type Behavior, DEFAULT_BEHAVIOR, loadSource, type Runtime } from './runtime.js';
 import { WORKLOAD_KINDS, type WorkloadKind, controllerOf, readSpec, templateOf } from './kinds.js';
-import type { Runtime } from './runtime.js';
 import { Schedule } from './schedule.js';
 import { Writer } from './writer.js';
 

@@ -1,11 +1,10 @@
 import type { Instant } from '../../units/time.js';
 import { isObject, numberAt, objectAt, sameJson, stringAt } from '../json/json.js';
 import { type PodState, phaseOf } from '../model/pods.js';
-import type { ClusterState } from '../objects/cluster-state.js';
+import type { ClusterState } from '../objects/store.js';
 import { type KubeObject, makeUid, withMetadata, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { controllerOf, readSpec, templateOf } from './kinds.js';
-import { renderPod } from './render-pod.js';
-import { countPods, renderReplicaSet, renderStatus } from './render-workload.js';
+import { renderPod, countPods, renderReplicaSet, renderStatus } from './render-workload.js';
 import type { Runtime } from './runtime.js';
 
 const PODS = '/pods';

@@ -1,7 +1,6 @@
 import { type Instant, instantFromMs } from '../../units/time.js';
-import { generatedName } from './names.js';
+import { generatedName, type Random } from './names.js';
 import { type PodState, nextPhaseAt, phaseOf } from './pods.js';
-import type { Random } from './random.js';
 
 /** Durations of the phases of a pod. Infinity: the next phase is never reached. */
 export interface PodTiming {

@@ -1,4 +1,4 @@
-import type { Random } from '../model/random.js';
+import type { Random } from '../model/names.js';
 import { type Json, type JsonObject, isObject, stringAt } from '../json/json.js';
 
 export type ObjectMeta = JsonObject & {

@@ -1,5 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object.js';
+import type { Random } from '../model/names.js';
+import type { Catalog } from './resources.js';
 
 /** Retention of changes, which is the compaction interval of etcd in a real cluster. */
 const HISTORY_MS = 300_000;
@@ -15,7 +17,7 @@ export interface Change {
 }
 
 /** Called after each change, in order, before the response to the write. */
-export type ChangeListener = (change: Change) => void;
+type ChangeListener = (change: Change) => void;
 
 interface Collection {
   readonly objects: Map<string, KubeObject>;
@@ -170,4 +172,12 @@ function forget(collection: Collection, count: number): void {
   if (last === undefined) return;
   collection.compacted = last.revision;
   collection.history = collection.history.slice(count);
+}
+
+/** The state that the API server and the controllers share. */
+export interface ClusterState {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly catalog: Catalog;
+  readonly store: Store;
 }

@@ -9,8 +9,8 @@ import {
   stringAt,
   stringsAt,
   valueAt,
+  type Json,
 } from '../json/json.js';
-import { forbidden, invalid, negative, required } from './causes.js';
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 const MOST_CONFIG_BYTES = 1024 * 1024;
@@ -113,4 +113,36 @@ function targetGroupCauses(target: JsonObject, before: KubeObject | null): reado
   return isFine
     ? []
     : [invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group')];
+}
+
+export function invalid(field: string, value: Json | undefined, why: string): FieldCause {
+  return {
+    reason: 'FieldValueInvalid',
+    field,
+    text: `Invalid value: ${JSON.stringify(value ?? null)}: ${why}`,
+  };
+}
+
+export function required(field: string, why = ''): FieldCause {
+  return {
+    reason: 'FieldValueRequired',
+    field,
+    text: why === '' ? 'Required value' : `Required value: ${why}`,
+  };
+}
+
+export function unsupported(field: string, value: Json | undefined, known: readonly string[]): FieldCause {
+  const list = known.map((one) => JSON.stringify(one)).join(', ');
+  const text = `Unsupported value: ${JSON.stringify(value ?? null)}: supported values: ${list}`;
+  return { reason: 'FieldValueNotSupported', field, text };
+}
+
+export function forbidden(field: string, why: string): FieldCause {
+  return { reason: 'FieldValueForbidden', field, text: `Forbidden: ${why}` };
+}
+
+export function negative(field: string, value: Json | undefined): readonly FieldCause[] {
+  return typeof value === 'number' && value < 0
+    ? [invalid(field, value, 'must be greater than or equal to 0')]
+    : [];
 }

@@ -1,7 +1,16 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
-import { type Json, type JsonObject, isObject, listAt, objectAt, sameJson, stringAt } from '../json/json.js';
-import { forbidden, invalid, required, unsupported } from './causes.js';
+import {
+  type Json,
+  type JsonObject,
+  isObject,
+  listAt,
+  objectAt,
+  sameJson,
+  stringAt,
+  valueAt,
+} from '../json/json.js';
+import { forbidden, invalid, required, unsupported, negative } from './objects.js';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
@@ -42,7 +51,7 @@ function fixedSpec(pod: KubeObject): JsonObject {
   return { ...Object.fromEntries(kept), containers };
 }
 
-export function podSpecCauses(spec: JsonObject, path: string): readonly FieldCause[] {
+function podSpecCauses(spec: JsonObject, path: string): readonly FieldCause[] {
   const containers = listAt(spec, 'containers');
   return [
     ...(containers.length === 0 ? [required(`${path}.containers`)] : []),
@@ -88,7 +97,48 @@ function resourceCauses(container: Json, path: string): readonly FieldCause[] {
 }
 
 /** Returns whether `matchLabels` of a selector match. `matchExpressions` are not evaluated. */
-export function selects(selector: Json | undefined, labels: JsonObject): boolean {
+function selects(selector: Json | undefined, labels: JsonObject): boolean {
   if (!isObject(selector)) return false;
   return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);
+}
+
+export function workloadCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
+  const spec = objectAt(object, 'spec');
+  const labels = objectAt(spec, 'template', 'metadata', 'labels');
+  const restart = valueAt(spec, 'template', 'spec', 'restartPolicy');
+  return [
+    ...negative('spec.replicas', spec['replicas']),
+    ...negative('spec.minReadySeconds', spec['minReadySeconds']),
+    ...negative('spec.revisionHistoryLimit', spec['revisionHistoryLimit']),
+    ...selectorCauses(spec, labels),
+    ...podSpecCauses(objectAt(spec, 'template', 'spec'), 'spec.template.spec'),
+    ...(restart === 'Always' ? [] : [unsupported('spec.template.spec.restartPolicy', restart, ['Always'])]),
+    ...(before === null || sameJson(valueAt(before, 'spec', 'selector'), spec['selector'])
+      ? []
+      : [invalid('spec.selector', spec['selector'], 'field is immutable')]),
+  ];
+}
+
+function selectorCauses(spec: JsonObject, labels: JsonObject): readonly FieldCause[] {
+  const { selector } = spec;
+  if (!isObject(selector)) return [required('spec.selector')];
+  if (Object.keys(selector).length === 0)
+    return [invalid('spec.selector', selector, 'empty selector is invalid for deployment')];
+  if (selects(selector, labels)) return [];
+  return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
+}
+
+/** Validates a ReplicationController, whose selector is a map of labels. */
+export function replicationControllerCauses(object: KubeObject): readonly FieldCause[] {
+  const selector = objectAt(object, 'spec', 'selector');
+  const labels = objectAt(object, 'spec', 'template', 'metadata', 'labels');
+  const isMatching = Object.entries(selector).every(([key, value]) => labels[key] === value);
+  return [
+    ...negative('spec.replicas', valueAt(object, 'spec', 'replicas')),
+    ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
+    ...(isMatching
+      ? []
+      : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
+    ...podSpecCauses(objectAt(object, 'spec', 'template', 'spec'), 'spec.template.spec'),
+  ];
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findVictoriaMetrics } from '../../programs/find-programs.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Child, startChild } from '../../../src/cli/demo/programs/child-process.js';
-import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { pause } from '../pause.js';
 import { statusOf } from '../status-of.js';

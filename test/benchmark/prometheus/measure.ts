@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/cli/demo/programs/free-port.js';
-import type { RunningPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
+import { freePort, type RunningPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
 import { writeConfig } from '../scale/documents.js';

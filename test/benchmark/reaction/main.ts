@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { describeMachine } from '../report.js';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../src/cli/demo/programs/child-process.js';
-import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';

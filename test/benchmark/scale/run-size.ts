@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
 import { writeConfig, writeDocuments } from './documents.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild, type Child } from '../../../src/cli/demo/programs/child-process.js';
-import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 import { countOf, readPage, sumOf } from '../exposition.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, it, jest } from '@jest/globals';
-import type { FaultMatch } from '../../../src/simulator/api/faults/faults.js';
+import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
 import { eventually } from '../../support/manual-clock.js';
 import { AdoptRig } from './adopt-rig.js';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type ApiProxy, startApiProxy } from '../../../src/cli/demo/api-proxy.js';
+import { type ApiProxy, startApiProxy } from '../../../src/cli/demo/set-up-demo.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 
 const endings: (() => Promise<void>)[] = [];

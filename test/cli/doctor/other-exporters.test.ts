@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import { findOtherExporter } from '../../../src/cli/checks/other-exporters.js';
-import { dropsLabel } from '../../../src/promql/analyze.js';
+import { analyzeQuery } from '../../../src/promql/analyze.js';
+import { ANY_LABELS, mayHave } from '../../../src/promql/labels.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { type Scripted, clusterOfWeb, diagnosed, document, healthy, prometheus } from './fixture.js';
@@ -76,7 +77,8 @@ describe('without series of the kubelet', () => {
     expect(found?.message).toContain(` of ${exporter}`);
     expect(found?.fix).toBe(`prometheus.default.resourceQueries.cpu: '${query}'${window}`);
     expect(checkSyntax(query)).toEqual([]);
-    expect(['namespace', 'pod'].filter((label) => dropsLabel(query, label))).toEqual([]);
+    const { labels: result } = analyzeQuery(query) ?? { labels: ANY_LABELS };
+    expect(['namespace', 'pod'].filter((label) => !mayHave(result, label))).toEqual([]);
   });
 
   it.each([

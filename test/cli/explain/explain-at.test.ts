@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parsePastTime } from '../../../src/cli/explain/parse-time.js';
-import { createRecorder } from '../../../src/telemetry/recorder.js';
-import type { Recorder } from '../../../src/telemetry/recorder.js';
-import { createRecords } from '../../../src/telemetry/records.js';
-import type { Records } from '../../../src/telemetry/records.js';
+import {
+  createRecorder,
+  type Recorder,
+  createRecords,
+  type Records,
+} from '../../../src/telemetry/records.js';
 import { createSnapshotArchive } from '../../../src/telemetry/snapshot-archive.js';
 import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { planCosts } from '../../../src/control/deletion-costs/plan-costs.js';
 import type { CostedPod } from '../../../src/kubernetes/pods/pod-costs.js';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { freePort } from '../../../src/cli/demo/programs/free-port.js';
+import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { startFakeSource } from './fake-source.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { findPrometheus } from '../../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { aSource, scalerOf } from '../../support/builders.js';

@@ -4,9 +4,12 @@ import { createTokenAccess } from '../../../src/server/access/access-control.js'
 import { ANYBODY } from '../../../src/server/access/viewer.js';
 import { createApp } from '../../../src/server/app.js';
 import type { AppParts } from '../../../src/server/app.js';
-import type { LongAnswer } from '../../../src/server/pages/long-history.js';
-import { asksPrometheus, readLongRange } from '../../../src/server/pages/long-range.js';
-import type { LongRange } from '../../../src/server/pages/long-range.js';
+import {
+  type LongAnswer,
+  asksPrometheus,
+  readLongRange,
+  type LongRange,
+} from '../../../src/server/pages/long-history.js';
 import { BadRequest } from '../../../src/server/pages/query.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { bursts, dailyWave, faster, flashCrowd } from '../../../src/simulator/model/curves.js';
-import { parseTrace, traceCurve } from '../../../src/simulator/model/trace.js';
+import {
+  bursts,
+  dailyWave,
+  faster,
+  flashCrowd,
+  parseTrace,
+  traceCurve,
+} from '../../../src/simulator/model/curves.js';
 
 describe('load curves', () => {
   it('waves from 10 to 50 and back in a day', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { phaseOf } from '../../../src/simulator/model/pods.js';
-import { seededRandom } from '../../../src/simulator/model/random.js';
+import { seededRandom } from '../../../src/simulator/model/names.js';
 import {
   type Pods,
   type WorkloadSpec,

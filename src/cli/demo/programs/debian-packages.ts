@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { type Origin, type ProgramContext, findOnPath } from './find-program.js';
-import { runCommand } from './run-command.js';
+import { runCommand } from './child-process.js';
 
 const TIMEOUT_MS = 300_000;
 

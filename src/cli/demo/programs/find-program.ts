@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promi
 import { platform } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Clock } from '../../../units/clock.js';
-import { type Environment, runCommand } from './run-command.js';
+import { type Environment, runCommand } from './child-process.js';
 
 export interface ProgramContext {
   /** Also those of the cache directory and `PROMSCALER_PROMETHEUS_MIRROR`. */

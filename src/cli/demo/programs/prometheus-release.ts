@@ -2,17 +2,18 @@ import { mkdir, rm } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { type DownloadLimits, downloadFile } from './download-file.js';
-import { type Origin, type ProgramContext, reasonOf } from './find-program.js';
+import { type Origin, type ProgramContext, reasonOf, type Program, findProgram } from './find-program.js';
 import { unpackTar, unpackZip } from './unpack.js';
+import { debianPackage } from './debian-packages.js';
 
 /** A file of a release. */
-export interface ReleaseArchive {
+interface ReleaseArchive {
   /** The system in its name: `linux-amd64`. */
   readonly system: string;
   readonly sha256: string;
 }
 
-export interface Release {
+interface Release {
   readonly version: string;
   /** `platform-arch` of Node.js -> archive. */
   readonly archives: Readonly<Record<string, ReleaseArchive>>;
@@ -109,4 +110,25 @@ function withoutPassword(text: string): string {
   const url = new URL(text);
   [url.username, url.password] = ['', ''];
   return url.href;
+}
+
+export const PROMETHEUS: Program = {
+  title: 'Prometheus',
+  binary: 'prometheus',
+  origins: [prometheusRelease(), debianPackage('prometheus')],
+  probe: ['--version'],
+  install: {
+    'apt-get': 'sudo apt-get install prometheus',
+    brew: 'brew install prometheus',
+    dnf: 'sudo dnf install golang-github-prometheus',
+    pacman: 'sudo pacman -S prometheus',
+    apk: 'sudo apk add prometheus',
+    scoop: 'scoop install prometheus',
+  },
+  page: 'https://prometheus.io/download/',
+};
+
+/** Returns the path of `prometheus`. Throws the same errors as `findProgram`. */
+export function findPrometheus(context: ProgramContext): Promise<string> {
+  return findProgram(context, PROMETHEUS);
 }

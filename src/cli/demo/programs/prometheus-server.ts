@@ -1,16 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { sleep, withDeadline } from '../../../units/clock.js';
-import type { Clock } from '../../../units/clock.js';
-import { startChild } from './child-process.js';
-import type { Child } from './child-process.js';
-import { freePort } from './free-port.js';
-import type { Environment } from './run-command.js';
+import { createServer } from 'node:net';
+import { sleep, withDeadline, type Clock } from '../../../units/clock.js';
+import { startChild, type Child, type Environment } from './child-process.js';
 
 export interface PrometheusOptions {
   /** Path from `findPrometheus`. */
@@ -141,4 +137,24 @@ async function read(clock: Clock, url: string): Promise<string | null> {
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns a free port of 127.0.0.1: `preferred`, or another one if it is in use. Another program may take the port
+ * first, so the caller must be able to retry.
+ */
+export async function freePort(preferred = 0): Promise<number> {
+  const server = createServer();
+  try {
+    server.listen(preferred, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if (preferred !== 0) return freePort();
+    throw error;
+  }
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('the system returned no free port');
+  return address.port;
 }

@@ -1,5 +1,5 @@
 import type { CelEvaluator } from '../../crd/cel-rules.js';
-import type { ClusterState } from '../../objects/cluster-state.js';
+import type { ClusterState } from '../../objects/store.js';
 
 export interface ApiContext extends ClusterState {
   /** The address in the response to `GET /api`; null: the host of the request. */

@@ -1,7 +1,6 @@
-import { isTrue } from '../requests/request.js';
-import type { ResourceRequest } from '../requests/request.js';
+import { isTrue, type ResourceRequest } from '../requests/request.js';
 import type { ApiContext } from '../objects/context.js';
-import { type FaultMatch, type FaultPlan, type Subject, matches } from '../faults/faults.js';
+import { type FaultMatch, type FaultPlan, type Subject, matches } from '../requests/faults.js';
 import { readRevision } from './list.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
 import { emptyObject } from '../objects/read-object.js';

@@ -1,7 +1,7 @@
 import { admitCustom } from '../../crd/admit.js';
 import type { CelEvaluator } from '../../crd/cel-rules.js';
 import { DEFINITIONS, checkDefinition, establishedStatus } from '../../crd/definition.js';
-import { type JsonObject, objectAt, stringAt } from '../../json/json.js';
+import { type JsonObject, objectAt, stringAt, numberAt } from '../../json/json.js';
 import { fillDefaults } from '../../kinds/defaults.js';
 import { generatedName } from '../../model/names.js';
 import { newEventCauses } from '../../validation/objects.js';
@@ -25,12 +25,12 @@ import { fromWire } from '../objects/wire.js';
 
 const NAMESPACES = '/namespaces';
 
-export interface Place {
+interface Place {
   readonly resource: Resource;
   readonly namespace: string | null;
 }
 
-export interface Creation {
+interface Creation {
   /** Whether the status of the manifest is kept, for initial objects. */
   readonly keepsStatus?: boolean;
   /** Owners of the fields, if server-side apply has computed them. */
@@ -172,4 +172,35 @@ export function keep(
   { resource, writer }: { readonly resource: Resource; readonly writer: Writer },
 ): KubeObject {
   return writer.isDryRun === true ? object : store.put(resource.storage, object);
+}
+
+const LEAST_SECONDS = 600;
+const DEFAULT_SECONDS = 3600;
+
+/**
+ * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME` and has
+ * the rules of the subject with that name.
+ */
+export function issueToken(
+  { store, tokens, clock, random }: ApiContext,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  request: JsonObject,
+): JsonObject {
+  const account = store.get('/serviceaccounts', namespace, name);
+  if (account === null) throw notFound({ resource: 'serviceaccounts', group: '', name });
+  const token = `token-${makeUid(random)}`;
+  tokens.set(token, `system:serviceaccount:${namespace}:${name}`);
+  const seconds = Math.max(LEAST_SECONDS, numberAt(request, 'spec', 'expirationSeconds') ?? DEFAULT_SECONDS);
+  return {
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { name, namespace, uid: account.metadata.uid, creationTimestamp: timestamp(clock.now()) },
+    spec: {
+      audiences: ['https://kubernetes.default.svc'],
+      boundObjectRef: null,
+      ...objectAt(request, 'spec'),
+      expirationSeconds: seconds,
+    },
+    status: { token, expirationTimestamp: timestamp(clock.now() + seconds * 1000) },
+  };
 }

@@ -9,7 +9,7 @@ import { type Admission, createObject, keep, own, prepare } from './create.js';
 import { type Writer, withOwnerships } from '../../objects/managed-fields.js';
 import { type KubeObject, asKubeObject, withMetadata } from '../../objects/kube-object.js';
 import { parseBody, parsePatch, checkKind } from '../requests/parse-body.js';
-import { jsonPatch, mergePatch } from './patch.js';
+import { jsonPatch, mergePatch, strategicMergePatch } from './patch.js';
 import {
   type Addressed,
   checkAddress,
@@ -21,7 +21,6 @@ import { readObject, readScale, storedType } from '../objects/read-object.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';
 import { scaleOf, withScale } from '../objects/scale.js';
 import { badRequest, noSuchResource, notFound, unsupportedMediaType } from '../../objects/status-error.js';
-import { strategicMergePatch } from './strategic-merge.js';
 import type { Arrival } from '../../objects/strict-fields.js';
 import { toWire } from '../objects/wire.js';
 

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
-import { startChild } from '../../../../src/cli/demo/programs/child-process.js';
-import type { Child } from '../../../../src/cli/demo/programs/child-process.js';
-import { runCommand } from '../../../../src/cli/demo/programs/run-command.js';
+import { startChild, type Child, runCommand } from '../../../../src/cli/demo/programs/child-process.js';
 import type { Clock } from '../../../../src/units/clock.js';
 import { eventually } from '../../../support/manual-clock.js';
 

@@ -3,8 +3,7 @@ import { arch } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MissingProgramError } from '../../../../src/cli/demo/programs/find-program.js';
-import { findPrometheus } from '../../../../src/cli/demo/programs/find-prometheus.js';
-import { PROMETHEUS_RELEASE } from '../../../../src/cli/demo/programs/prometheus-release.js';
+import { findPrometheus, PROMETHEUS_RELEASE } from '../../../../src/cli/demo/programs/prometheus-release.js';
 import { findPromtool } from '../../../programs/find-programs.js';
 import { IN_CACHE, type Machine, createMachine } from '../../../programs/machine.js';
 

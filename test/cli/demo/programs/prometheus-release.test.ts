@@ -12,8 +12,8 @@ import {
   type ProgramContext,
   findProgram,
 } from '../../../../src/cli/demo/programs/find-program.js';
-import { PROMETHEUS } from '../../../../src/cli/demo/programs/find-prometheus.js';
 import {
+  PROMETHEUS,
   PROMETHEUS_RELEASE,
   prometheusRelease,
 } from '../../../../src/cli/demo/programs/prometheus-release.js';

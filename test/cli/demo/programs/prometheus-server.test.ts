@@ -2,7 +2,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { findPrometheus } from '../../../../src/cli/demo/programs/find-prometheus.js';
+import { findPrometheus } from '../../../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../../../src/cli/demo/programs/prometheus-server.js';
 import type {
   PrometheusOptions,

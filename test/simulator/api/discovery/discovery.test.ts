@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { discover } from '../../../../src/simulator/api/discovery/discovery.js';
+import { discover } from '../../../../src/simulator/api/discovery.js';
 import { Catalog, makeResource } from '../../../../src/simulator/objects/resources.js';
 import { listAt, stringAt } from '../../../../src/simulator/json/json.js';
 import { send, startCluster } from '../../cluster.js';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { jsonPatch, mergePatch } from '../../../../src/simulator/api/writes/patch.js';
-import { strategicMergePatch } from '../../../../src/simulator/api/writes/strategic-merge.js';
+import { jsonPatch, mergePatch, strategicMergePatch } from '../../../../src/simulator/api/writes/patch.js';
 import type { Json } from '../../../../src/simulator/json/json.js';
 import { podSpec } from '../../../../src/simulator/kinds/pod.js';
 

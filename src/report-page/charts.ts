@@ -1,7 +1,6 @@
 import uPlot from 'uplot';
-import type { PageChange, PageData, PageRun } from '../backtest/report/page-data.js';
-import { bandTimes, chartOptions, SYNC, TIME } from './chart-options.js';
-import { colorOf, cssColor, dashOf } from './elements.js';
+import type { PageChange, PageData, PageRun, PageMetric, Band } from '../backtest/report/page-data.js';
+import { colorOf, cssColor, dashOf, element, formatTime } from './elements.js';
 
 interface PodsView {
   readonly shown: ReadonlySet<string>;
@@ -130,4 +129,78 @@ function nearest(
     if (distance <= REACH && (best === null || distance < best.distance)) best = { change, distance };
   }
   return best?.change ?? null;
+}
+
+/** Draws the values that a document saw, and its target. */
+export function drawMetric(data: PageData, metric: PageMetric, width: number): HTMLElement {
+  const { name, value, target, isPercent } = metric;
+  const unit = isPercent ? ', % of the requests' : '';
+  const color = cssColor('--run-1');
+  const xs = bandTimes(value, data.seconds).map((time) => data.from + time);
+  const points = { show: false };
+  const chart = new uPlot(
+    {
+      ...chartOptions(data, width, 200),
+      series: [
+        TIME,
+        { label: 'lowest', stroke: color, width: 1, points },
+        { label: 'highest', stroke: color, width: 1, points },
+        { label: 'target', stroke: cssColor('--target'), width: 1.5, dash: [6, 4], points },
+      ],
+      bands: [{ series: [2, 1], fill: cssColor('--run-1-fill') }],
+    },
+    [xs, [...value.low], [...value.high], xs.map(() => target)],
+  );
+  SYNC.sub(chart);
+  return element('figure', {}, [element('figcaption', { textContent: `${name}${unit}` }), chart.root]);
+}
+
+/** The charts share their cursor. */
+const SYNC = uPlot.sync('report');
+
+const FONT = '12px system-ui, sans-serif';
+
+type Options = Omit<uPlot.Options, 'series'>;
+
+/** Returns the options that all charts share. */
+function chartOptions({ from, seconds }: PageData, width: number, height: number): Options {
+  const stroke = cssColor('--muted');
+  const line = { stroke: cssColor('--line'), width: 1 };
+  const axis: uPlot.Axis = { stroke, font: FONT, grid: line, ticks: line };
+  return {
+    width,
+    height,
+    cursor: { sync: { key: SYNC.key }, drag: { x: true, y: false } },
+    scales: {
+      x: { min: from, max: from + seconds },
+      y: { range: (_, __, highest) => [0, Math.max(1, highest * 1.05)] },
+    },
+    axes: [
+      { ...axis, space: 70, values: timeLabels },
+      { ...axis, size: 44 },
+    ],
+    legend: { live: true },
+  };
+}
+
+const TIME: uPlot.Series = {
+  label: 'time',
+  value: (_, time: number | null) => (time === null ? '--' : formatTime(time)),
+};
+
+const MINUTE = 60;
+const DAY = 86_400;
+
+/** Times are in UTC, as in the explanations. */
+function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: number): string[] {
+  return times.map((time) => {
+    const text = formatTime(time);
+    if (step >= DAY) return text.slice(5, 10);
+    return text.slice(11, step >= MINUTE ? 16 : 19);
+  });
+}
+
+/** Returns the start of each interval, in seconds since the start of the chart. */
+function bandTimes({ low }: Band, seconds: number): number[] {
+  return low.map((_, part) => (part * seconds) / low.length);
 }

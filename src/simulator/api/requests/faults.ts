@@ -1,4 +1,4 @@
-import type { Verb } from '../requests/request.js';
+import type { Verb } from './request.js';
 
 /** Selects requests or watch events; an absent field matches everything. */
 export interface FaultMatch {

@@ -1,20 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { mergeServices, viewService } from '../../../src/server/service/view-service.js';
-import type { ServiceStatus } from '../../../src/api/answers.js';
-import type { ServiceFacts } from '../../../src/server/service/view-service.js';
-import { serviceStatusSchema } from '../../../src/api/dashboard-schemas.js';
-import { SEES_ALL } from '../../../src/server/access/viewer.js';
-import type { Viewer } from '../../../src/server/access/viewer.js';
-import type { Problem } from '../../../src/scaler/problems/problem.js';
-import { createRecords } from '../../../src/telemetry/records.js';
-import { createOutages, dataSourceId } from '../../../src/telemetry/outages.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
-import { createServiceHealth } from '../../../src/telemetry/service-health.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { at } from '../../support/builders.js';
-import { decision, record, scaler, scalerIn } from '../../telemetry/record-builder.js';
-import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
-import { partsOf } from '../app-parts.js';
+import { mergeServices, viewService, type ServiceFacts } from '../../src/server/view-service.js';
+import type { ServiceStatus } from '../../src/api/answers.js';
+import { serviceStatusSchema } from '../../src/api/dashboard-schemas.js';
+import { SEES_ALL } from '../../src/server/access/viewer.js';
+import type { Viewer } from '../../src/server/access/viewer.js';
+import type { Problem } from '../../src/scaler/problems/problem.js';
+import { createRecords } from '../../src/telemetry/records.js';
+import { createOutages, dataSourceId } from '../../src/telemetry/outages.js';
+import { SILENT_LOG } from '../../src/units/log.js';
+import { createServiceHealth } from '../../src/telemetry/service-health.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { at } from '../support/builders.js';
+import { decision, record, scaler, scalerIn } from '../telemetry/record-builder.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
+import { partsOf } from './app-parts.js';
 
 const ONLY_SHOP: Viewer = { sees: (namespace) => namespace === 'shop', seesAll: false, scope: 'shop' };
 

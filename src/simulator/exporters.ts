@@ -1,0 +1,276 @@
+import { type Server, type ServerResponse, createServer } from 'node:http';
+import { type Runtime, podTotals } from './controllers/runtime.js';
+import type { WorkloadControllers } from './controllers/workloads.js';
+import { listAt, objectAt, stringAt, numberAt } from './json/json.js';
+import { milliToNumber, parseQuantity } from '../units/quantity.js';
+import type { PodState } from './model/pods.js';
+
+export interface ExporterFaults {
+  /** Answers 503 to every scrape. */
+  isDown: boolean;
+  /** `NAMESPACE/POD` of pods whose application answers 503. */
+  readonly failingPods: Set<string>;
+}
+
+interface TargetGroup {
+  readonly targets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * Creates the server that Prometheus scrapes: `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
+ * `/pods/NAMESPACE/NAME`. `/sd` lists all targets for http_sd, `/sd/cadvisor` and so on the targets of one kind. All
+ * targets have the label `job`; targets of pods also have `namespace` and `pod`.
+ */
+export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
+  return createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const host = request.headers.host ?? 'localhost';
+    const [root = '', ...rest] = pathname.split('/').filter((part) => part !== '');
+    if (root === 'sd') {
+      send(
+        response,
+        200,
+        JSON.stringify(discoverTargets(controllers, host, rest[0] ?? null)),
+        'application/json',
+      );
+      return;
+    }
+    const page = faults.isDown ? null : pageFor(controllers, faults, [root, ...rest]);
+    if (page === null) send(response, faults.isDown ? 503 : 404, 'no such page\n');
+    else send(response, page === '' ? 503 : 200, page);
+  });
+}
+
+function send(response: ServerResponse, code: number, body: string, type?: string): void {
+  response.writeHead(code, { 'content-type': type ?? 'text/plain; version=0.0.4; charset=utf-8' });
+  response.end(body);
+}
+
+/** Returns the page; empty: answer 503; null: 404. */
+function pageFor(
+  controllers: WorkloadControllers,
+  faults: ExporterFaults,
+  path: readonly string[],
+): string | null {
+  const [root, namespace = '', pod = ''] = path;
+  switch (root) {
+    case 'cadvisor':
+      for (const runtime of controllers.runtimes) controllers.accrue(runtime);
+      return cadvisorPage(controllers.runtimes);
+    case 'state':
+      return statePage(controllers.runtimes);
+    case 'queues':
+      for (const runtime of controllers.runtimes)
+        if (runtime.behavior.queue !== null) controllers.accrue(runtime);
+      return queuePage(controllers.runtimes);
+    case 'pods': {
+      const runtime = controllers.runtimeOfPod(namespace, pod);
+      if (runtime === null) return null;
+      if (faults.failingPods.has(`${namespace}/${pod}`)) return '';
+      controllers.accrue(runtime);
+      return applicationPage(runtime, pod);
+    }
+    default:
+      return null;
+  }
+}
+
+function discoverTargets(
+  controllers: WorkloadControllers,
+  host: string,
+  sort: string | null,
+): readonly TargetGroup[] {
+  const wants = (name: string): boolean => sort === null || sort === name;
+  const single = (name: string): TargetGroup => ({
+    targets: [host],
+    labels: { job: name, __metrics_path__: `/${name}` },
+  });
+  const groups = ['cadvisor', 'state', 'queues'].filter(wants).map(single);
+  if (wants('pods')) for (const runtime of controllers.runtimes) groups.push(...podTargets(runtime, host));
+  return groups;
+}
+
+/** Returns pods whose containers have started. `instance` is the pod name, because all pods share one address. */
+function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
+  const groups: TargetGroup[] = [];
+  for (const [pod, phase] of runtime.written) {
+    if (phase === 'pending') continue;
+    const { namespace } = runtime;
+    const labels = {
+      job: 'pods',
+      namespace,
+      pod,
+      instance: pod,
+      __metrics_path__: `/pods/${namespace}/${pod}`,
+    };
+    groups.push({ targets: [host], labels });
+  }
+  return groups;
+}
+
+/** Returns the metrics of cAdvisor: CPU and memory of the containers of all started pods. */
+function cadvisorPage(runtimes: Iterable<Runtime>): string {
+  const cpu: string[] = [];
+  const memory: string[] = [];
+  for (const runtime of runtimes) {
+    const containers = containersOf(runtime);
+    for (const [pod, phase] of runtime.written) {
+      if (phase === 'pending') continue;
+      const cpuSeconds = podTotals(runtime, pod).cpuSeconds;
+      const bytes = memoryOf(runtime, phase === 'ready');
+      const base = `namespace="${runtime.namespace}",pod="${pod}"`;
+      // cAdvisor exposes the cgroup of the pod as well as those of its containers.
+      const sum = `{container="",image="",${base}}`;
+      cpu.push(`container_cpu_usage_seconds_total${sum} ${cpuSeconds}`);
+      memory.push(`container_memory_working_set_bytes${sum} ${bytes}`);
+      for (const { name, image, share } of containers) {
+        const labels = `{container="${name}",image="${image}",${base}}`;
+        cpu.push(`container_cpu_usage_seconds_total${labels} ${cpuSeconds * share}`);
+        memory.push(`container_memory_working_set_bytes${labels} ${bytes * share}`);
+      }
+    }
+  }
+  return [
+    '# HELP container_cpu_usage_seconds_total Cumulative cpu time consumed in seconds.',
+    '# TYPE container_cpu_usage_seconds_total counter',
+    ...cpu,
+    '# HELP container_memory_working_set_bytes Current working set in bytes.',
+    '# TYPE container_memory_working_set_bytes gauge',
+    ...memory,
+    '',
+  ].join('\n');
+}
+
+interface ContainerShare {
+  readonly name: string;
+  readonly image: string;
+  /** Share of the pod's usage: a tenth for each further container, the rest for the first one. */
+  readonly share: number;
+}
+
+function containersOf({ object }: Runtime): readonly ContainerShare[] {
+  const containers = listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers');
+  if (containers.length === 0) return [{ name: 'app', image: '', share: 1 }];
+  const besides = Math.min(0.1, 1 / containers.length);
+  return containers.map((container, index) => ({
+    name: stringAt(container, 'name') ?? 'app',
+    image: stringAt(container, 'image') ?? '',
+    share: index === 0 ? 1 - besides * (containers.length - 1) : besides,
+  }));
+}
+
+function memoryOf({ behavior, load }: Runtime, isReady: boolean): number {
+  const rate = isReady ? load.requestsPerSecond : 0;
+  return Math.round(behavior.memoryBytes + rate * behavior.memoryBytesPerRequestRate);
+}
+
+function applicationPage(runtime: Runtime, pod: string): string {
+  const { requests, failedRequests } = podTotals(runtime, pod);
+  const labels = (code: string): string =>
+    `{namespace="${runtime.namespace}",pod="${pod}",service="${runtime.name}",code="${code}"}`;
+  return [
+    '# HELP http_requests_total Requests that were received, by status code.',
+    '# TYPE http_requests_total counter',
+    `http_requests_total${labels('200')} ${requests - failedRequests}`,
+    `http_requests_total${labels('503')} ${failedRequests}`,
+    '# HELP http_requests_per_second Requests that are received now.',
+    '# TYPE http_requests_per_second gauge',
+    `http_requests_per_second{namespace="${runtime.namespace}",pod="${pod}",service="${runtime.name}"} ${
+      runtime.written.get(pod) === 'ready' ? runtime.load.requestsPerSecond : 0
+    }`,
+    '',
+  ].join('\n');
+}
+
+/** Returns the metrics of a queue exporter: the backlog of each queue that a workload consumes. */
+function queuePage(runtimes: Iterable<Runtime>): string {
+  const lines: string[] = [];
+  for (const { behavior, namespace, load } of runtimes) {
+    if (behavior.queue === null) continue;
+    lines.push(`rabbitmq_queue_messages{namespace="${namespace}",queue="${behavior.queue}"} ${load.backlog}`);
+  }
+  return [
+    '# HELP rabbitmq_queue_messages Messages that wait in a queue.',
+    '# TYPE rabbitmq_queue_messages gauge',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+type Lines = Map<string, string[]>;
+
+/** Help of each metric, in the order of the page. */
+const METRICS = {
+  kube_deployment_spec_replicas: 'Number of desired pods for a deployment.',
+  kube_deployment_status_replicas_ready: 'The number of ready replicas per deployment.',
+  kube_statefulset_replicas: 'Number of desired pods for a StatefulSet.',
+  kube_statefulset_status_replicas_ready: 'The number of ready replicas per StatefulSet.',
+  kube_pod_created: 'Unix creation timestamp',
+  kube_pod_status_ready_time: 'Readiness achieved time in unix timestamp for a pod.',
+  kube_pod_container_resource_requests: 'The number of requested resource by a container.',
+  kube_pod_container_resource_limits: 'The number of requested limit resource by a container.',
+} as const;
+
+type Metric = keyof typeof METRICS;
+
+/**
+ * Returns the metrics of kube-state-metrics that a back-test reads: replicas, requests, limits, and the start of pods.
+ */
+function statePage(runtimes: Iterable<Runtime>): string {
+  const lines: Lines = new Map();
+  for (const runtime of runtimes) {
+    addReplicas(lines, runtime);
+    for (const pod of runtime.pods) addPod(lines, runtime, pod);
+  }
+  return Object.entries(METRICS)
+    .flatMap(([metric, help]) => [
+      `# HELP ${metric} ${help}`,
+      `# TYPE ${metric} gauge`,
+      ...(lines.get(metric) ?? []),
+    ])
+    .concat('')
+    .join('\n');
+}
+
+function add(lines: Lines, metric: Metric, labels: string, value: number): void {
+  const own = lines.get(metric) ?? [];
+  own.push(`${metric}{${labels}} ${value}`);
+  lines.set(metric, own);
+}
+
+function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): void {
+  if (object === null) return;
+  const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
+  const ready = numberAt(object, 'status', 'readyReplicas') ?? 0;
+  if (kind.kind === 'Deployment') {
+    const labels = `namespace="${namespace}",deployment="${name}"`;
+    add(lines, 'kube_deployment_spec_replicas', labels, replicas);
+    add(lines, 'kube_deployment_status_replicas_ready', labels, ready);
+  } else if (kind.kind === 'StatefulSet') {
+    const labels = `namespace="${namespace}",statefulset="${name}"`;
+    add(lines, 'kube_statefulset_replicas', labels, replicas);
+    add(lines, 'kube_statefulset_status_replicas_ready', labels, ready);
+  }
+}
+
+function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodState): void {
+  const base = `namespace="${namespace}",pod="${pod.name}"`;
+  add(lines, 'kube_pod_created', base, pod.createdAt / 1000);
+  // Pods that exist from the start of the simulation never started.
+  if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
+    add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
+  for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {
+    const labels = `${base},container="${stringAt(container, 'name') ?? 'app'}"`;
+    for (const [resource, unit] of [
+      ['cpu', 'core'],
+      ['memory', 'byte'],
+    ] as const)
+      for (const which of ['requests', 'limits'] as const) {
+        const amount = parseQuantity(stringAt(container, 'resources', which, resource) ?? '');
+        if (amount === null) continue;
+        const ofResource = `${labels},resource="${resource}",unit="${unit}"`;
+        add(lines, `kube_pod_container_resource_${which}`, ofResource, milliToNumber(amount));
+      }
+  }
+}
