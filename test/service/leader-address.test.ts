@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withLeaderAddress } from '../../src/service/leader-address.js';
+import { withLeaderAddress } from '../../src/service/open-shards.js';
 import type { LeaseClient, LeaseSpec, SeenLease } from '../../src/kubernetes/lease.js';
 
 const SIGNAL = new AbortController().signal;

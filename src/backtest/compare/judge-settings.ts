@@ -1,7 +1,6 @@
 import type { Figures } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
-import type { ProbeFigures } from './probes.js';
-import { meanWithoutSmallest } from './sub-windows.js';
+import { type ProbeFigures, meanWithoutSmallest } from './probes.js';
 
 /** The figures of one candidate and of the document on one probe. */
 export interface Comparison {

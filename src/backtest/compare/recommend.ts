@@ -3,10 +3,9 @@ import { createLoad, type Load } from '../load/load.js';
 import type { Figures, Scoring } from '../figures/figures.js';
 import type { Threshold } from '../figures/threshold.js';
 import { CAREFUL_SLACK } from './judge-settings.js';
-import { probesOf } from './probes.js';
+import { probesOf, figuresByWindow, subWindows } from './probes.js';
 import { withMode } from './compare-forecast.js';
 import { findSettings } from './search-settings.js';
-import { figuresByWindow, subWindows } from './sub-windows.js';
 import type { Assignment } from './sweep.js';
 import {
   type Backtest,

@@ -2,9 +2,16 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { Threshold } from '../figures/threshold.js';
 import { isCareful, isConfirmed, type Comparison, savingOf } from './judge-settings.js';
 import type { Probe, ProbeFigures } from './probes.js';
-import { carefulSettings, firstSettings, neighbours } from './recommend-candidates.js';
+import {
+  carefulSettings,
+  firstSettings,
+  neighbours,
+  changedFields,
+  countChanges,
+  presentSettings,
+  type TunedSettings,
+} from './recommend-candidates.js';
 import { type Assignment, changedVariant } from './sweep.js';
-import { changedFields, countChanges, presentSettings, type TunedSettings } from './tuned-settings.js';
 
 export interface FoundSettings {
   /** Fields that differ from the document. */

@@ -1,11 +1,10 @@
 import { BacktestError } from '../compare/check-size.js';
-import { type Chunk, chunksOf, halvesOf } from './chunks.js';
 import type { HistoryQuery } from './plan-queries.js';
 import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
 import { selectSeries } from '../../prometheus/answers/columns.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
+import { addSeconds, formatInstant, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
 export interface Range {
   readonly start: Instant;
@@ -151,4 +150,42 @@ export function identityOf({
 
 function hasLabels({ labels }: RangeSeries, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
+}
+
+/** A part of the history; it includes both ends. The points are multiples of the step since the epoch. */
+interface Chunk {
+  readonly start: Instant;
+  readonly end: Instant;
+}
+
+/** Below the limit of Prometheus of 11,000 points per series, and small enough for its default of 50 million samples. */
+const CHUNK_POINTS = 4000;
+const FEWEST_POINTS = 60;
+
+/**
+ * Divides a time range into chunks that begin at multiples of their length. Another time range then finds most of its
+ * chunks in the cache.
+ */
+export function chunksOf(from: Instant, to: Instant, stepSeconds: number): readonly Chunk[] {
+  const stepMs = stepSeconds * 1000;
+  const lengthMs = stepMs * CHUNK_POINTS;
+  const last = Math.floor(to / stepMs) * stepMs;
+  const chunks: Chunk[] = [];
+  for (let start = Math.ceil(from / stepMs) * stepMs; start <= last;) {
+    const next = (Math.floor(start / lengthMs) + 1) * lengthMs;
+    chunks.push({ start: instantFromMs(start), end: instantFromMs(Math.min(next - stepMs, last)) });
+    start = next;
+  }
+  return chunks;
+}
+
+/** Returns the two halves of a chunk that a server rejected; null if the chunk is too small to divide. */
+export function halvesOf({ start, end }: Chunk, stepSeconds: number): readonly [Chunk, Chunk] | null {
+  const points = Math.floor(secondsBetween(start, end) / stepSeconds) + 1;
+  if (points < 2 * FEWEST_POINTS) return null;
+  const middle = addSeconds(start, Math.floor(points / 2) * stepSeconds);
+  return [
+    { start, end: addSeconds(middle, -stepSeconds) },
+    { start: middle, end },
+  ];
 }

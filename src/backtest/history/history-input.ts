@@ -1,13 +1,12 @@
-import { addSeconds, type Instant, latest } from '../../units/time.js';
+import { addSeconds, type Instant, latest, instantFromMs } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';
 import { type Assumptions, type Backtest, type Result, resultOf, scoringOf } from '../compare/variant.js';
 import { DEFAULT_POD_START_SECONDS } from '../load/load.js';
-import { countAt, countsSince } from '../simulation/count-steps.js';
+import { countAt, countsSince, type CountStep, visitCounts } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
 import { type PodStart, podStartOf } from '../simulation/settings.js';
-import { estimateCapacity } from './estimate-capacity.js';
 import type { Range } from './fetch-series.js';
-import { historyWorkload } from './history-models.js';
+import { historyWorkload, type MetricHistory } from './history-models.js';
 import type { RecordedHistory } from './read-history.js';
 import { RAN } from './recorded-run.js';
 import { knownSince, knownWarmUpSeconds } from './warm-up.js';
@@ -19,7 +18,7 @@ export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podSta
 }
 
 /** The input of runs on a recorded history. */
-export interface HistoryInput extends Omit<Backtest, 'runJobs'> {
+interface HistoryInput extends Omit<Backtest, 'runJobs'> {
   /** Starts with the first value, because nothing is known about the time before. */
   readonly range: Range;
   readonly warmUpSeconds: number;
@@ -79,4 +78,33 @@ export function historyInput(
 function runSince(run: Run, start: Instant): Run {
   const counts = { replicas: countsSince(run.replicas, start), ready: countsSince(run.ready, start) };
   return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
+}
+
+/** A single value may owe its height to the times of scrapes. */
+const STEPS = 3;
+
+/**
+ * Returns the highest load of a ready pod that lasted for three steps, and when; null without such a time. A value is a
+ * mean over the window of its query: it is divided by the most pods that were ready since the window before began, so
+ * that pods that were just removed do not raise it.
+ */
+export function estimateCapacity(
+  { observed, windowSeconds }: MetricHistory,
+  ready: readonly CountStep[],
+): { readonly capacity: number; readonly at: Instant } | null {
+  const { times, values } = observed.data;
+  const perPod = Array.from(values, (value, index) => {
+    const at = instantFromMs(times[index] ?? 0);
+    let most = 0;
+    visitCounts(ready, { from: addSeconds(at, -2 * windowSeconds - 60), to: addSeconds(at, 60) }, (count) => {
+      most = Math.max(most, count);
+    });
+    return most === 0 || !(value > 0) ? 0 : value / most;
+  });
+  let best: { readonly capacity: number; readonly at: Instant } | null = null;
+  for (let end = STEPS; end <= perPod.length; end += 1) {
+    const capacity = Math.min(...perPod.slice(end - STEPS, end));
+    if (capacity > (best?.capacity ?? 0)) best = { capacity, at: instantFromMs(times[end - STEPS] ?? 0) };
+  }
+  return best;
 }

@@ -1,3 +1,6 @@
+import type { Instant } from '../../units/time.js';
+import type { Figures } from '../figures/figures.js';
+
 /** What the page of `--html` shows. Times are seconds since `from`. */
 export interface PageData {
   readonly version: string;
@@ -19,7 +22,7 @@ export interface PageData {
   readonly lines: readonly string[];
 }
 
-export interface PageTable {
+interface PageTable {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
 }
@@ -51,4 +54,97 @@ export interface PageChange {
   readonly to: number;
   /** Indexes into `lines` of its explanation; empty: omitted. */
   readonly lines: readonly number[];
+}
+
+/** Number of time intervals in a chart: about one per pixel of a wide screen. */
+const BAND_PARTS = 1000;
+const DIGITS = 4;
+
+export interface BandBuilder {
+  /** `value` applies between these times. */
+  readonly add: (value: number, from: Instant, to: Instant) => void;
+  readonly finish: () => Band;
+}
+
+/** Collects the lowest and the highest value of each interval, regardless of the number of values. */
+export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): BandBuilder {
+  const low = new Float64Array(parts).fill(Infinity);
+  const high = new Float64Array(parts).fill(-Infinity);
+  const partOf = (time: number): number =>
+    Math.min(parts - 1, Math.max(0, Math.floor(((time - start) / (end - start)) * parts)));
+  const written = (value: number): number | null =>
+    Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null;
+  return {
+    add: (value, from, to) => {
+      if (!Number.isFinite(value)) return;
+      // A time range that ends at the start of an interval does not include that interval.
+      const last = to > from ? partOf(to - 1) : partOf(from);
+      for (let part = partOf(from); part <= last; part += 1) {
+        low[part] = Math.min(low[part] ?? Infinity, value);
+        high[part] = Math.max(high[part] ?? -Infinity, value);
+      }
+    },
+    finish: () => ({ low: [...low].map(written), high: [...high].map(written) }),
+  };
+}
+
+interface Judged {
+  readonly name: string;
+  /** Null: the variant could not run. */
+  readonly figures: Figures | null;
+}
+
+interface Variant extends Judged {
+  readonly figures: Figures;
+}
+
+/** Points of theta_U within which the risk is about the same, as for a recommendation. */
+const SAME_RISK = 0.05;
+
+/**
+ * Returns a sentence that says which variant is better than the first one, by how much, and at what risk. Better: fewer
+ * pod-hours at about the same under-provisioning. Null: no variant has figures.
+ */
+export function verdictOf(variants: readonly Judged[]): string | null {
+  const [first, ...others] = variants.filter((one): one is Variant => one.figures !== null);
+  if (first === undefined) return null;
+  const facts = `needs ${hours(first)} pod-hours and has ${risk(first)}`;
+  if (others.length === 0) return `${first.name} ${facts}.`;
+
+  const most = first.figures.thetaU + SAME_RISK + Number.EPSILON;
+  const cheaper = others
+    .filter(({ figures }) => figures.podHours < first.figures.podHours)
+    .sort((a, b) => a.figures.podHours - b.figures.podHours);
+  const better = cheaper.find(({ figures }) => figures.thetaU <= most);
+  if (better !== undefined)
+    return `${better.name} is better than ${first.name}: it needs ${difference(better, first)} at about the same risk: it has ${bothRisks(better, first)}.`;
+
+  const none = `No variant is better than ${first.name}:`;
+  const [leastRisky] = cheaper.sort((a, b) => a.figures.thetaU - b.figures.thetaU);
+  if (leastRisky !== undefined)
+    return `${none} ${leastRisky.name} needs ${difference(leastRisky, first)}, but has ${bothRisks(leastRisky, first)}.`;
+  const [safer] = others
+    .filter(({ figures }) => figures.thetaU < first.figures.thetaU)
+    .sort((a, b) => a.figures.podHours - b.figures.podHours);
+  if (safer !== undefined)
+    return `${none} ${safer.name} has ${bothRisks(safer, first)}, but needs ${difference(safer, first)}.`;
+  return `${first.name} is the best: it ${facts}; each other variant needs more or risks more.`;
+}
+
+function risk({ figures: { tauU } }: Variant): string {
+  return `too few pods in ${tauU.toFixed(1)} % of the time`;
+}
+
+function bothRisks(one: Variant, first: Variant): string {
+  return `${risk(one)}, ${first.name} in ${first.figures.tauU.toFixed(1)} %`;
+}
+
+function hours({ figures: { podHours } }: Variant): string {
+  return podHours.toFixed(podHours > 0 && podHours < 1 ? 2 : 1);
+}
+
+function difference(one: Variant, first: Variant): string {
+  const [now, before] = [one.figures.podHours, first.figures.podHours];
+  const percent = before === 0 ? '' : `${((100 * Math.abs(now - before)) / before).toFixed(1)} % `;
+  return `${percent}${now < before ? 'fewer' : 'more'} pod-hours (${hours(one)}, not ${hours(first)})`;
 }

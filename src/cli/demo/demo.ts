@@ -20,8 +20,7 @@ import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-hist
 import { createDemoLog } from './demo-log.js';
 import { type RevivedPrometheus, revivedPrometheus } from './revived-prometheus.js';
 import { readDemoOptions, type DemoOptions, type DemoSettings } from './options.js';
-import { type DemoSetup, setUpDemo } from './set-up-demo.js';
-import { waitUntilScraped } from './warm-up.js';
+import { type DemoSetup, setUpDemo, waitUntilScraped } from './set-up-demo.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Probe, ProbeFigures } from '../../../src/backtest/compare/probes.js';
 import { findSettings } from '../../../src/backtest/compare/search-settings.js';
-import { type TunedSettings, presentSettings } from '../../../src/backtest/compare/tuned-settings.js';
+import { type TunedSettings, presentSettings } from '../../../src/backtest/compare/recommend-candidates.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { scalerOf } from '../../support/builders.js';
 import { conditionOf, triedWith } from './figures-of.js';

@@ -4,7 +4,7 @@ import {
   changedFields,
   countChanges,
   presentSettings,
-} from '../../../src/backtest/compare/tuned-settings.js';
+} from '../../../src/backtest/compare/recommend-candidates.js';
 import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';

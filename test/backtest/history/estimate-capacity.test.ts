@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { estimateCapacity } from '../../../src/backtest/history/estimate-capacity.js';
+import { estimateCapacity } from '../../../src/backtest/history/history-input.js';
 import { createLoad } from '../../../src/backtest/load/load.js';
 import { at, T0 } from '../../support/builders.js';
 

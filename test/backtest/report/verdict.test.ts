@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { verdictOf } from '../../../src/backtest/report/verdict.js';
+import { verdictOf } from '../../../src/backtest/report/page-data.js';
 import type { Figures } from '../../../src/backtest/figures/figures.js';
 import { figuresWith } from '../compare/figures-of.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { figuresByWindow } from '../../../src/backtest/compare/sub-windows.js';
+import { figuresByWindow } from '../../../src/backtest/compare/probes.js';
 import { scoringOf } from '../../../src/backtest/compare/variant.js';
 import type { Figures } from '../../../src/backtest/figures/figures.js';
 import { createLoad, type Load } from '../../../src/backtest/load/load.js';

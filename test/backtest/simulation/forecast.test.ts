@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Figures } from '../../../src/backtest/figures/figures.js';
-import { figuresByWindow } from '../../../src/backtest/compare/sub-windows.js';
+import { figuresByWindow } from '../../../src/backtest/compare/probes.js';
 import { scoringOf } from '../../../src/backtest/compare/variant.js';
 import { createLoad, type Load } from '../../../src/backtest/load/load.js';
 import { type Run, type RunInput, runVariant } from '../../../src/backtest/simulation/run-variant.js';

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { paretoFront, type Result } from '../../../backtest/compare/variant.js';
-import { chartLines } from '../../../backtest/report/chart.js';
 import {
+  chartLines,
   COLUMNS,
   COST_COLUMN,
   LEGEND,
