@@ -23,7 +23,7 @@ const refusal = (of: Partial<Extract<PostResult, { kind: 'failed' }>> = {}): Pos
   ...of,
 });
 
-interface Rig {
+interface Fixture {
   readonly clock: ManualClock;
   readonly delivery: Delivery;
   /** Second and number of events of each request. */
@@ -39,7 +39,7 @@ function deliver(
   answers: readonly (PostResult | 'never')[],
   config: Partial<ReceiverConfig> = {},
   isLasting: (failure: Failure) => boolean = () => true,
-): Rig {
+): Fixture {
   const clock = new ManualClock();
   clock.chance = 0.5;
   const requests: (readonly [number, number])[] = [];

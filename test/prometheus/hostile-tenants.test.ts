@@ -8,7 +8,7 @@ import { aSource, cpuMetric, externalMetric } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { fakeEngine, type Treatment } from './fake-engine.js';
 import { startRound, values } from './fakes.js';
-import { due } from './rounds-rig.js';
+import { due } from './round-fixture.js';
 
 const ROUNDS = 8;
 const OTHERS = 49;

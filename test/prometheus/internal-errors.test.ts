@@ -3,7 +3,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { aSource, cpuMetric } from '../support/builders.js';
 import { answersByKey, realClock, startRound } from './fakes.js';
-import { due } from './rounds-rig.js';
+import { due } from './round-fixture.js';
 
 /** An answer with which the reader of answers cannot work: a defect of our own. */
 const DEFECTIVE = { class: 'value' } as unknown as Answer;

@@ -8,7 +8,7 @@ import type { MetricSpec } from '../../src/scaler/spec.js';
 import { aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 import { realClock, values } from './fakes.js';
-import { due, setUp } from './rounds-rig.js';
+import { due, setUp } from './round-fixture.js';
 
 const memoryMetric: MetricSpec = { ...cpuMetric, name: 'memory', identity: 'memory' };
 

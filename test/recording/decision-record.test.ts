@@ -8,7 +8,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { record } from '../telemetry/record-builder.js';
 
 /** A record that is written to memory, as fast as `disk` allows. */
-class Rig {
+class Fixture {
   readonly clock = new ManualClock();
   readonly lines: string[] = [];
   readonly logged: string[] = [];
@@ -61,91 +61,91 @@ function outcome(kind: OutcomeKind, from: number, to: number): CycleRecord {
 
 describe('a decision record', () => {
   it('writes 3 decisions after the cycle that added them', async () => {
-    const rig = new Rig();
-    const decisions = rig.open();
+    const fixture = new Fixture();
+    const decisions = fixture.open();
 
     for (const second of [0, 15, 30]) decisions.add(cycle(second), null);
-    expect(rig.lines).toEqual([]);
-    await rig.clock.advanceAndSettle(0);
+    expect(fixture.lines).toEqual([]);
+    await fixture.clock.advanceAndSettle(0);
 
-    expect(rig.seconds()).toEqual([0, 15, 30]);
-    expect(rig.counts).toEqual({ written: 3, dropped: 0, errors: 0 });
+    expect(fixture.seconds()).toEqual([0, 15, 30]);
+    expect(fixture.counts).toEqual({ written: 3, dropped: 0, errors: 0 });
   });
 
   it('loses nothing while the disk is full for 100 s, and logs the failure and its end once', async () => {
-    const rig = new Rig();
-    const decisions = rig.open();
-    rig.disk = 'full';
+    const fixture = new Fixture();
+    const decisions = fixture.open();
+    fixture.disk = 'full';
 
     for (let second = 0; second < 100; second += 10) {
       decisions.add(cycle(second), null);
-      await rig.clock.advanceAndSettle(10_000);
+      await fixture.clock.advanceAndSettle(10_000);
     }
-    rig.disk = 'fine';
-    await rig.clock.advanceAndSettle(30_000);
+    fixture.disk = 'fine';
+    await fixture.clock.advanceAndSettle(30_000);
 
-    expect(rig.seconds()).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
-    expect(rig.counts.dropped).toBe(0);
-    expect(rig.counts.errors).toBeGreaterThan(3);
-    expect(rig.logged).toEqual([
+    expect(fixture.seconds()).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    expect(fixture.counts.dropped).toBe(0);
+    expect(fixture.counts.errors).toBeGreaterThan(3);
+    expect(fixture.logged).toEqual([
       'failed to write decision record; retrying',
       'decision record is written again',
     ]);
   });
 
   it('counts what a disk that does not respond leaves no memory for, and continues after it', async () => {
-    const rig = new Rig();
-    const decisions = rig.open();
-    rig.disk = 'hanging';
+    const fixture = new Fixture();
+    const decisions = fixture.open();
+    fixture.disk = 'hanging';
     decisions.add(cycle(0), null);
-    await rig.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
 
     // 32 MiB at an estimate of 4 KiB each.
     for (let second = 1; second <= 9000; second += 1) decisions.add(cycle(second), null);
-    expect(rig.counts.dropped).toBe(9000 - 8192);
-    rig.resume();
-    await rig.clock.advanceAndSettle(0);
+    expect(fixture.counts.dropped).toBe(9000 - 8192);
+    fixture.resume();
+    await fixture.clock.advanceAndSettle(0);
     decisions.add(cycle(9001), null);
-    await rig.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
 
-    expect(rig.counts).toEqual({ written: 8194, dropped: 808, errors: 0 });
-    expect(rig.seconds().at(-1)).toBe(9001);
+    expect(fixture.counts).toEqual({ written: 8194, dropped: 808, errors: 0 });
+    expect(fixture.seconds().at(-1)).toBe(9001);
   });
 
   it('drops a decision that is longer than a file, and writes the next one', async () => {
-    const rig = new Rig();
-    const decisions = rig.open('all', 3000);
+    const fixture = new Fixture();
+    const decisions = fixture.open('all', 3000);
     const long = record({ outcome: { kind: 'failed', from: 3, to: 4, message: 'x'.repeat(3000) } });
 
     decisions.add(long, null);
     decisions.add(cycle(15), null);
-    await rig.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
 
-    expect([rig.seconds(), rig.counts.dropped]).toEqual([[15], 1]);
+    expect([fixture.seconds(), fixture.counts.dropped]).toEqual([[15], 1]);
   });
 
   it('writes what is waiting when it is closed', async () => {
-    const rig = new Rig();
-    const decisions = rig.open();
+    const fixture = new Fixture();
+    const decisions = fixture.open();
     decisions.add(cycle(0), null);
 
     const closed = decisions.close();
-    await rig.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
     await closed;
 
-    expect(rig.seconds()).toEqual([0]);
+    expect(fixture.seconds()).toEqual([0]);
   });
 
   it.each(['full', 'hanging'] as const)('is closed within 2 s while the disk is %s', async (disk) => {
-    const rig = new Rig();
-    const decisions = rig.open();
-    rig.disk = disk;
+    const fixture = new Fixture();
+    const decisions = fixture.open();
+    fixture.disk = disk;
     decisions.add(cycle(0), null);
-    await rig.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
     let isClosed = false;
 
     void decisions.close().then(() => (isClosed = true));
-    await rig.clock.advanceAndSettle(2000);
+    await fixture.clock.advanceAndSettle(2000);
 
     expect(isClosed).toBe(true);
   });
@@ -159,12 +159,12 @@ describe('a decision record', () => {
     ['the next round of a dry run', outcome('dry-run', 3, 5), outcome('dry-run', 3, 5), 0],
     ['another count in a dry run', outcome('dry-run', 3, 6), outcome('dry-run', 3, 5), 1],
   ])('of changes has %s: %j', async (_, now, before, lines) => {
-    const rig = new Rig();
-    const decisions = rig.open('changes');
+    const fixture = new Fixture();
+    const decisions = fixture.open('changes');
 
     decisions.add(now, before);
-    await rig.clock.advanceAndSettle(0);
+    await fixture.clock.advanceAndSettle(0);
 
-    expect(rig.lines.length).toBe(lines);
+    expect(fixture.lines.length).toBe(lines);
   });
 });

@@ -7,8 +7,7 @@ import { runCli } from '../cli/fake-io.js';
 import { createApp } from '../../src/server/app.js';
 import { openApiDocument } from '../../src/server/openapi.js';
 import { partsOf } from './app-parts.js';
-import { startLiveWorld } from './live-world.js';
-import type { LiveWorld } from './live-world.js';
+import { startLiveService, type LiveService } from './live-service.js';
 
 jest.setTimeout(60_000);
 
@@ -65,17 +64,17 @@ function openObjects(schema: unknown, path = ''): readonly string[] {
 }
 
 describe('the API of a running service', () => {
-  let world: LiveWorld;
+  let service: LiveService;
   const validators = new Map<string, ValidateFunction>();
   const ajv = ajvFormats.default(new Ajv2020({ strict: false, allErrors: true }));
 
   beforeAll(async () => {
     ajv.addSchema(DOCUMENT, 'api');
-    world = await startLiveWorld();
+    service = await startLiveService();
   });
 
   afterAll(async () => {
-    const { exitCode } = await world.close();
+    const { exitCode } = await service.close();
     expect(exitCode).toBe(0);
   });
 
@@ -94,7 +93,7 @@ describe('the API of a running service', () => {
     url: string,
     init: RequestInit = {},
   ): Promise<{ readonly status: number; readonly body: unknown; readonly breaches: unknown }> {
-    const response = await fetch(`${world.url}${url}`, init);
+    const response = await fetch(`${service.url}${url}`, init);
     const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
     const text = await response.text();
     const body: unknown = type === 'application/json' ? JSON.parse(text) : text;
@@ -178,10 +177,11 @@ describe('the API of a running service', () => {
 
   it('sends events as documented: for 3 scalers a change, a failure and a reload', async () => {
     // Every run numbers its events from 1: all are sent after the id before the first one.
-    const run = /id: (\S+)-\d+\n/.exec(await readStream(`${world.url}/api/v1/events`, {}, 'id: '))?.[1] ?? '';
+    const run =
+      /id: (\S+)-\d+\n/.exec(await readStream(`${service.url}/api/v1/events`, {}, 'id: '))?.[1] ?? '';
     const headers = { 'Last-Event-ID': `${run}-0` };
 
-    const text = await readStream(`${world.url}/api/v1/events`, headers, 'event: decision');
+    const text = await readStream(`${service.url}/api/v1/events`, headers, 'event: decision');
 
     const events = [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, type = '', data = '']) => {
       const name = `${type.charAt(0).toUpperCase()}${type.slice(1)}Event`;

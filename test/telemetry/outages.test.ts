@@ -17,7 +17,7 @@ const REFUSED = 'POST http://prometheus:9090/api/v1/query: connect ECONNREFUSED'
 type Line = readonly [level: string, message: string, facts: Facts];
 
 /** Scalers whose cycles are logged, with the reports of the queries of their data source. */
-class OutageRig {
+class OutageFixture {
   readonly clock = new ManualClock();
   readonly lines: Line[] = [];
   readonly #log: Log;
@@ -105,14 +105,14 @@ const unanswered = failingWith('failed', REFUSED);
 
 describe('the log of an outage of a data source', () => {
   it('has one line when it begins and one when it ends, for 1,000 scalers over 4 rounds', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
     const scalers = fleet(1000);
-    rig.round(scalers, healthy, null);
+    fixture.round(scalers, healthy, null);
 
-    for (let round = 0; round < 4; round += 1) rig.round(scalers, unanswered, REFUSED);
-    rig.round(scalers, healthy, null);
+    for (let round = 0; round < 4; round += 1) fixture.round(scalers, unanswered, REFUSED);
+    fixture.round(scalers, healthy, null);
 
-    expect(rig.lines).toEqual([
+    expect(fixture.lines).toEqual([
       ['warn', 'data source failed', { source: 'default', urls: URLS, error: REFUSED }],
       [
         'info',
@@ -129,50 +129,50 @@ describe('the log of an outage of a data source', () => {
   });
 
   it('has the line also at the start of the service, when nothing has answered yet', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
 
-    rig.round(fleet(30), unanswered, REFUSED);
+    fixture.round(fleet(30), unanswered, REFUSED);
 
-    expect(rig.messages()).toEqual(['data source failed']);
-    expect(rig.outages.since(DEFAULT)).toBe(rig.clock.now() - 2000);
+    expect(fixture.messages()).toEqual(['data source failed']);
+    expect(fixture.outages.since(DEFAULT)).toBe(fixture.clock.now() - 2000);
   });
 
   it('has lines for the scaler whose metric has no value after the outage, either', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
     const [web, api] = fleet(2);
     if (web === undefined || api === undefined) throw new Error('two scalers');
-    rig.round([web, api], unanswered, REFUSED);
-    rig.lines.length = 0;
+    fixture.round([web, api], unanswered, REFUSED);
+    fixture.lines.length = 0;
 
-    rig.round(
+    fixture.round(
       [web, api],
       (one) => (one === web ? healthy(one) : failingWith('missing', 'no series')(one)),
       null,
     );
 
-    expect(rig.messages()).toEqual([
+    expect(fixture.messages()).toEqual([
       'data source answers again',
       'metric has no value',
       'condition degraded',
     ]);
-    expect(rig.lines[1]?.[2]).toMatchObject({ scaler: 'shop/web-1', error: 'no series' });
+    expect(fixture.lines[1]?.[2]).toMatchObject({ scaler: 'shop/web-1', error: 'no series' });
   });
 
   it('has the lines of a scaler whose own query fails while the source answers those of others', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
     const [web, api] = fleet(2);
     if (web === undefined || api === undefined) throw new Error('two scalers');
-    rig.outages.startRound();
-    rig.query('timeout after 7500 ms', 7.5);
-    rig.cycle(unanswered(web));
-    expect(rig.lines).toEqual([]);
+    fixture.outages.startRound();
+    fixture.query('timeout after 7500 ms', 7.5);
+    fixture.cycle(unanswered(web));
+    expect(fixture.lines).toEqual([]);
 
-    rig.query(null);
-    rig.cycle(healthy(api));
-    rig.clock.advance(2000);
-    rig.cycle(healthy(web));
+    fixture.query(null);
+    fixture.cycle(healthy(api));
+    fixture.clock.advance(2000);
+    fixture.cycle(healthy(web));
 
-    expect(rig.messages()).toEqual([
+    expect(fixture.messages()).toEqual([
       'metric has no value',
       'condition degraded',
       'metric has a value again',
@@ -186,39 +186,39 @@ describe('the log of an outage of a data source', () => {
   ])(
     'of a source that answers some, but not those of %d scalers, has %d lines: %s',
     (count, lines, first) => {
-      const rig = new OutageRig();
+      const fixture = new OutageFixture();
 
-      rig.outages.startRound();
-      rig.query(null);
-      rig.query('timeout after 7500 ms', 7.5);
-      for (const one of fleet(count)) rig.cycle(unanswered(one));
-      rig.clock.advance(2000);
+      fixture.outages.startRound();
+      fixture.query(null);
+      fixture.query('timeout after 7500 ms', 7.5);
+      for (const one of fleet(count)) fixture.cycle(unanswered(one));
+      fixture.clock.advance(2000);
 
-      expect(rig.lines).toHaveLength(lines);
-      expect(rig.messages()[0]).toBe(first);
+      expect(fixture.lines).toHaveLength(lines);
+      expect(fixture.messages()[0]).toBe(first);
     },
   );
 
   it('has the lines of a query that the source rejects', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
 
-    rig.round(fleet(1), unanswered, null);
+    fixture.round(fleet(1), unanswered, null);
 
-    expect(rig.messages()).toEqual(['metric has no value', 'condition degraded']);
+    expect(fixture.messages()).toEqual(['metric has no value', 'condition degraded']);
   });
 
   it('has the lines of metrics without series, at once', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
 
-    for (const one of fleet(30)) rig.cycle(failingWith('missing', 'no series')(one));
+    for (const one of fleet(30)) fixture.cycle(failingWith('missing', 'no series')(one));
 
-    expect(rig.lines).toHaveLength(60);
+    expect(fixture.lines).toHaveLength(60);
   });
 });
 
 describe('the log of an outage of the API server', () => {
   it('has one line, and none for each target that could not be read', () => {
-    const rig = new OutageRig();
+    const fixture = new OutageFixture();
     const unread = (one: Scaler): CycleRecord =>
       record({
         scaler: one,
@@ -226,11 +226,13 @@ describe('the log of an outage of the API server', () => {
         conditions: [condition({ status: 'False', reason: 'FailedGetScale', message: 'timeout' })],
       });
 
-    rig.outages.startRound();
-    rig.outages.observe({ system: API_SERVER, seconds: 10, failure: 'get deployments/scale: timeout' });
-    for (const one of fleet(100)) rig.cycle(unread(one));
-    rig.clock.advance(2000);
+    fixture.outages.startRound();
+    fixture.outages.observe({ system: API_SERVER, seconds: 10, failure: 'get deployments/scale: timeout' });
+    for (const one of fleet(100)) fixture.cycle(unread(one));
+    fixture.clock.advance(2000);
 
-    expect(rig.lines).toEqual([['warn', 'API server failed', { error: 'get deployments/scale: timeout' }]]);
+    expect(fixture.lines).toEqual([
+      ['warn', 'API server failed', { error: 'get deployments/scale: timeout' }],
+    ]);
   });
 });

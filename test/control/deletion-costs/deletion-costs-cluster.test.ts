@@ -1,26 +1,29 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SimulatorOptions } from '../../../src/simulator/simulator.js';
 import { SECOND_SCALER } from '../world.js';
-import { COST, CostRig, OWN, RANKED, rankingOf, WEB } from './cost-rig.js';
+import { COST, CostFixture, OWN, RANKED, rankingOf, WEB } from './cost-fixture.js';
 
-const rigs: CostRig[] = [];
+const fixtures: CostFixture[] = [];
 
 afterEach(async () => {
-  await Promise.all(rigs.splice(0).map((rig) => rig.close()));
+  await Promise.all(fixtures.splice(0).map((fixture) => fixture.close()));
 });
 
-async function start(options: Partial<SimulatorOptions> = {}, token: string | null = null): Promise<CostRig> {
-  const rig = await CostRig.create(options, token);
-  rigs.push(rig);
-  return rig;
+async function start(
+  options: Partial<SimulatorOptions> = {},
+  token: string | null = null,
+): Promise<CostFixture> {
+  const fixture = await CostFixture.create(options, token);
+  fixtures.push(fixture);
+  return fixture;
 }
 
 /** Values 0 to 4 for the five pods, not in the order of their names. */
-function valued(rig: CostRig): {
+function valued(fixture: CostFixture): {
   readonly order: readonly string[];
   readonly ranking: ReturnType<typeof rankingOf>;
 } {
-  const pods = rig.pods();
+  const pods = fixture.pods();
   const order = [3, 0, 4, 2, 1].map((index) => pods[index] ?? '');
   return { order, ranking: rankingOf(Object.fromEntries(order.map((pod, value) => [pod, value]))) };
 }
@@ -40,207 +43,210 @@ const RULES = {
 
 describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => {
   it('removes the two pods with the smallest values, whose costs are -2 and -1', async () => {
-    const rig = await start();
-    const { order, ranking } = valued(rig);
+    const fixture = await start();
+    const { order, ranking } = valued(fixture);
 
-    const { record } = await rig.cycle(3, { ranking });
-    const written = rig.annotations();
-    await rig.pass(5);
+    const { record } = await fixture.cycle(3, { ranking });
+    const written = fixture.annotations();
+    await fixture.pass(5);
 
     expect(record.outcome.kind).toBe('patched');
     expect(written).toEqual({
       [order[0] ?? '']: { [COST]: '-2', [OWN]: '-2' },
       [order[1] ?? '']: { [COST]: '-1', [OWN]: '-1' },
     });
-    expect([...rig.pods()].sort()).toEqual(order.slice(2).sort());
-    expect(rig.annotations()).toEqual({});
-    expect(rig.podPatches()).toBe(2);
+    expect([...fixture.pods()].sort()).toEqual(order.slice(2).sort());
+    expect(fixture.annotations()).toEqual({});
+    expect(fixture.podPatches()).toBe(2);
   });
 
   it('removes those with the largest values with order descending', async () => {
-    const rig = await start();
-    const { order, ranking } = valued(rig);
+    const fixture = await start();
+    const { order, ranking } = valued(fixture);
 
-    await rig.cycle(3, { ranking, spec: { podDeletionCost: { query: 'load', order: 'descending' } } });
-    await rig.pass(5);
+    await fixture.cycle(3, { ranking, spec: { podDeletionCost: { query: 'load', order: 'descending' } } });
+    await fixture.pass(5);
 
-    expect([...rig.pods()].sort()).toEqual(order.slice(0, 3).sort());
+    expect([...fixture.pods()].sort()).toEqual(order.slice(0, 3).sort());
   });
 
   it('does not rank a pod that is not ready: it is removed first, and only one other gets a cost', async () => {
-    const rig = await start();
-    const { order, ranking } = valued(rig);
-    rig.simulator.breakPod('shop', order[4] ?? '');
-    await rig.pass(1);
+    const fixture = await start();
+    const { order, ranking } = valued(fixture);
+    fixture.simulator.breakPod('shop', order[4] ?? '');
+    await fixture.pass(1);
 
-    await rig.cycle(3, { ranking });
-    const written = Object.keys(rig.annotations());
-    await rig.pass(5);
+    await fixture.cycle(3, { ranking });
+    const written = Object.keys(fixture.annotations());
+    await fixture.pass(5);
 
     expect(written).toEqual([order[0]]);
-    expect([...rig.pods()].sort()).toEqual(order.slice(1, 4).sort());
+    expect([...fixture.pods()].sort()).toEqual(order.slice(1, 4).sort());
   });
 
   it('keeps the cost of another client, and includes it in the order', async () => {
-    const rig = await start();
-    const { order, ranking } = valued(rig);
-    await rig.annotate(order[4] ?? '', { [COST]: '-7' });
-    await rig.annotate(order[0] ?? '', { [COST]: '12' });
+    const fixture = await start();
+    const { order, ranking } = valued(fixture);
+    await fixture.annotate(order[4] ?? '', { [COST]: '-7' });
+    await fixture.annotate(order[0] ?? '', { [COST]: '12' });
 
-    await rig.cycle(3, { ranking });
-    const written = rig.annotations();
-    await rig.pass(5);
+    await fixture.cycle(3, { ranking });
+    const written = fixture.annotations();
+    await fixture.pass(5);
 
     expect(written).toEqual({
       [order[4] ?? '']: { [COST]: '-7' },
       [order[0] ?? '']: { [COST]: '12' },
       [order[1] ?? '']: { [COST]: '-1', [OWN]: '-1' },
     });
-    expect([...rig.pods()].sort()).toEqual([order[0], order[2], order[3]].sort());
+    expect([...fixture.pods()].sort()).toEqual([order[0], order[2], order[3]].sort());
   });
 
   it('overwrites nothing that changed after the last event of the watch', async () => {
-    const rig = await start();
-    const { order, ranking } = valued(rig);
-    rig.simulator.faults.addEventFault({ resource: 'pods', name: order[0] ?? '' }, 'swallow');
-    await rig.annotate(order[0] ?? '', { [COST]: '12' }, false);
+    const fixture = await start();
+    const { order, ranking } = valued(fixture);
+    fixture.simulator.faults.addEventFault({ resource: 'pods', name: order[0] ?? '' }, 'swallow');
+    await fixture.annotate(order[0] ?? '', { [COST]: '12' }, false);
 
-    const { record } = await rig.cycle(3, { ranking });
+    const { record } = await fixture.cycle(3, { ranking });
 
     expect(record.outcome.kind).toBe('patched');
-    expect(rig.annotations()[order[0] ?? '']).toEqual({ [COST]: '12' });
-    expect(rig.warnings).toEqual([]);
+    expect(fixture.annotations()[order[0] ?? '']).toEqual({ [COST]: '12' });
+    expect(fixture.warnings).toEqual([]);
   });
 
   it('continues without the permission, with one warning that names the chart value', async () => {
-    const rig = await start({ rbac: RULES }, 'scaler');
-    const { ranking } = valued(rig);
+    const fixture = await start({ rbac: RULES }, 'scaler');
+    const { ranking } = valued(fixture);
 
-    const first = await rig.cycle(4, { ranking });
-    await rig.pass(15);
-    const second = await rig.cycle(3, { ranking });
+    const first = await fixture.cycle(4, { ranking });
+    await fixture.pass(15);
+    const second = await fixture.cycle(3, { ranking });
 
     expect([first.record.outcome.kind, second.record.outcome.kind]).toEqual(['patched', 'patched']);
-    expect(rig.warnings).toHaveLength(1);
-    expect(rig.warnings[0]?.facts?.['error']).toMatch(
+    expect(fixture.warnings).toHaveLength(1);
+    expect(fixture.warnings[0]?.facts?.['error']).toMatch(
       /setting the deletion cost of pod shop\/web-.*403 .*cannot patch resource "pods".*podDeletionCost\.enabled: true/,
     );
   });
 
   it('continues after 1000 ms if the API server does not answer, and sends no cost after that', async () => {
-    const rig = await start();
-    const { ranking } = valued(rig);
-    const removeFault = rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'stall' });
-    const cycle = rig.cycle(3, { ranking });
-    await rig.clock.advanceAndSettle(999);
-    const before = rig.simulator.describe(WEB).replicas;
+    const fixture = await start();
+    const { ranking } = valued(fixture);
+    const removeFault = fixture.simulator.faults.add(
+      { verbs: ['patch'], resource: 'pods' },
+      { kind: 'stall' },
+    );
+    const cycle = fixture.cycle(3, { ranking });
+    await fixture.clock.advanceAndSettle(999);
+    const before = fixture.simulator.describe(WEB).replicas;
 
-    rig.clock.advance(1);
+    fixture.clock.advance(1);
     const { record } = await cycle;
     removeFault();
-    await rig.pass(5);
+    await fixture.pass(5);
 
     expect(before).toBe(5);
     expect(record.outcome.kind).toBe('patched');
-    expect(rig.pods()).toHaveLength(3);
-    expect(rig.annotations()).toEqual({});
-    expect(rig.warnings.map(({ facts }) => facts?.['error'])).toEqual(['not set after 1000 ms']);
+    expect(fixture.pods()).toHaveLength(3);
+    expect(fixture.annotations()).toEqual({});
+    expect(fixture.warnings.map(({ facts }) => facts?.['error'])).toEqual(['not set after 1000 ms']);
   });
 
   it('continues if the API server fails', async () => {
-    const rig = await start();
-    const { ranking } = valued(rig);
-    rig.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'refuse', status: 500 });
+    const fixture = await start();
+    const { ranking } = valued(fixture);
+    fixture.simulator.faults.add({ verbs: ['patch'], resource: 'pods' }, { kind: 'refuse', status: 500 });
 
-    const { record } = await rig.cycle(3, { ranking });
+    const { record } = await fixture.cycle(3, { ranking });
 
     expect(record.outcome.kind).toBe('patched');
-    expect(rig.warnings).toHaveLength(1);
+    expect(fixture.warnings).toHaveLength(1);
   });
 });
 
 describe('a cost that promscaler set on a pod that was not removed', () => {
   /** Sets the costs, and then the change of replicas fails. */
-  async function interrupted(): Promise<CostRig> {
-    const rig = await start();
-    const { ranking } = valued(rig);
-    const removeFault = rig.simulator.faults.add(
+  async function interrupted(): Promise<CostFixture> {
+    const fixture = await start();
+    const { ranking } = valued(fixture);
+    const removeFault = fixture.simulator.faults.add(
       { verbs: ['patch'], resource: 'deployments' },
       { kind: 'refuse', status: 500 },
     );
-    await rig.cycle(3, { ranking });
+    await fixture.cycle(3, { ranking });
     removeFault();
-    await rig.watched();
-    expect(Object.keys(rig.annotations())).toHaveLength(2);
-    return rig;
+    await fixture.watched();
+    expect(Object.keys(fixture.annotations())).toHaveLength(2);
+    return fixture;
   }
 
   it('is removed in the next cycle that does not scale down', async () => {
-    const rig = await interrupted();
+    const fixture = await interrupted();
 
-    await rig.cycle(5);
+    await fixture.cycle(5);
 
-    expect(rig.annotations()).toEqual({});
-    expect(rig.pods()).toHaveLength(5);
+    expect(fixture.annotations()).toEqual({});
+    expect(fixture.pods()).toHaveLength(5);
   });
 
   it('is removed with a scale-up', async () => {
-    const rig = await interrupted();
+    const fixture = await interrupted();
 
-    const { record } = await rig.cycle(7);
+    const { record } = await fixture.cycle(7);
 
     expect(record.outcome.to).toBe(7);
-    expect(rig.annotations()).toEqual({});
+    expect(fixture.annotations()).toEqual({});
   });
 
   it('is removed by another process after a crash, also if the document no longer ranks pods', async () => {
-    const rig = await interrupted();
-    rig.crash();
+    const fixture = await interrupted();
+    fixture.crash();
 
-    await rig.cycle(5, { spec: {} });
+    await fixture.cycle(5, { spec: {} });
 
-    expect(rig.annotations()).toEqual({});
+    expect(fixture.annotations()).toEqual({});
   });
 
   it('is changed by the next scale-down if that removes other pods', async () => {
-    const rig = await interrupted();
-    const [last = ''] = valued(rig).order.slice(-1);
+    const fixture = await interrupted();
+    const [last = ''] = valued(fixture).order.slice(-1);
 
-    await rig.cycle(4, {
-      ranking: rankingOf(Object.fromEntries(rig.pods().map((pod) => [pod, pod === last ? 0 : 1]))),
+    await fixture.cycle(4, {
+      ranking: rankingOf(Object.fromEntries(fixture.pods().map((pod) => [pod, pod === last ? 0 : 1]))),
     });
 
-    expect(rig.annotations()).toEqual({ [last]: { [COST]: '-1', [OWN]: '-1' } });
+    expect(fixture.annotations()).toEqual({ [last]: { [COST]: '-1', [OWN]: '-1' } });
   });
 
   it('stays while there are more pods than the Deployment wants: they are still to be removed', async () => {
-    const rig = await start();
-    const { ranking } = valued(rig);
-    await rig.cycle(3, { ranking });
-    await rig.watched();
+    const fixture = await start();
+    const { ranking } = valued(fixture);
+    await fixture.cycle(3, { ranking });
+    await fixture.watched();
 
-    await rig.cycle(3);
+    await fixture.cycle(3);
 
-    expect(Object.keys(rig.annotations())).toHaveLength(2);
+    expect(Object.keys(fixture.annotations())).toHaveLength(2);
   });
 
   it('stays if a user has changed it', async () => {
-    const rig = await interrupted();
-    const [first = ''] = Object.keys(rig.annotations());
-    await rig.annotate(first, { [COST]: '-50' });
+    const fixture = await interrupted();
+    const [first = ''] = Object.keys(fixture.annotations());
+    await fixture.annotate(first, { [COST]: '-50' });
 
-    await rig.cycle(5);
+    await fixture.cycle(5);
 
-    expect(rig.annotations()).toEqual({ [first]: { [COST]: '-50', [OWN]: expect.any(String) } });
+    expect(fixture.annotations()).toEqual({ [first]: { [COST]: '-50', [OWN]: expect.any(String) } });
   });
 
   it('stays in a dry run, which writes nothing', async () => {
-    const rig = await interrupted();
-    const before = rig.podPatches();
+    const fixture = await interrupted();
+    const before = fixture.podPatches();
 
-    await rig.cycle(5, { spec: { ...RANKED, dryRun: true } });
+    await fixture.cycle(5, { spec: { ...RANKED, dryRun: true } });
 
-    expect(rig.podPatches()).toBe(before);
+    expect(fixture.podPatches()).toBe(before);
   });
 });
 
@@ -252,24 +258,24 @@ describe('no pod is ever written to', () => {
     ['if the scaler was removed meanwhile', { input: { isCurrent: () => false } }],
     ['with another document on the same target', { input: { sharesTargetWith: SECOND_SCALER } }],
   ])('%s', async (_, options) => {
-    const rig = await start();
-    const { ranking } = valued(rig);
+    const fixture = await start();
+    const { ranking } = valued(fixture);
 
-    await rig.cycle(3, { ranking, ...options });
-    await rig.pass(5);
-    await rig.cycle(4, { ranking, ...options });
+    await fixture.cycle(3, { ranking, ...options });
+    await fixture.pass(5);
+    await fixture.cycle(4, { ranking, ...options });
 
-    expect(rig.podPatches()).toBe(0);
+    expect(fixture.podPatches()).toBe(0);
   });
 
   it('by a scale-up, a scale-down to 0 or a decision that changes nothing', async () => {
-    const rig = await start();
-    const { ranking } = valued(rig);
+    const fixture = await start();
+    const { ranking } = valued(fixture);
 
-    await rig.cycle(5, { ranking });
-    await rig.cycle(6, { ranking });
-    await rig.cycle(0, { ranking, spec: { ...RANKED, minReplicas: 0 } });
+    await fixture.cycle(5, { ranking });
+    await fixture.cycle(6, { ranking });
+    await fixture.cycle(0, { ranking, spec: { ...RANKED, minReplicas: 0 } });
 
-    expect(rig.podPatches()).toBe(0);
+    expect(fixture.podPatches()).toBe(0);
   });
 });

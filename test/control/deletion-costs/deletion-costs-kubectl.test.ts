@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { kubectlFile, runKubectl } from '../../support/kubectl.js';
-import { COST, CostRig, OWN, RANKED, rankingOf } from './cost-rig.js';
+import { COST, CostFixture, OWN, RANKED, rankingOf } from './cost-fixture.js';
 
 jest.setTimeout(300_000);
 
@@ -14,7 +14,7 @@ const rbac = {
 /** Real kubectl is the reference: it writes as a user does, and reads the actual objects. */
 describe('deletion costs next to kubectl annotate', () => {
   let home: string;
-  let rig: CostRig;
+  let fixture: CostFixture;
 
   beforeAll(async () => {
     await kubectlFile();
@@ -22,12 +22,16 @@ describe('deletion costs next to kubectl annotate', () => {
   });
 
   beforeEach(async () => {
-    rig = await CostRig.create({ rbac }, 'admin');
-    const kubeconfig = rig.simulator.kubeconfig({ token: 'admin', namespace: 'shop', isForKubectl: true });
+    fixture = await CostFixture.create({ rbac }, 'admin');
+    const kubeconfig = fixture.simulator.kubeconfig({
+      token: 'admin',
+      namespace: 'shop',
+      isForKubectl: true,
+    });
     writeFileSync(join(home, 'config'), kubeconfig);
   });
 
-  afterEach(() => rig.close());
+  afterEach(() => fixture.close());
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   const kubectl = async (...args: readonly string[]): Promise<string> => {
@@ -39,7 +43,7 @@ describe('deletion costs next to kubectl annotate', () => {
   /** Runs `kubectl annotate` as in the manual, and waits for the watch. */
   const annotate = async (pod: string, ...annotations: readonly string[]): Promise<void> => {
     expect(await kubectl('annotate', 'pod', pod, ...annotations)).toBe(`pod/${pod} annotated\n`);
-    await rig.watched();
+    await fixture.watched();
   };
 
   /** Reads the pod with kubectl, without the resourceVersion. No annotations are the same as `{}`. */
@@ -53,24 +57,26 @@ describe('deletion costs next to kubectl annotate', () => {
 
   /** Ranks pods 0 to 4 in the order of their names, for a scale-down to `to` whose change of replicas fails. */
   const markFor = async (to: number): Promise<readonly string[]> => {
-    const pods = rig.pods();
-    const removeFault = rig.simulator.faults.add(
+    const pods = fixture.pods();
+    const removeFault = fixture.simulator.faults.add(
       { verbs: ['patch'], resource: 'deployments' },
       { kind: 'refuse', status: 500 },
     );
-    await rig.cycle(to, { ranking: rankingOf(Object.fromEntries(pods.map((pod, value) => [pod, value]))) });
+    await fixture.cycle(to, {
+      ranking: rankingOf(Object.fromEntries(pods.map((pod, value) => [pod, value]))),
+    });
     removeFault();
-    await rig.watched();
+    await fixture.watched();
     return pods;
   };
 
   it('writes the same pod as kubectl when it sets and removes a cost', async () => {
-    const [pod = ''] = rig.pods();
+    const [pod = ''] = fixture.pods();
     const plain = await read(pod);
     await markFor(3);
     const ours = await read(pod);
-    await rig.cycle(5);
-    await rig.watched();
+    await fixture.cycle(5);
+    await fixture.watched();
     const oursAway = await read(pod);
 
     await annotate(pod, `${COST}=-2`, `${OWN}=-2`);
@@ -86,26 +92,26 @@ describe('deletion costs next to kubectl annotate', () => {
   });
 
   it('keeps the other annotations of a pod', async () => {
-    const [pod = ''] = rig.pods();
+    const [pod = ''] = fixture.pods();
     await annotate(pod, 'team=shop');
 
     await markFor(3);
-    const marked = rig.annotations()[pod];
-    await rig.cycle(5);
+    const marked = fixture.annotations()[pod];
+    await fixture.cycle(5);
 
     expect(marked).toEqual({ team: 'shop', [COST]: '-2', [OWN]: '-2' });
-    expect(rig.annotations()).toEqual({ [pod]: { team: 'shop' } });
+    expect(fixture.annotations()).toEqual({ [pod]: { team: 'shop' } });
   });
 
   it('removes its own costs, and none that kubectl has set', async () => {
     const [first = '', second = '', third = ''] = await markFor(3);
     await annotate(third, `${COST}=40`);
 
-    await rig.cycle(5);
+    await fixture.cycle(5);
     const column = `-o=jsonpath={range .items[*]}{.metadata.name} {.metadata.annotations.${dotted(COST)}} {.metadata.annotations.${dotted(OWN)}}{"\\n"}{end}`;
     const shown = await kubectl('get', 'pods', column);
 
-    expect(rig.annotations()).toEqual({ [third]: { [COST]: '40' } });
+    expect(fixture.annotations()).toEqual({ [third]: { [COST]: '40' } });
     expect(shown).toContain(`${first}  \n`);
     expect(shown).toContain(`${second}  \n`);
     expect(shown).toContain(`${third} 40 \n`);
@@ -115,30 +121,30 @@ describe('deletion costs next to kubectl annotate', () => {
     const [first = '', second = ''] = await markFor(4);
     await annotate(first, '--overwrite', `${COST}=77`);
 
-    const ranking = rankingOf(Object.fromEntries(rig.pods().map((pod, value) => [pod, value])));
-    const { record } = await rig.cycle(4, { ranking });
-    const written = rig.annotations();
-    await rig.pass(5);
+    const ranking = rankingOf(Object.fromEntries(fixture.pods().map((pod, value) => [pod, value])));
+    const { record } = await fixture.cycle(4, { ranking });
+    const written = fixture.annotations();
+    await fixture.pass(5);
 
     expect(record.outcome.kind).toBe('patched');
     expect(written).toEqual({
       [first]: { [COST]: '77', [OWN]: '-1' },
       [second]: { [COST]: '-1', [OWN]: '-1' },
     });
-    expect(rig.pods()).toContain(first);
-    expect(rig.pods()).not.toContain(second);
+    expect(fixture.pods()).toContain(first);
+    expect(fixture.pods()).not.toContain(second);
   });
 
   it('lets a pod with -101 be removed before its own, and one with 1 after all others: 5 to 3', async () => {
-    const [first = '', ...others] = rig.pods();
+    const [first = '', ...others] = fixture.pods();
     const [last = ''] = others.slice(-1);
     await annotate(first, `${COST}=1`);
     await annotate(last, `${COST}=-101`);
-    const ranking = rankingOf(Object.fromEntries(rig.pods().map((pod, value) => [pod, value])));
+    const ranking = rankingOf(Object.fromEntries(fixture.pods().map((pod, value) => [pod, value])));
 
-    const { record } = await rig.cycle(3, { ranking });
-    const written = rig.annotations();
-    await rig.pass(5);
+    const { record } = await fixture.cycle(3, { ranking });
+    const written = fixture.annotations();
+    await fixture.pass(5);
 
     expect(record.outcome.kind).toBe('patched');
     expect(written).toEqual({
@@ -146,19 +152,19 @@ describe('deletion costs next to kubectl annotate', () => {
       [others[0] ?? '']: { [COST]: '-1', [OWN]: '-1' },
       [last]: { [COST]: '-101' },
     });
-    expect([...rig.pods()].sort()).toEqual([first, others[1], others[2]].sort());
+    expect([...fixture.pods()].sort()).toEqual([first, others[1], others[2]].sort());
   });
 
   it('does not overwrite a cost that kubectl sets between its list and its patch', async () => {
-    const [first = ''] = rig.pods();
-    rig.simulator.faults.addEventFault({ resource: 'pods', name: first }, 'swallow');
+    const [first = ''] = fixture.pods();
+    fixture.simulator.faults.addEventFault({ resource: 'pods', name: first }, 'swallow');
     await kubectl('annotate', 'pod', first, `${COST}=12`);
-    const ranking = rankingOf(Object.fromEntries(rig.pods().map((pod, value) => [pod, value])));
+    const ranking = rankingOf(Object.fromEntries(fixture.pods().map((pod, value) => [pod, value])));
 
-    await rig.cycle(4, { ranking, spec: RANKED });
+    await fixture.cycle(4, { ranking, spec: RANKED });
 
-    expect(rig.annotations()).toEqual({ [first]: { [COST]: '12' } });
-    expect(rig.warnings).toEqual([]);
+    expect(fixture.annotations()).toEqual({ [first]: { [COST]: '12' } });
+    expect(fixture.warnings).toEqual([]);
   });
 
   it('is removed by the command of the manual, which accepts pods without costs, too', async () => {
@@ -167,8 +173,8 @@ describe('deletion costs next to kubectl annotate', () => {
     await annotate(first, `${COST}-`, `${OWN}-`);
     await kubectl('annotate', 'pod', fourth, `${COST}-`, `${OWN}-`);
 
-    expect(rig.annotations()[first]).toBeUndefined();
-    expect(rig.annotations()[fourth]).toBeUndefined();
+    expect(fixture.annotations()[first]).toBeUndefined();
+    expect(fixture.annotations()[fourth]).toBeUndefined();
   });
 });
 

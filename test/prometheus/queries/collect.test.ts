@@ -7,7 +7,7 @@ import { type SourceAge, UNKNOWN_AGE } from '../../../src/prometheus/source/age.
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { aSource, externalMetric, T0 } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const SOURCE = aSource();
 const FAILED: Answer = { class: 'failed', reason: 'timeout', message: 'no answer' };

@@ -9,7 +9,7 @@ import type { MetricSpec, Scaler } from '../../../src/scaler/spec.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { aSource, cpuMetric, externalMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const sources = new Map(
   ['default', 'other'].map((name) => {

@@ -6,7 +6,7 @@ import { aSource } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { fakeEngine } from '../fake-engine.js';
 import { startRound, values } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const metric: MetricSpec = {
   type: 'Pods',

@@ -9,7 +9,7 @@ import { aPod, aSource, cpuMetric } from '../../support/builders.js';
 import { type FilledServer, type ServerName, startFilled } from '../../support/filled-server.js';
 import type { WrittenSeries } from '../../support/remote-write.js';
 import { realClock } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 /* Real servers with the samples of ten minutes, and the windows that follow from their times. */
 

@@ -7,7 +7,7 @@ import { toSamples } from '../../../src/prometheus/samples.js';
 import { aPod, aSource, cpuMetric, at } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { type AwaitedRound, startRound, values } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const CPU = 'sum by (namespace, pod, container) (rate(cpu_seconds_total{namespace=~"$namespaces"}[$window]))';
 const WEB = due([cpuMetric]);

@@ -3,7 +3,7 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { cpuMetric, T0 } from '../../support/builders.js';
 import { values } from '../fakes.js';
-import { due, setUp } from '../rounds-rig.js';
+import { due, setUp } from '../round-fixture.js';
 
 /* What the data of one workload or namespace does to a query that others share. */
 

@@ -4,7 +4,7 @@ import type { MetricSpec, Scaler } from '../../../src/scaler/spec.js';
 import { cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { values } from '../fakes.js';
-import { due, setUp } from '../rounds-rig.js';
+import { due, setUp } from '../round-fixture.js';
 
 describe('queries of a round that evaluate each pod on its own', () => {
   const query = 'sum by (pod) (rate(requests_total{namespace="$namespace", pod=~"$pods"}[1m]))';

@@ -4,7 +4,7 @@ import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 import { startRound, values } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const SCALERS = 50;
 const scalers = Array.from({ length: SCALERS }, (_, index) =>

@@ -5,7 +5,7 @@ import { aSource, cpuMetric, externalMetric } from '../../support/builders.js';
 import { type FilledServer, type ServerName, startFilled } from '../../support/filled-server.js';
 import type { WrittenSeries } from '../../support/remote-write.js';
 import { realClock, startRound } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 /*
  * Real servers with the samples that failures leave behind. The scrape interval is 60 s, the range 480 s,

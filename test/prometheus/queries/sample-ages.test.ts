@@ -5,7 +5,7 @@ import { instantFromSeconds } from '../../../src/units/time.js';
 import { aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { startRound } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const VALUE_AT = 1_700_000_000;
 const QUERY = 'sum(rate(http_requests_total[2m]))';

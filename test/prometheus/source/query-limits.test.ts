@@ -9,7 +9,7 @@ import { aPod, aSource, cpuMetric, externalMetric } from '../../support/builders
 import { ManualClock } from '../../support/manual-clock.js';
 import { fakeEngine } from '../fake-engine.js';
 import { startRound, values } from '../fakes.js';
-import { due } from '../rounds-rig.js';
+import { due } from '../round-fixture.js';
 
 const ONE = values([{ labels: { namespace: 'greedy', pod: 'p', container: 'c' }, value: 1 }]);
 

@@ -8,7 +8,7 @@ import type { Ran } from '../cli/fake-io.js';
 import { until } from '../support/until.js';
 
 /** `promscaler run` in this process, with an embedded cluster and a data source with every kind of answer. */
-export interface LiveWorld {
+export interface LiveService {
   readonly url: string;
   /** Stops the service and returns its output. */
   readonly close: () => Promise<Ran>;
@@ -31,7 +31,7 @@ const SPECS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Starts the service and waits until every scaler has decided twice. */
-export async function startLiveWorld(): Promise<LiveWorld> {
+export async function startLiveService(): Promise<LiveService> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
     workloads: ['web', 'many'].map((name) => ({ namespace: 'shop', name, replicas: 3 })),

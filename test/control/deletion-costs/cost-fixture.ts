@@ -34,7 +34,7 @@ export function rankingOf(values: Readonly<Record<string, number>>): Answer {
 }
 
 /** One promscaler on a simulated cluster with Deployment `shop/web` of 5 ready pods. */
-export class CostRig {
+export class CostFixture {
   readonly clock: ManualClock;
   readonly simulator: Simulator;
   readonly warnings: { readonly message: string; readonly facts: Facts | undefined }[] = [];
@@ -58,14 +58,14 @@ export class CostRig {
   static async create(
     options: Partial<SimulatorOptions> = {},
     token: string | null = null,
-  ): Promise<CostRig> {
+  ): Promise<CostFixture> {
     const clock = new ManualClock();
     const simulator = await startSimulator({ clock, workloads: [{ ...WEB, replicas: 5 }], ...options });
-    const rig = new CostRig(clock, simulator, token);
-    rig.#cluster.follow([{ namespace: 'shop', ref: TARGET }]);
-    void rig.#cluster.run(rig.#stop.signal);
-    await eventually(() => rig.#cluster.isSynced(), 'the first lists');
-    return rig;
+    const fixture = new CostFixture(clock, simulator, token);
+    fixture.#cluster.follow([{ namespace: 'shop', ref: TARGET }]);
+    void fixture.#cluster.run(fixture.#stop.signal);
+    await eventually(() => fixture.#cluster.isSynced(), 'the first lists');
+    return fixture;
   }
 
   async close(): Promise<void> {
