@@ -71,7 +71,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
       command: kubectl(scaler.namespace, 'get', 'events', '--sort-by=.lastTimestamp'),
     },
     {
-      text: 'Look at the conditions of its rollout',
+      text: 'See the conditions of its rollout',
       command: kubectl(scaler.namespace, 'describe', targetOf(scaler)),
     },
     keepReplicas(scaler),
@@ -88,12 +88,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
         ]
       : [raiseMaximum(scaler)],
   Paused: endPause,
-  DryRun: (scaler) => [
-    ...(scaler.otherScaler === null ? [] : [deleteOther(scaler.otherScaler)]),
-    valueAt(scaler.document, ['spec', 'dryRun']) === true
-      ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
-      : { text: 'Start the service without --dry-run to carry the decisions out', command: null },
-  ],
+  DryRun: endDryRun,
 };
 
 function fixDocument({ namespace, name, rejections, generation }: TroubledScaler): readonly Remedy[] {
@@ -101,16 +96,20 @@ function fixDocument({ namespace, name, rejections, generation }: TroubledScaler
   const isFile = file !== null && generation === null;
   const text = isFile
     ? `Correct ${file}${line === null ? '' : `, line ${line}`}, and validate it`
-    : 'Correct the document: its status says what is invalid';
+    : 'Correct the document, and apply it again';
   const command = isFile
     ? `promscaler validate ${quoteForShell(file)}`
-    : kubectl(namespace, 'describe', OBJECTS, name);
+    : kubectl(namespace, 'edit', OBJECTS, name);
   return [{ text, command }];
 }
 
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
-  if (otherScaler !== null) return [deleteOther(otherScaler)];
+  if (otherScaler !== null) {
+    const isAdoptable = adopt(scaler, '') !== null;
+    const compare = patch(scaler, 'Or compare the two first, in dry run', 'dryRun', true);
+    return [deleteOther(otherScaler), ...(isAdoptable ? [compare] : [])];
+  }
   const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
   if (held?.reason === 'ScaleOverridden')
     return [
@@ -137,6 +136,35 @@ function deleteOther({ kind, namespace, name }: NonNullable<TroubledScaler['othe
     command: kubectl(namespace, 'delete', resource, name),
   };
 }
+
+function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
+  const { otherScaler: other } = scaler;
+  const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
+  const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
+  if (isOfDocument && other !== null && report !== null)
+    return [
+      { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, command: report },
+      { text: 'Delete it and carry the decisions out, in one step with a way back', command: handOver },
+    ];
+  return [
+    ...(other === null ? [] : [deleteOther(other)]),
+    isOfDocument
+      ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
+      : { text: 'Start the service without --dry-run to carry the decisions out', command: null },
+  ];
+}
+
+/** `adopt` compares objects with an HPA or a ScaledObject, and hands over to them. Null: the two are others. */
+function adopt({ namespace, otherScaler, generation }: TroubledScaler, flag: string): string | null {
+  const resource = ADOPTED[otherScaler?.kind ?? ''];
+  if (resource === undefined || otherScaler === null || generation === null) return null;
+  return `promscaler adopt ${quoteForShell(`${resource}/${otherScaler.name}`)} -n ${namespace} ${flag}`;
+}
+
+const ADOPTED: Readonly<Record<string, string>> = {
+  HorizontalPodAutoscaler: 'hpa',
+  ScaledObject: 'scaledobject',
+};
 
 function endPause(scaler: TroubledScaler): readonly Remedy[] {
   const { pause, namespace } = scaler;

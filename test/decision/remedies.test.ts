@@ -96,6 +96,46 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
+  it('is the deletion of the HPA, or a comparison in dry run, for an object whose conflict it is', async () => {
+    const [first, second] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '', {
+      generation: 3,
+      name: 'web',
+    });
+
+    expect(first).toMatch(/^Delete the second HorizontalPodAutoscaler/);
+    expect(second).toBe(
+      `Or compare the two first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
+    );
+  });
+
+  it.each([
+    ['HorizontalPodAutoscaler', 'hpa/web'],
+    ['ScaledObject', 'scaledobject/web'],
+  ])('is adopt for an object in dry run next to a %s, which can be undone', async (kind, name) => {
+    const lines = await remediesFor('a dry run next to another document', {
+      generation: 3,
+      otherScaler: { kind, namespace: 'shop', name: 'web' },
+      document: { spec: { dryRun: true } },
+    });
+
+    expect(lines).toEqual([
+      `Compare with ${kind} shop/web: promscaler adopt ${name} -n shop --report`,
+      `Delete it and carry the decisions out, in one step with a way back: promscaler adopt ${name} -n shop --switch`,
+    ]);
+  });
+
+  it('is an edit of an invalid object', async () => {
+    const [first] = await remediesFor('no series', {
+      name: 'web',
+      generation: 3,
+      rejections: [{ file: 'scalers.promscaler.dev/shop/web', line: null }],
+    });
+
+    expect(first).toBe(
+      'Correct the document, and apply it again: kubectl edit -n shop scalers.promscaler.dev web',
+    );
+  });
+
   it('is the deletion of the other document before a dry run next to it ends', async () => {
     const [first] = await remediesFor('a dry run next to another document');
 

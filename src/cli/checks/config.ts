@@ -32,6 +32,6 @@ function resultOf({ severity, message, file, place, code }: Problem): CheckResul
 function detailsCommand(file: string | null): string {
   const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
   if (namespace === undefined || name === undefined)
-    return `promscaler validate ${file ?? 'PATH'} shows the line`;
-  return `kubectl describe ${OBJECTS_PATH} ${name} -n ${namespace} shows the problem`;
+    return `correct it: promscaler validate ${file ?? 'PATH'} shows the line`;
+  return `correct the object, and apply it again: kubectl edit ${OBJECTS_PATH} ${name} -n ${namespace}`;
 }

@@ -54,7 +54,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
     return [
       make.warning(
         `${pending.length} of ${pods.length} pods of ${nameTarget(namespace, ref)} are Pending: more replicas have no effect until these are scheduled`,
-        `kubectl describe pod -n ${namespace} ${waiting.name} shows the reason (nodes, a quota, an image)`,
+        `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${waiting.name}`,
       ),
     ];
   if (ready.length > 0)
@@ -62,7 +62,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   return [
     make.warning(
       `none of the ${pods.length} pods of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
-      `kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
+      `correct what keeps them from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
     ),
   ];
 }

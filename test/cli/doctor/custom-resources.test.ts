@@ -105,7 +105,9 @@ describe('doctor, with documents in the cluster', () => {
     expect(report.of('config').length).toBeGreaterThan(0);
     for (const { message, fix } of report.of('config')) {
       expect(message).toContain('scalers.promscaler.dev/shop/api:');
-      expect(fix).toBe('kubectl describe scalers.promscaler.dev api -n shop shows the problem');
+      expect(fix).toBe(
+        'correct the object, and apply it again: kubectl edit scalers.promscaler.dev api -n shop',
+      );
     }
   });
 });

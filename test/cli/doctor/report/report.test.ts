@@ -133,7 +133,7 @@ describe('doctor', () => {
     expect(one.exitCode).toBe(0);
     expect(one.results.some(({ subject }) => subject === 'shop/bare')).toBe(false);
     expect(none).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(none.stderr).toContain('did you mean shop/web?');
+    expect(none.stderr).toContain('similar: shop/web');
   });
 
   it('queries another Prometheus with --prometheus, which must be an address', async () => {
@@ -176,7 +176,7 @@ describe('config', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toContain('config: promscaler.yaml:1:1: ');
     expect(stdout).toContain('did you mean "prometheus"?');
-    expect(stdout).toContain('fix: promscaler validate promscaler.yaml shows the line');
+    expect(stdout).toContain('fix: correct it: promscaler validate promscaler.yaml shows the line');
   });
 
   it('with an invalid document fails, and the other documents are checked', async () => {
