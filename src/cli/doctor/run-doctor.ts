@@ -5,7 +5,7 @@ import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { homeDirectory } from '../input/home-directory.js';
-import { nearestKeys } from '../input/nearest-keys.js';
+import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import type { CommandIo, ExitCode } from '../process/io.js';
@@ -100,8 +100,7 @@ function selectScalers(
   if (found.length > 0) return found;
   if (scalers.length === 0)
     throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);
-  const near = nearestKeys(key, scalers.map(scalerKey));
-  const hint = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+  const hint = keysHint(key, scalers.map(scalerKey));
   const errors = problemsOf(loaded, key).filter(({ severity }) => severity === 'error');
   if (errors.length === 0) throw new CommandError(`there is no document of scaler ${key}${hint}`, 2);
   const own = errors.filter(({ scaler }) => scaler === key).map(({ message }) => message);

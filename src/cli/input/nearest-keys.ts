@@ -6,7 +6,7 @@ const MOST_KEYS = 5;
  * Suggests up to five keys (`NAMESPACE/NAME`) for a misspelled key: first the same name in other namespaces, then keys
  * within an edit distance of a third of the length.
  */
-export function nearestKeys(key: string, keys: readonly string[]): readonly string[] {
+function nearestKeys(key: string, keys: readonly string[]): readonly string[] {
   const name = nameOf(key);
   return keys
     .map((one) => ({ one, distance: nameOf(one) === name ? 0 : leven(key, one) }))
@@ -18,4 +18,16 @@ export function nearestKeys(key: string, keys: readonly string[]): readonly stri
 
 function nameOf(key: string): string {
   return key.slice(key.indexOf('/') + 1);
+}
+
+/** Returns the hint for a key that does not exist: similar keys, otherwise the first ones of its namespace and others. */
+export function keysHint(key: string, keys: readonly string[]): string {
+  const near = nearestKeys(key, keys);
+  if (near.length > 0) return `; similar: ${near.join(', ')}`;
+  if (keys.length === 0) return '; there are none';
+  const namespace = key.slice(0, key.indexOf('/') + 1);
+  const isNear = (one: string): boolean => one.startsWith(namespace);
+  const shown = keys.toSorted((a, b) => Number(isNear(b)) - Number(isNear(a)) || (a < b ? -1 : 1));
+  const others = keys.length - MOST_KEYS;
+  return `; scalers: ${shown.slice(0, MOST_KEYS).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 }

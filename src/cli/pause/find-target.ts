@@ -3,8 +3,6 @@ import { watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
-import { nearestKeys } from '../input/nearest-keys.js';
-import { workloadHint } from '../reach/scaler-name.js';
 import { readTarget } from '../reach/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
@@ -40,13 +38,8 @@ async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo):
     const { rows } = await client.listScalers(name.namespace);
     const row = rows.find((one) => one.name === name.name);
     if (row !== undefined) return row;
-    const all = await client.listScalers(null);
-    const keys = all.rows.map((one) => `${one.namespace}/${one.name}`);
-    const key = `${name.namespace}/${name.name}`;
-    const near = nearestKeys(key, keys);
-    throw new CommandError(
-      `${client.where} has no scaler ${key}, or its first cycle has not finished${near.length === 0 ? '' : `; similar: ${near.join(', ')}`}${workloadHint(name)}. --target KIND/NAME selects the workload without the service`,
-    );
+    const { message } = await client.explainMissing(name);
+    throw new CommandError(`${message}\n--target KIND/NAME selects the workload without the service`);
   } finally {
     client.close();
   }

@@ -5,9 +5,8 @@ import { AnswerError } from '../../api/read-answer.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
-import { nearestKeys } from '../input/nearest-keys.js';
+import { keysHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
-import { countOf } from '../../units/count-of.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
@@ -149,12 +148,10 @@ function explainMissing(
         : `${failed.reason}: ${failed.message}`;
     return new CommandError(`${key} has no decision yet: ${why}`);
   }
-  const near = nearestKeys(
+  const hint = keysHint(
     key,
     rows.map((one) => `${one.namespace}/${one.name}`),
   );
-  const hint =
-    near.length > 0 ? `; similar: ${near.join(', ')}` : ` (${countOf(rows.length, 'scaler')} in total)`;
   return new CommandError(
     `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}${workloadHint({ namespace, name })}`,
   );

@@ -3,6 +3,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ListedScalers, ServiceClient } from '../reach/service-client.js';
+import { keysHint } from '../input/nearest-keys.js';
 import { VERSION } from '../process/version.js';
 
 /** What the service reports, sorted by namespace and name. */
@@ -38,8 +39,9 @@ export async function explainMissing(
   client: ServiceClient,
 ): Promise<CommandError> {
   if (namespace !== null && name !== null) return client.explainMissing({ namespace, name });
+  const names = new Set((await client.listScalers(null)).rows.map((row) => row.name));
   return new CommandError(
-    `${client.where} has no scaler ${name ?? ''} in any namespace, or its first cycle has not finished`,
+    `${client.where} has no scaler ${name ?? ''} in any namespace, or its first cycle has not finished${keysHint(name ?? '', [...names])}`,
   );
 }
 

@@ -35,7 +35,7 @@ describe('doctor for one scaler', () => {
 
   it.each([
     ['gone', { web: WEB }, 'there is no document of scaler shop/gone'],
-    ['wep', { web: WEB }, 'there is no document of scaler shop/wep; did you mean shop/web?'],
+    ['wep', { web: WEB }, 'there is no document of scaler shop/wep; similar: shop/web'],
     [
       'wrong',
       { web: WEB, wrong: WRONG },

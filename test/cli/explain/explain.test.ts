@@ -313,7 +313,7 @@ describe('explain NAMESPACE/NAME', () => {
   it.each([
     ['shop/wbe', 'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web'],
     ['stage/web', 'similar: shop/web'],
-    ['other/entirely-else', ' (1 scaler in total)'],
+    ['other/entirely-else', 'or its first cycle has not finished; scalers: shop/web'],
   ])('lists the existing scalers for %s', async (name, sentence) => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));

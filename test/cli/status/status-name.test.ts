@@ -29,7 +29,14 @@ describe('status NAME', () => {
   it.each([
     [['shop/wep'], 'has no scaler shop/wep, or its first cycle has not finished; similar: shop/web'],
     [['deployment/web'], 'deployment/web names a workload'],
-    [['nobody', '-A'], 'has no scaler nobody in any namespace'],
+    [
+      ['shop/nobody'],
+      'has no scaler shop/nobody, or its first cycle has not finished; scalers: shop/api, shop/dead, shop/web, ',
+    ],
+    [
+      ['nobody', '-A'],
+      'has no scaler nobody in any namespace, or its first cycle has not finished; scalers: ',
+    ],
   ])('%j fails and says why', async (argv, why) => {
     const url = await serve(fourScalers());
 
