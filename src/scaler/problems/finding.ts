@@ -61,7 +61,8 @@ export function findTemplate(text: string): { readonly index: number; readonly m
   return { index: match.index, message };
 }
 
-const LONGEST_VALUE = 60;
+/** Characters of a value in a message. */
+export const LONGEST_VALUE = 60;
 
 /** Returns JSON, truncated to 60 characters and an ellipsis. */
 export function formatValue(value: unknown): string {

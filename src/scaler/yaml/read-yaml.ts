@@ -14,7 +14,7 @@ import {
   type CST,
   Parser,
 } from 'yaml';
-import { type Finding, findTemplate, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
+import { type Finding, findTemplate, LONGEST_VALUE, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
 import { findKeyProblems } from './key-problems.js';
 import type { LocatedDocument } from '../problems/located-document.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
@@ -127,7 +127,12 @@ function readDocument(document: Document, source: Source): LocatedDocument {
     // The last of several duplicate keys applies.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
-    locate: (found) => problemAt(source, { ...found, offset: findOffset(document, source, found) }),
+    locate: (found) =>
+      problemAt(source, {
+        ...found,
+        message: asWritten(document, found),
+        offset: findOffset(document, source, found),
+      }),
   };
 }
 
@@ -226,6 +231,15 @@ function problemAt({ text, file, lines }: Source, located: Located): Problem {
   const whole = text.slice(start, end < 0 ? undefined : end);
   const sourceLine = whole.length > LONGEST_LINE ? null : whole.replace(/\r$/, '');
   return { ...problem, place: { line, column: col }, sourceLine };
+}
+
+/** Shows a number as it is in the file: JavaScript prints 99999999999999999999 as 100000000000000000000. */
+function asWritten(document: Document, { path, message }: Finding): string {
+  const node = document.getIn(path, true);
+  if (!isScalar(node) || typeof node.value !== 'number') return message;
+  const { source = '' } = node;
+  const isShort = source !== '' && source.length <= LONGEST_VALUE;
+  return isShort ? message.replace(` is ${node.value},`, ` is ${source},`) : message;
 }
 
 /** Returns the offset of a finding, or of the last existing key on its path. */
