@@ -90,15 +90,21 @@ interface Created {
   readonly target: TargetRef;
 }
 
-/** Throws `CommandError` if a document in a file of the service would keep the new object from scaling. */
+/**
+ * Throws `CommandError` if a document in a file of the service has the name of the new object, which would have no
+ * effect. Another document of the target disturbs no dry run.
+ */
 async function checkFiles(context: AdoptContext, created: Created): Promise<void> {
-  const { namespace } = context.source;
+  const { io, source } = context;
   const found = await findInFile(context, created);
   if (found === null) return;
-  const effect =
-    found === created.name ? 'and wins over an object with the same name' : 'and has the same target';
-  throw new CommandError(
-    `scaler ${namespace}/${found} is a document in a file of the service, ${effect}. Nothing was created. Delete the document from the files first; with documents in files, adopt cannot be used`,
+  const name = nameScaler(context, { name: found });
+  if (found === created.name)
+    throw new CommandError(
+      `${name} is a document in a file of the service, and wins over an object with the same name. Nothing was created. Delete the document from the files first, or pass the document with another name: -f FILE`,
+    );
+  io.stderr.write(
+    `note: ${name}, a document in a file of the service, has the same target. Delete it from the files before ${commandFor('--switch', source, context)}\n`,
   );
 }
 
@@ -138,9 +144,9 @@ async function findInFile(
         const objectNames = (await objects.list(SCALER)).map((one) =>
           textIn(objectIn(one, 'metadata'), 'name'),
         );
-        const found = rows.find(
-          (row) => row.name === created.name || targetKey(namespace, row.target) === key,
-        );
+        const found =
+          rows.find((row) => row.name === created.name) ??
+          rows.find((row) => targetKey(namespace, row.target) === key);
         return found === undefined || objectNames.includes(found.name) ? null : found.name;
       };
       const isNone = await pollFor(io, FORGET_MS, async () => ((await find()) === null ? true : null));

@@ -70,23 +70,44 @@ describe('adopt', () => {
     expect(changed()).toEqual(NOT_STARTED);
   });
 
-  it.each([
-    ['name', 'web', 'and wins over an object with the same name'],
-    ['target', 'by-file', 'and has the same target'],
-  ])('creates no object next to a file with the same %s', async (_, name, effect) => {
+  const putFile = async (name: string): Promise<void> => {
     const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
     const directory = join(rig.service.folder, 'scalers');
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'web.yaml'), stdout.replace('  name: web', `  name: ${name}`));
+    const document = stdout
+      .replace('  name: web', `  name: ${name}`)
+      .replace('dryRun: true', 'dryRun: false');
+    writeFileSync(join(directory, 'web.yaml'), document);
     await rig.decided(1);
+  };
+
+  it('creates no object next to a file with the same name', async () => {
+    await putFile('web');
 
     const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      `scaler shop/${name} is a document in a file of the service, ${effect}. Nothing was created.`,
+      'scaler shop/web is a document in a file of the service, and wins over an object with the same name. Nothing was created.',
     );
     expect(changed()).toEqual(NOT_STARTED);
+  });
+
+  it('starts a dry run next to a file with the same target, compares, and switches only without the file', async () => {
+    await putFile('by-file');
+
+    const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      'note: scaler shop/by-file, a document in a file of the service, has the same target. Delete it from the files before promscaler adopt hpa/web -n shop --switch',
+    );
+    expect(changed()).toEqual(IN_DRY_RUN);
+    await rig.compared(2);
+    const refused = await rig.run('--switch');
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain('scaler shop/by-file also scales deployment shop/web: delete it first');
+    expect(changed()).toEqual(IN_DRY_RUN);
   });
 
   it('does nothing the second time, and before the start there is nothing to report, switch or undo', async () => {
