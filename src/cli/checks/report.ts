@@ -31,6 +31,12 @@ const MAX_HEALTHY = 20;
  * counts. The counts equal the numbers of lines that start with `warning` and `failed`.
  */
 export function writeReport(report: DoctorReport, paint: Paint): string {
+  const line = `checks: ${writeCounts(report)}`;
+  return `${[...writeResults(report, paint), '', report.failed > 0 ? paint.red(line) : line].join('\n')}\n`;
+}
+
+/** Returns the lines of `writeReport` without the counts. */
+export function writeResults(report: DoctorReport, paint: Paint): readonly string[] {
   const bySubject = new Map<string, CheckResult[]>();
   for (const result of report.results) {
     const group = bySubject.get(result.subject);
@@ -41,13 +47,12 @@ export function writeReport(report: DoctorReport, paint: Paint): string {
     results.every(({ status }) => status === 'ok');
   const healthy = [...bySubject].filter(([subject, results]) => subject.includes('/') && isHealthy(results));
   const omitted = new Set(healthy.slice(MAX_HEALTHY).map(([subject]) => subject));
-  const lines = [
+  return [
     ...[...bySubject]
       .filter(([subject]) => !omitted.has(subject))
       .flatMap(([subject, results]) => writeSubject(subject, results, paint)),
     ...(omitted.size === 0 ? [] : [`${label('ok', paint)} ${omitted.size} more scalers`]),
   ];
-  return `${[...lines, '', writeCounts(report, paint)].join('\n')}\n`;
 }
 
 function writeSubject(subject: string, results: readonly CheckResult[], paint: Paint): readonly string[] {
@@ -108,8 +113,8 @@ function label(status: CheckStatus, paint: Paint): string {
   }
 }
 
-function writeCounts({ ok, warnings, failed, skipped }: DoctorReport, paint: Paint): string {
+/** Returns `5 ok, 0 warnings, 1 failed`. */
+export function writeCounts({ ok, warnings, failed, skipped }: DoctorReport): string {
   const parts = [`${ok} ok`, `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`, `${failed} failed`];
-  const line = `checks: ${[...parts, ...(skipped === 0 ? [] : [`${skipped} skipped`])].join(', ')}`;
-  return failed > 0 ? paint.red(line) : line;
+  return [...parts, ...(skipped === 0 ? [] : [`${skipped} skipped`])].join(', ');
 }

@@ -19,7 +19,7 @@ import { formatLocal } from '../../schedules/local-time.js';
 import { nextOccurrences } from '../../schedules/occurrences.js';
 import type { Instant } from '../../units/time.js';
 import { readOtherScalers } from '../checks/list-scaler-objects.js';
-import { type DoctorReport, makeReport, writeReport } from '../checks/report.js';
+import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
 import { homeDirectory } from '../input/home-directory.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
@@ -121,10 +121,38 @@ async function checkLive(
   return makeReport([...results, ...ofObjects]);
 }
 
+/** The last line counts everything: `0 errors` would contradict a failed check. */
 function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo): string {
-  const offline = describeReport(report, hasQueries);
-  if (report.live === undefined) return offline;
-  return `${offline}\n${writeReport(report.live, paintOf(io))}`;
+  const { live, problems, schedules } = report;
+  const paint = paintOf(io);
+  const found = [...problems.map(formatProblem), ...schedules.map(describeNextTimes)];
+  const lines =
+    live === undefined
+      ? [...found, ...(hasQueries ? [NOT_CHECKED] : []), describeCounts(report)]
+      : [
+          ...found,
+          ...writeResults(live, paint),
+          '',
+          `${describeCounts(report)} (checks: ${writeCounts(live)})`,
+        ];
+  return `${lines.join('\n')}\n`;
+}
+
+function describeCounts({
+  serviceConfigs,
+  documents,
+  testFiles = 0,
+  errors,
+  warnings,
+  live,
+}: ValidationReport): string {
+  return [
+    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
+    count(documents, 'document'),
+    ...(testFiles === 0 ? [] : [`${count(testFiles, 'test file')} (see promscaler test)`]),
+    count(errors + (live?.failed ?? 0), 'error'),
+    count(warnings + (live?.warnings ?? 0), 'warning'),
+  ].join(', ');
 }
 
 interface Placed {
@@ -252,24 +280,6 @@ function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | nul
 
 function emptyFileProblem({ name }: InputFile): Problem {
   return unreadable(name, 'the file contains no document');
-}
-
-function describeReport(report: ValidationReport, hasQueries: boolean): string {
-  const { serviceConfigs, documents, testFiles = 0, errors, warnings, problems, schedules } = report;
-  const counts = [
-    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
-    count(documents, 'document'),
-    ...(testFiles === 0 ? [] : [`${count(testFiles, 'test file')} (see promscaler test)`]),
-    count(errors, 'error'),
-    count(warnings, 'warning'),
-  ];
-  const lines = [
-    ...problems.map(formatProblem),
-    ...schedules.map(describeNextTimes),
-    ...(hasQueries && report.live === undefined ? [NOT_CHECKED] : []),
-    counts.join(', '),
-  ];
-  return `${lines.join('\n')}\n`;
 }
 
 /** Without `--live`, only the syntax tree of a query is checked, for types and labels. */

@@ -27,7 +27,9 @@ describe('validate --live', () => {
     });
 
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('1 service config, 1 document, 0 errors, 0 warnings\n');
+    expect(stdout).toMatch(
+      /\n1 service config, 1 document, 0 errors, 0 warnings \(checks: \d+ ok, 0 warnings, 0 failed\)\n$/,
+    );
     expect(stdout).toMatch(/^ok {8}shop\/web: .*current decision/m);
   });
 
@@ -46,6 +48,19 @@ describe('validate --live', () => {
       check: 'target',
       fix: 'spec.scaleTargetRef.name: web',
     });
+  });
+
+  it('has one summary, in which a failed check counts as an error', async () => {
+    const cwd = files({ 'wbe.yaml': document('wbe') });
+
+    const { stdout } = await runCli(['validate', 'wbe.yaml', '--config', 'promscaler.yaml', '--live'], {
+      cwd,
+    });
+
+    expect(stdout).toMatch(
+      /\n\n1 service config, 1 document, 1 error, 0 warnings \(checks: \d+ ok, 0 warnings, 1 failed, \d+ skipped\)\n$/,
+    );
+    expect(stdout).not.toContain('0 errors');
   });
 
   it("does not check permissions: the caller's account is not that of the service", async () => {
