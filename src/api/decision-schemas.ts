@@ -167,9 +167,12 @@ export const stateSchema = z
             prevented: z.number(),
           }),
         ),
+        raises: z.array(z.object({ from: time, until: time, added: z.number(), prevented: z.number() })),
       })
       .optional()
-      .describe('The last minutes of the load, the count without a forecast, and pod-seconds of 3 days.'),
+      .describe(
+        'The last minutes of the load, the count without a forecast, pod-seconds of 3 days, and the last raises.',
+      ),
     documentChangedAt: time
       .optional()
       .describe('When the document last changed, while a result of a decision before that is in use.'),

@@ -1,8 +1,6 @@
+import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
-
-const PART_SECONDS = 21_600;
-const PARTS = 12;
 
 /** After a longer pause between two decisions, what was spent meanwhile is not known. */
 const LONGEST_STEP_SECONDS = 300;
@@ -23,26 +21,39 @@ export interface Counts {
   readonly foreseen: number;
 }
 
-/** Adds the time since the last decision to what was spent. */
-export function addSpent(
-  parts: readonly SpentPart[],
+/** Returns what was spent since the last decision, in pod-seconds. */
+export function stepOf(
   { before, now }: { readonly before: Instant; readonly now: Instant },
   { current, reactive, observed, needed, ready, carrying, foreseen }: Counts,
-): readonly SpentPart[] {
+): Omit<SpentPart, 'from'> {
   const seconds = Math.min(LONGEST_STEP_SECONDS, Math.max(0, secondsBetween(before, now)));
+  const without = observed === null ? Math.min(carrying, ready) : ready;
+  const withIt = observed === null ? ready : Math.max(ready, foreseen);
+  const short = Math.max(0, needed - without);
+  return {
+    reactive: reactive * seconds,
+    added: Math.max(0, (observed ?? current) - reactive) * seconds,
+    short: short * seconds,
+    prevented: Math.max(0, short - Math.max(0, needed - withIt)) * seconds,
+  };
+}
+
+/** Adds a step to what was spent. */
+export function addSpent(
+  parts: readonly SpentPart[],
+  now: Instant,
+  step: Omit<SpentPart, 'from'>,
+): readonly SpentPart[] {
   const from = instantFromMs(Math.floor(now / (PART_SECONDS * 1000)) * PART_SECONDS * 1000);
   const last = parts.at(-1);
   const isNew = last?.from !== from;
   const open = isNew ? { from, reactive: 0, added: 0, short: 0, prevented: 0 } : last;
-  const without = observed === null ? Math.min(carrying, ready) : ready;
-  const withIt = observed === null ? ready : Math.max(ready, foreseen);
-  const short = Math.max(0, needed - without);
   const next: SpentPart = {
     from,
-    reactive: open.reactive + reactive * seconds,
-    added: open.added + Math.max(0, (observed ?? current) - reactive) * seconds,
-    short: open.short + short * seconds,
-    prevented: open.prevented + Math.max(0, short - Math.max(0, needed - withIt)) * seconds,
+    reactive: open.reactive + step.reactive,
+    added: open.added + step.added,
+    short: open.short + step.short,
+    prevented: open.prevented + step.prevented,
   };
   const start = addSeconds(from, -PART_SECONDS * (PARTS - 1));
   const kept = (isNew ? parts : parts.slice(0, -1)).filter((part) => part.from >= start && part.from < from);

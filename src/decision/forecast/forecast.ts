@@ -3,9 +3,10 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { JudgedMetric } from '../proposals/propose.js';
 import type { ForecastResult } from '../result/decision.js';
 import type { ForecastState, Snapshot } from '../snapshot/snapshot.js';
-import { addMinute, addProposal, addSpent, foreseenAt, spentPercent } from './budget.js';
+import { addMinute, addProposal, addSpent, foreseenAt, spentPercent, stepOf } from './budget.js';
 import { loadOf } from './load.js';
 import { type Proposed, proposeForecast } from './propose-forecast.js';
+import { addToRaises, whyNotWorth } from './raises.js';
 import { advanceReactive, carryingPods, reactiveOf } from './reactive.js';
 
 export interface Forecasted {
@@ -53,7 +54,9 @@ export function forecastFor(
       ? 'not every metric has a full value'
       : spent >= forecast.budgetPercent
         ? `the budget of ${forecast.budgetPercent} % is spent`
-        : null;
+        : isRaising && (proposed.replicas ?? 0) > recommended
+          ? whyNotWorth(before.raises, now, forecast)
+          : null;
   const isUsed = isRaising && whyNot === null && proposed.replicas !== null;
   const lead = loadHistory?.leadSeconds ?? 0;
   const carrying = carryingPods(before.reactive, now, lead);
@@ -79,6 +82,7 @@ export function forecastFor(
     carrying,
     foreseen: foreseenAt(next, now, lead),
   };
+  const step = stepOf({ before: before.at, now }, counts);
   return {
     result: {
       replicas,
@@ -88,11 +92,26 @@ export function forecastFor(
       spentPercent: Math.round(spent * 100) / 100,
     },
     recommended: raised,
-    state: { ...next, spent: addSpent(before.spent, { before: before.at, now }, counts) },
+    state: {
+      ...next,
+      spent: addSpent(before.spent, now, step),
+      raises: isRaising
+        ? addToRaises(before.raises, { now, isRaised: raised > recommended }, step)
+        : before.raises,
+    },
   };
 }
 
 function stateOf(snapshot: Snapshot): ForecastState {
   const { state, now } = snapshot;
-  return state.forecast ?? { at: now, minutes: [], reactive: reactiveOf(snapshot), proposals: [], spent: [] };
+  return (
+    state.forecast ?? {
+      at: now,
+      minutes: [],
+      reactive: reactiveOf(snapshot),
+      proposals: [],
+      spent: [],
+      raises: [],
+    }
+  );
 }

@@ -179,6 +179,11 @@ function forecastToJson(state: ForecastState): Readonly<Record<string, unknown>>
     },
     proposals: state.proposals.map(recommendationToJson),
     spent: state.spent.map((part) => ({ ...part, from: formatInstant(part.from) })),
+    raises: state.raises.map((raise) => ({
+      ...raise,
+      from: formatInstant(raise.from),
+      until: formatInstant(raise.until),
+    })),
   };
 }
 

@@ -25,7 +25,7 @@ export function readHistory(field: Field): LoadHistory {
 }
 
 export function readForecastState(field: Field): ForecastState {
-  const state = readObject(field, ['at', 'minutes', 'reactive', 'proposals', 'spent']);
+  const state = readObject(field, ['at', 'minutes', 'reactive', 'proposals', 'spent', 'raises']);
   const reactive = readObject(state.reactive, ['replicas', 'lastScaleUp', 'lastScaleDown', 'scaleEvents']);
   return {
     at: readInstant(state.at),
@@ -48,6 +48,15 @@ export function readForecastState(field: Field): ForecastState {
         added: readNumber(part.added),
         short: readNumber(part.short),
         prevented: readNumber(part.prevented),
+      };
+    }),
+    raises: (optional(state.raises, readArray) ?? []).map((entry) => {
+      const raise = readObject(entry, ['from', 'until', 'added', 'prevented']);
+      return {
+        from: readInstant(raise.from),
+        until: readInstant(raise.until),
+        added: readNumber(raise.added),
+        prevented: readNumber(raise.prevented),
       };
     }),
   };

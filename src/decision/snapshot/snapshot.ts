@@ -220,6 +220,16 @@ export interface ForecastState {
   /** The count of the forecast, each time it changed, as far back as a pod needs to carry load. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
+  /** What its last raises have cost and prevented, the latest last. */
+  readonly raises: readonly Raise[];
+}
+
+/** A time in which a forecast has raised the count, with what followed from it. In pod-seconds. */
+export interface Raise {
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly added: number;
+  readonly prevented: number;
 }
 
 export interface LoadMinute {

@@ -65,7 +65,7 @@ const MAX_METRIC_KEY = 64;
 /** Maximum number of failing metrics. The fallback of further metrics starts late after a restart. */
 const MAX_FAILING = 16;
 /** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
-const SCHEMA_VERSION = 4;
+const SCHEMA_VERSION = 5;
 
 const replicas = z.int().min(0).max(MAX_REPLICAS);
 const entrySchema = z.strictObject({
@@ -82,7 +82,7 @@ const entrySchema = z.strictObject({
   absentSince: instant.optional(),
   /** Added in version 3. */
   maxReplicasFrom: replicas.optional(),
-  /** Added in version 4. */
+  /** Added in version 4, its `raises` in version 5. */
   forecast: forecastSchema.optional(),
   intent: z
     .strictObject({
@@ -101,11 +101,11 @@ const entrySchema = z.strictObject({
  * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
  * time of the two, so rate policies count it for longer rather than shorter. An entry that cannot be written would
  * block scale-down. If it is longer than 4 KiB, `failingSince` is therefore omitted, which delays the fallback, then the
- * forecast, whose budget starts again, and then the other times of the events.
+ * raises of the forecast, then the forecast, whose budget starts again, and then the other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
-  for (const shorter of [withoutFailing, withoutForecast, withoutOtherTimes]) {
+  for (const shorter of [withoutFailing, withoutRaises, withoutForecast, withoutOtherTimes]) {
     if (Buffer.byteLength(text) <= MAX_ENTRY_BYTES) break;
     text = textOf(epoch, shorter(state));
   }
@@ -114,6 +114,12 @@ export function writeEntry(epoch: string, state: StoredState): string {
 
 function withoutFailing(state: StoredState): StoredState {
   return { ...state, failingSince: new Map() };
+}
+
+function withoutRaises(state: StoredState): StoredState {
+  const { forecast } = state;
+  const shorter = forecast === undefined ? undefined : { ...forecast, raises: [] };
+  return { ...withoutFailing(state), forecast: shorter };
 }
 
 function withoutForecast(state: StoredState): StoredState {
@@ -169,7 +175,7 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
   );
   const older = absentSince !== null || events.some(({ length }) => length > 2) ? 2 : 1;
   return JSON.stringify({
-    v: forecast !== undefined ? SCHEMA_VERSION : maxReplicasFrom !== undefined ? 3 : older,
+    v: forecast !== undefined ? versionFor(forecast) : maxReplicasFrom !== undefined ? 3 : older,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -182,6 +188,10 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
     maxReplicasFrom,
     forecast: forecast === undefined ? undefined : storedForecast(forecast),
   });
+}
+
+function versionFor({ raises }: NonNullable<StoredState['forecast']>): number {
+  return raises.length > 0 ? SCHEMA_VERSION : 4;
 }
 
 function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {

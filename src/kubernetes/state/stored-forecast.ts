@@ -1,14 +1,14 @@
 import * as z from 'zod';
 
 import type { ForecastState } from '../../decision/snapshot/snapshot.js';
+import { MOST_RAISES, PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
 /** Of the count without a forecast. Without the older ones, its policies allow it more. */
 const MAX_EVENTS = 16;
-/** Parts of 6 hours in 3 days. */
-const MAX_PARTS = 12;
-const PART_MS = 21_600_000;
+const PART_MS = PART_SECONDS * 1000;
+const MINUTE_MS = 60_000;
 
 export const instant = z.string().transform((text, context): Instant => {
   const parsed = parseInstant(text);
@@ -18,7 +18,7 @@ export const instant = z.string().transform((text, context): Instant => {
 });
 const podSeconds = z.int().min(0);
 
-/** The part of the state of a forecast that survives a restart, in at most 1,300 bytes. */
+/** The part of the state of a forecast that survives a restart, in at most 2,800 bytes. */
 export const forecastSchema = z.strictObject({
   at: instant,
   /** The count without a forecast, its last changes and its events. */
@@ -32,13 +32,18 @@ export const forecastSchema = z.strictObject({
   /** The number of the part since 1970, then pod-seconds: reactive, added, short, prevented. */
   spent: z
     .array(z.tuple([z.int().min(0).max(1_000_000), podSeconds, podSeconds, podSeconds, podSeconds]))
-    .max(MAX_PARTS),
+    .max(PARTS),
+  /** The minute since 1970 in which a raise began, then pod-seconds: added, prevented. Added in version 5. */
+  raises: z
+    .array(z.tuple([z.int().min(0).max(100_000_000), podSeconds, podSeconds]))
+    .max(MOST_RAISES)
+    .optional(),
 });
 
 export type StoredForecast = z.input<typeof forecastSchema>;
 
 /** Neither the loads of the last minutes nor the proposals, which the next minutes bring again. */
-export function storedForecast({ at, reactive, spent }: ForecastState): StoredForecast {
+export function storedForecast({ at, reactive, spent, raises }: ForecastState): StoredForecast {
   const { replicas, lastScaleUp, lastScaleDown, scaleEvents } = reactive;
   const events = scaleEvents.slice(-MAX_EVENTS);
   return {
@@ -50,7 +55,7 @@ export function storedForecast({ at, reactive, spent }: ForecastState): StoredFo
       ? {}
       : { scaleEvents: events.map((event) => [formatInstant(event.at), event.change]) }),
     spent: spent
-      .slice(-MAX_PARTS)
+      .slice(-PARTS)
       .map((part) => [
         Math.floor(part.from / PART_MS),
         rounded(part.reactive),
@@ -58,6 +63,17 @@ export function storedForecast({ at, reactive, spent }: ForecastState): StoredFo
         rounded(part.short),
         rounded(part.prevented),
       ]),
+    ...(raises.length === 0
+      ? {}
+      : {
+          raises: raises
+            .slice(-MOST_RAISES)
+            .map(({ from, added, prevented }) => [
+              Math.floor(from / MINUTE_MS),
+              rounded(added),
+              rounded(prevented),
+            ]),
+        }),
   };
 }
 
@@ -66,7 +82,15 @@ function rounded(podSeconds: number): number {
 }
 
 export function readForecast(stored: z.output<typeof forecastSchema>): ForecastState {
-  const { at, replicas, lastScaleUp = null, lastScaleDown = null, scaleEvents = [], spent } = stored;
+  const {
+    at,
+    replicas,
+    lastScaleUp = null,
+    lastScaleDown = null,
+    scaleEvents = [],
+    spent,
+    raises = [],
+  } = stored;
   return {
     at,
     minutes: [],
@@ -84,12 +108,17 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
       short,
       prevented,
     })),
+    // One that was under way ends there: the next decision of a forecast begins another.
+    raises: raises.map(([minute, added, prevented]) => {
+      const from = instantFromMs(minute * MINUTE_MS);
+      return { from, until: from, added, prevented };
+    }),
   };
 }
 
-/** Returns the state with other times. What was spent stays in the parts of the days in which it was. */
+/** Returns the state with other times. What was spent, and what raises have cost, stays in the days in which it was. */
 export function movedForecast(
-  { at, minutes, reactive, proposals, spent }: ForecastState,
+  { at, minutes, reactive, proposals, spent, raises }: ForecastState,
   move: (at: Instant) => Instant,
 ): ForecastState {
   const moveOrNull = (time: Instant | null): Instant | null => (time === null ? null : move(time));
@@ -106,5 +135,6 @@ export function movedForecast(
     },
     proposals: moveAll(proposals),
     spent,
+    raises,
   };
 }

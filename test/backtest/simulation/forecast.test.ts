@@ -3,7 +3,12 @@ import type { Figures } from '../../../src/backtest/figures/figures.js';
 import { figuresByWindow } from '../../../src/backtest/compare/probes.js';
 import { scoringOf } from '../../../src/backtest/compare/variant.js';
 import { createLoad, type Load } from '../../../src/backtest/load/load.js';
-import { type Run, type RunInput, runVariant } from '../../../src/backtest/simulation/run-variant.js';
+import {
+  type OnRound,
+  type Run,
+  type RunInput,
+  runVariant,
+} from '../../../src/backtest/simulation/run-variant.js';
 import { podStartOf } from '../../../src/backtest/simulation/settings.js';
 import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';
 import { formatLocal } from '../../../src/schedules/local-time.js';
@@ -60,20 +65,25 @@ function run(
   load: Load,
   forecast: Readonly<Record<string, unknown>> | null,
   overrides: Partial<RunInput> = {},
+  onRound?: OnRound,
 ): Run {
   const document = scaler(forecast);
   const built = traceModels(document, load, ASSUMPTIONS);
   if ('error' in built) throw new Error(built.error);
-  return runVariant(document, {
-    start: load.start,
-    end: load.end,
-    models: built.models,
-    initialReplicas: 13,
-    podStart: podStartOf(300),
-    scrapeIntervalSeconds: ASSUMPTIONS.scrapeIntervalSeconds,
-    requests: traceRequests(document),
-    ...overrides,
-  });
+  return runVariant(
+    document,
+    {
+      start: load.start,
+      end: load.end,
+      models: built.models,
+      initialReplicas: 13,
+      podStart: podStartOf(300),
+      scrapeIntervalSeconds: ASSUMPTIONS.scrapeIntervalSeconds,
+      requests: traceRequests(document),
+      ...overrides,
+    },
+    onRound,
+  );
 }
 
 /** The figures of one day with and without a forecast, and the decisions. The week before is known, not simulated. */
@@ -155,6 +165,29 @@ describe('a forecast in the simulation', () => {
     expect(four.withIt.thetaU).toBeLessThan(0.1 * four.without.thetaU);
     const two = compareOn(7, without(0, 2, 3, 4, 6));
     expect(two.withIt).toEqual(two.without);
+  });
+  test('is silent on Saturdays after two on which it raised for nothing', () => {
+    const load = daysOf(28, (one) => (one.day % 7 < 5 ? opening(one) : 100));
+    const saturday = (day: number): readonly string[] => {
+      const saturdays = raises.filter(({ at }) => Math.floor((at - MONDAY) / 86_400_000) === day);
+      return saturdays.map(({ reason }) => reason);
+    };
+    const whys = new Set<string>();
+    const { changes } = run(
+      load,
+      { ...RAISE, lookback: '13d' },
+      { start: addSeconds(MONDAY, 12 * DAY_SECONDS) },
+      ({ forecast }) => {
+        if (forecast?.why.startsWith('at this time') === true) whys.add(forecast.why);
+      },
+    );
+    const raises = changes.filter(({ reason }) => reason.includes('forecast'));
+
+    expect([12, 19, 26].map((day) => saturday(day).length > 0)).toEqual([true, true, false]);
+    expect([14, 21, 25].map((day) => saturday(day).length > 0)).toEqual([true, true, true]);
+    expect([...whys][0]).toMatch(
+      /^at this time of the last 2 days with this weekday it added \d+ pod-minutes and prevented 0 missing ones, at least a tenth needed; at 0\d:/,
+    );
   });
   test('compares load, not pods: pods of twice the size need half as many', () => {
     const load = daysOf(8, opening);

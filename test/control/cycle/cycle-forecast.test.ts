@@ -207,6 +207,8 @@ describe('the stored state of a forecast', () => {
     expect(before).toBeGreaterThan(0);
     expect(after).toBeGreaterThan((before * 44) / 60);
     expect(world.memory.state.forecast?.reactive.replicas).toBe(5);
+    // It was raised all the time, which counts for an hour.
+    expect(world.memory.state.forecast?.raises[0]?.added).toBeGreaterThan((before * 44) / 60);
   });
 
   it('is not written without a forecast', async () => {

@@ -48,6 +48,11 @@ const states = fc.record({
   }),
   proposals: fc.constantFrom([], [{ at: time(-300), replicas: 9 }]),
   spent: fc.constantFrom([], [{ from: time(-21_600), reactive: 1000, added: 5, short: 2, prevented: 1 }]),
+  raises: fc.constantFrom(
+    [],
+    [1, 2, 3].map((days) => ({ from: time(-days * 86_400), until: time(0), added: 500, prevented: 0 })),
+    [{ from: time(-60), until: time(-15), added: 500, prevented: 100 }],
+  ),
 });
 
 interface Json {

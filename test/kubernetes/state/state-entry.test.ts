@@ -157,7 +157,7 @@ describe('readEntry', () => {
   it.each([
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
-    ['{"v":5,"uid":"u","news":true}', 'its schema version is 5, this version of promscaler supports 4'],
+    ['{"v":6,"uid":"u","news":true}', 'its schema version is 6, this version of promscaler supports 5'],
     ['{"v":3,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],

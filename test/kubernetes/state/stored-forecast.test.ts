@@ -21,6 +21,7 @@ const FORECAST: ForecastState = {
   },
   proposals: [{ at: at(0), replicas: 9 }],
   spent: [{ from: at(0), reactive: 105.4, added: 30.2, short: 8, prevented: 4 }],
+  raises: [],
 };
 
 describe('the forecast in a stored entry', () => {
@@ -48,7 +49,18 @@ describe('the forecast in a stored entry', () => {
     expect(read).not.toHaveProperty('forecast');
   });
 
-  it('has at most 1,300 bytes', () => {
+  it('has the raises of the last days in an entry of version 5, which ends the one under way', () => {
+    const raise = { from: at(60), until: at(240), added: 900.4, prevented: 90 };
+    const text = writeEntry('1/a', stateOf({ forecast: { ...FORECAST, raises: [raise] } }));
+
+    expect(text).toContain('{"v":5,');
+    expect(text).toContain('"raises":[[29453761,900,90]]');
+    expect(readEntry(text)).toMatchObject({
+      forecast: { raises: [{ from: at(60), until: at(60), added: 900, prevented: 90 }] },
+    });
+  });
+
+  it('has at most 2,800 bytes', () => {
     const spent = Array.from({ length: 40 }, (_, part) => {
       const podSeconds = 1e9 / 3;
       const from = at((part - 40) * 21_600);
@@ -56,13 +68,28 @@ describe('the forecast in a stored entry', () => {
     });
     const scaleEvents = Array.from({ length: 200 }, (_, index) => ({ at: at(index + 0.125), change: -100 }));
     const reactive = { ...FORECAST.reactive, lastScaleDown: at(0.125), scaleEvents };
-    const text = writeEntry('1/a', stateOf({ forecast: { ...FORECAST, reactive, spent } }));
+    const raises = Array.from({ length: 60 }, (_, index) => {
+      const from = at((index - 60) * 3600);
+      return { from, until: from, added: 1e9 / 3, prevented: 1e9 / 3 };
+    });
+    const text = writeEntry('1/a', stateOf({ forecast: { ...FORECAST, reactive, spent, raises } }));
 
-    expect(Buffer.byteLength(text)).toBeLessThan(1350);
+    expect(Buffer.byteLength(text)).toBeLessThan(2850);
     const read = readEntry(text);
     expect('problem' in read ? [] : read.forecast?.spent.map(({ from }) => from)).toEqual(
       spent.slice(-12).map(({ from }) => from),
     );
+  });
+
+  it('loses its raises, and not its budget, in an entry that would be too long', () => {
+    const uid = 'u'.repeat(MAX_ENTRY_BYTES - 1000);
+    const raises = Array.from({ length: 48 }, (_, index) => {
+      const from = at(index * 3600);
+      return { from, until: from, added: 1e6, prevented: 1e6 };
+    });
+    const read = readEntry(writeEntry('1/a', stateOf({ uid, forecast: { ...FORECAST, raises } })));
+
+    expect(read).toMatchObject({ forecast: { raises: [], spent: [{ added: 30 }] } });
   });
 
   it('is left out of an entry that would be too long, before the times of the changes', () => {

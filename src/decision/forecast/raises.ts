@@ -1,0 +1,79 @@
+import type { Forecast } from '../../scaler/spec.js';
+import { formatLocal } from '../../schedules/local-time.js';
+import { MOST_RAISES } from '../../units/forecast-state.js';
+import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
+import type { Raise } from '../snapshot/snapshot.js';
+
+const DAY_MS = 86_400_000;
+
+/** A raise of another day was at the same time if it began within this time of it. */
+const SAME_TIME_MS = 30 * 60_000;
+/** After so long without a forecast, or above the count without one, the next is another raise. */
+const LONGEST_PAUSE_SECONDS = 300;
+/**
+ * A longer one counts as several: each has a time of day of its own. What is left of its pods after that is not counted:
+ * the tolerance can keep one for the rest of the day.
+ */
+const LONGEST_SECONDS = 3600;
+const WEEKDAYS_KEPT = 28;
+
+/** What a pod that is missing may cost: it is worth ten that are not needed. */
+const WORTH = 10;
+/** One day may be a holiday, and two a weekend. */
+const FEWEST_DAYS = 3;
+const FEWEST_WEEKDAYS = 2;
+
+/** Pod-seconds since the last decision. */
+interface Step {
+  readonly added: number;
+  readonly prevented: number;
+}
+
+/** Adds what a step has cost and prevented to the raise that it belongs to. */
+export function addToRaises(
+  raises: readonly Raise[],
+  { now, isRaised }: { readonly now: Instant; /** By this decision. */ readonly isRaised: boolean },
+  { added, prevented }: Step,
+): readonly Raise[] {
+  const last = raises.at(-1);
+  const isOpen =
+    last !== undefined &&
+    last.from <= now &&
+    secondsBetween(last.until, now) <= LONGEST_PAUSE_SECONDS &&
+    secondsBetween(last.from, now) <= LONGEST_SECONDS;
+  if (isOpen && (added > 0 || isRaised)) {
+    const sums = { added: last.added + added, prevented: last.prevented + prevented };
+    return [...raises.slice(0, -1), { from: last.from, until: now, ...sums }];
+  }
+  if (isOpen || !isRaised) return raises;
+  const start = addSeconds(now, (-WEEKDAYS_KEPT * DAY_MS) / 1000);
+  const kept = raises.filter(({ from }) => from >= start && from <= now).slice(1 - MOST_RAISES);
+  return [...kept, { from: now, until: now, added: 0, prevented: 0 }];
+}
+
+/**
+ * Returns why a forecast should not raise now: what its raises at this time of the last days have added is more than ten
+ * times what they have prevented. Two of the same weekday count rather than three of any day. Null: it should, or too
+ * little is known.
+ */
+export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
+  const local = (at: Instant): number => Date.parse(`${formatLocal(at, timeZone)}Z`);
+  const nowMs = local(now);
+  const known = raises.flatMap((raise) => {
+    const ms = nowMs - local(raise.from);
+    const days = Math.round(ms / DAY_MS);
+    return days >= 1 && Math.abs(ms - days * DAY_MS) <= SAME_TIME_MS ? [{ ...raise, days }] : [];
+  });
+  const daysOf = (some: typeof known): number => new Set(some.map(({ days }) => days)).size;
+  const weekdays = known.filter(({ days }) => days % 7 === 0 && days <= WEEKDAYS_KEPT);
+  const isOfWeekday = daysOf(weekdays) >= FEWEST_WEEKDAYS;
+  const judged = isOfWeekday ? weekdays : known.filter(({ days }) => days <= 7);
+  const count = daysOf(judged);
+  if (!isOfWeekday && count < FEWEST_DAYS) return null;
+  const sum = (field: 'added' | 'prevented'): number =>
+    judged.reduce((total, raise) => total + raise[field], 0);
+  const [added, prevented] = [sum('added'), sum('prevented')];
+  if (added <= WORTH * prevented) return null;
+  const minutes = (podSeconds: number): string => `${Math.round(podSeconds / 60)}`;
+  return `at this time of the last ${count} days${isOfWeekday ? ' with this weekday' : ''} it added ${minutes(added)} pod-minutes and prevented ${minutes(prevented)} missing ones, at least a tenth needed`;
+}
