@@ -128,6 +128,14 @@ const scalerFields = {
     .describe(
       'Dry run next to an HPA: how many cycles had the same desired replicas; null: none was compared.',
     ),
+  forecast: z
+    .object({
+      mode: z.enum(['Observe', 'Raise']),
+      replicas: count.nullable().describe('The count that the load to come needs; null: there is none.'),
+      reactive: count.describe('The count without a forecast.'),
+    })
+    .optional()
+    .describe('Only of a document with a forecast, whose metrics were used.'),
   lastScaleUp: time.nullable().describe('Includes changes before this process started; null: none is known.'),
   lastScaleDown: time
     .nullable()

@@ -62,7 +62,7 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
     desired: numberText(desired),
     state: textIn(state, 'name') ?? UNKNOWN,
     since: agoText(instantIn(state, 'since'), now) ?? UNKNOWN,
-    cause: causeCell(state, now),
+    cause: withForecast(causeCell(state, now), objectIn(view, 'forecast')),
     causeKey: `${textIn(state, 'cause') ?? ''} ${textIn(state, 'until') ?? ''}`,
     severity: textIn(state, 'severity'),
     lastChange: lastChangeText(view, now),
@@ -125,6 +125,16 @@ function causeCell(state: JsonObject | null, now: Instant): Cell {
     leastHead: LEAST_CAUSE,
     least: '',
   };
+}
+
+/** Adds the count of a forecast that is above the count without it. */
+function withForecast(cell: Cell, forecast: JsonObject | null): Cell {
+  const [replicas, reactive] = [countIn(forecast, 'replicas'), countIn(forecast, 'reactive')];
+  if (replicas === null || reactive === null || replicas <= reactive) return cell;
+  const verb = textIn(forecast, 'mode') === 'Raise' ? 'raises' : 'would raise';
+  const text = `forecast ${verb} ${reactive} to ${replicas}`;
+  const before = `${cell.head}${cell.tail}`;
+  return { ...cell, head: before === '' ? text : `${before}; ${text}`, tail: '' };
 }
 
 function agoText(at: Instant | null, now: Instant): string | null {

@@ -56,6 +56,7 @@ export function viewScaler(status: ScalerStatus, rejection: Rejection | null): S
     otherScaler: viewOther(record.otherScaler),
     shadow: record.shadow ?? null,
     agreement: viewAgreement(status.agreement),
+    ...viewForecast(status),
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
     paused: record.pause !== null,
@@ -81,6 +82,14 @@ export function viewState({ name, severity, cause, since, until }: TimedState): 
     since: instantOrNull(since),
     until: instantOrNull(until),
   };
+}
+
+function viewForecast({ scaler, record }: ScalerStatus): Pick<ScalerView, 'forecast'> {
+  const { forecast: settings } = scaler.spec;
+  const forecast = record.decision?.forecast;
+  if (settings === null || forecast === undefined) return {};
+  const { replicas, reactive } = forecast;
+  return { forecast: { mode: settings.mode, replicas, reactive } };
 }
 
 function viewAgreement(agreement: Agreement | null): ScalerView['agreement'] {

@@ -43,6 +43,21 @@ describe('status', () => {
     );
   });
 
+  it.each([
+    ['Raise', 'forecast raises 4 to 8'],
+    ['Observe', 'forecast would raise 4 to 8'],
+  ])('says what a forecast with mode %s does', async (mode, text) => {
+    const record = recordOf(cpuSnapshot(60, { scaler: scalerDocument({ forecast: { mode } }) }));
+    const { decision } = record;
+    if (decision === null) throw new Error('there is a decision');
+    const forecast = { replicas: 8, why: '', isUsed: mode === 'Raise', reactive: 4, spentPercent: 0 };
+    const ledger = createLedger();
+    ledger.add({ ...record, decision: { ...decision, forecast } });
+
+    const { stdout } = await runCli(['status', ...(await serve(ledger))], { clock: CLOCK_AT_20_S() });
+    expect(stdout).toMatch(new RegExp(`${text}\\n$`));
+  });
+
   it('shows a rejected version of a document in the row of the one in effect', async () => {
     const problem: Problem = {
       code: 'replica-bounds',
