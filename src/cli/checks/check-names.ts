@@ -21,6 +21,7 @@ export const CHECK_NAMES = [
   'query',
   'query-window',
   'pod-start',
+  'forecast',
   'spikes',
   'decision',
 ] as const;

@@ -6,6 +6,7 @@ import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { checkCluster } from './cluster.js';
 import { checkClusterClock, checkPrometheusClock } from './clocks.js';
+import { checkForecast } from './forecast.js';
 import { checkCustomResources } from './custom-resources.js';
 import { checkDecision } from './decision.js';
 import { checkLease } from './lease.js';
@@ -72,6 +73,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['query', checkQuery],
   ['query-window', checkQueryWindow],
   ['pod-start', checkPodStart],
+  ['forecast', checkForecast],
   ['spikes', checkSpikes],
   ['decision', checkDecision],
 ];

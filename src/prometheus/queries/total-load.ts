@@ -58,10 +58,10 @@ function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig):
 }
 
 /** Returns the series of the workload: together they are its load. */
-export function selectLoad(
+export function selectLoad<T extends Pick<RangeSeries, 'labels'>>(
   { labels, selector }: TotalLoad,
-  series: readonly RangeSeries[],
-): readonly RangeSeries[] {
+  series: readonly T[],
+): readonly T[] {
   const own = series.filter((one) =>
     Object.entries(labels).every(([name, value]) => one.labels[name] === value),
   );

@@ -1,0 +1,45 @@
+import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
+import { scalerKey } from '../../scaler/spec.js';
+import { formatSeconds } from '../../units/format-seconds.js';
+import { type CheckResult, resultsOf } from './check-result.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+const DAY_SECONDS = 86_400;
+/** As `proposeForecast`. */
+const FEWEST_DAYS = 3;
+/** The lookback is read once an hour of it. */
+const STEP = '1h';
+
+/** Reports since when the load is known that a forecast needs. */
+export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
+  const make = resultsOf('forecast', scalerKey(scaler));
+  const { forecast, metrics } = scaler.spec;
+  const metric = metrics[forecast?.metric ?? -1];
+  if (forecast === null || metric === undefined) return [make.ok('')];
+  const context = sources.get(metric.source);
+  if (context === undefined) return [make.skipped('the data source does not answer')];
+  const load = totalLoad(metric, scaler, context.source);
+  if (load === null) return [make.skipped(`the data source has no query for ${metric.identity}`)];
+  const { lookbackDays } = forecast;
+  const answer = await context.runQuery(`min_over_time(timestamp(${load.query})[${lookbackDays}d:${STEP}])`);
+  const what = `the load of ${metric.identity}`;
+  if (answer.class === 'failed' || answer.class === 'invalid')
+    return [
+      make.warning(
+        `${what} in the lookback of ${lookbackDays} d cannot be read: ${answer.message}`,
+        'the forecast is silent until the data source answers range queries of this length; a recording rule for the query costs it less',
+      ),
+    ];
+  const series = answer.class === 'missing' ? [] : selectLoad(load, answer.series);
+  const since = Math.min(...series.map(({ value }) => value));
+  const seconds = Math.round(context.clock.now() / 1000 - since);
+  if (series.length > 0 && seconds >= FEWEST_DAYS * DAY_SECONDS)
+    return [make.ok(`${what} is known for ${formatSeconds(seconds)} of the lookback of ${lookbackDays} d`)];
+  const known = series.length === 0 ? 'is not known' : `is known for ${formatSeconds(seconds)} only`;
+  return [
+    make.warning(
+      `${what} ${known}: the forecast is silent with fewer than ${FEWEST_DAYS} earlier days`,
+      `wait, or keep the samples longer: the lookback is ${lookbackDays} d`,
+    ),
+  ];
+}

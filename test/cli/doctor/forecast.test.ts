@@ -1,0 +1,70 @@
+import { expect, it } from '@jest/globals';
+import { checkForecast } from '../../../src/cli/checks/forecast.js';
+import type { ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import { aSource, scalerOf } from '../../support/builders.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { values } from '../../prometheus/fakes.js';
+
+const clock = new ManualClock('2026-03-16T12:00:00Z');
+const HOUR = 3600;
+
+/** Returns the message, and the query, for a load that is known since so many seconds ago; null: it is not. */
+async function check(
+  secondsAgo: number | null,
+  { forecast = {}, answer }: { readonly forecast?: object | null; readonly answer?: Answer } = {},
+): Promise<{
+  readonly status: string | undefined;
+  readonly text: string;
+  readonly asked: readonly string[];
+}> {
+  const scaler = scalerOf({
+    scaleTargetRef: { name: 'web' },
+    maxReplicas: 12,
+    metrics: [{ external: { metric: { name: 'rps' }, query: 'sum(rps)', target: { averageValue: 5 } } }],
+    ...(forecast === null ? {} : { forecast }),
+  });
+  const asked: string[] = [];
+  const series = secondsAgo === null ? [] : [{ labels: {}, value: clock.now() / 1000 - secondsAgo }];
+  const runQuery = (query: string): Promise<Answer> => {
+    asked.push(query);
+    return Promise.resolve(answer ?? values(series, clock.now()));
+  };
+  const facts = { scaler, sources: new Map([['default', { source: aSource(), runQuery, clock }]]) };
+  // Only what the check reads.
+  const [result] = await checkForecast(facts as unknown as ScalerFacts);
+  return { status: result?.status, text: `${result?.message ?? ''}; ${result?.fix ?? ''}`, asked };
+}
+
+it('says how far the load reaches into the lookback', async () => {
+  expect(await check(9 * 24 * HOUR + 6 * HOUR)).toEqual({
+    status: 'ok',
+    text: 'the load of rps is known for 9d6h of the lookback of 15 d; ',
+    asked: ['min_over_time(timestamp(sum(sum(rps)\n))[15d:1h])'],
+  });
+  expect(await check(72 * HOUR)).toMatchObject({ status: 'ok' });
+});
+
+it('warns with fewer than three days', async () => {
+  expect(await check(72 * HOUR - 1)).toMatchObject({
+    status: 'warning',
+    text: 'the load of rps is known for 2d23h only: the forecast is silent with fewer than 3 earlier days; wait, or keep the samples longer: the lookback is 15 d',
+  });
+  expect(await check(null)).toMatchObject({
+    status: 'warning',
+    text: expect.stringContaining('the load of rps is not known: the forecast is silent'),
+  });
+});
+
+it('says why the load cannot be read', async () => {
+  const answer = { class: 'failed', reason: 'timeout', message: 'timeout after 5000 ms' } as const;
+
+  expect(await check(0, { answer })).toMatchObject({
+    status: 'warning',
+    text: expect.stringContaining('the lookback of 15 d cannot be read: timeout after 5000 ms; '),
+  });
+});
+
+it('asks for nothing without a forecast', async () => {
+  expect(await check(0, { forecast: null })).toEqual({ status: 'ok', text: '; ', asked: [] });
+});
