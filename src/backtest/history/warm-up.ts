@@ -5,9 +5,13 @@ import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../u
 /** Minimum warm-up. `recommend` tries settings with longer windows than those of the documents. */
 const MIN_WARM_UP_SECONDS = 3600;
 
-/** Returns how many seconds before the scored time are read for the windows of decisions: a multiple of the step. */
+/**
+ * Returns how many seconds before the scored time are read for the windows and forecasts of decisions: a multiple of the
+ * step.
+ */
 export function warmUpOf(scalers: readonly Scaler[], stepSeconds: number): number {
-  const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds));
+  const ofForecasts = scalers.map((scaler) => lookbackSeconds(scaler));
+  const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds), ...ofForecasts);
   return Math.ceil(wanted / stepSeconds) * stepSeconds;
 }
 
@@ -47,6 +51,11 @@ export function longestWindowSeconds({ spec }: Scaler): number {
     spec.minReplicas === 0 ? spec.cooldownSeconds : 0,
     ...[behavior?.scaleUp, behavior?.scaleDown].map(windowOfRules),
   );
+}
+
+/** 0: the document has no forecast. */
+export function lookbackSeconds({ spec }: Scaler): number {
+  return (spec.forecast?.lookbackDays ?? 0) * 86_400;
 }
 
 function windowOfRules(rules: ScalingRules | undefined): number {

@@ -9,7 +9,10 @@ import type { WrittenSeries } from '../../support/remote-write.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';
 import { scalerYaml } from '../../support/scaler-yaml.js';
 
-const cwd = folderOf({ 'web.yaml': scalerYaml() });
+const cwd = folderOf({
+  'web.yaml': scalerYaml(),
+  'forecast.yaml': `${scalerYaml()}  forecast: { lookback: 3d }\n`,
+});
 
 const cleanups: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -290,6 +293,28 @@ describe('a history', () => {
     expect(await linesOf(() => true, '--initial-replicas', '2')).toEqual([
       'windows are empty at --from (--initial-replicas)',
     ]);
+  });
+
+  it('before --from has the lookback of a forecast', async () => {
+    const asked: number[] = [];
+    const server = await serve(({ form }) => {
+      asked.push(Number(form.get('start')));
+      return null;
+    });
+    const more = ['--scaler', 'forecast.yaml', '--step', '60s'];
+
+    const report = reportOf(await run(server, more));
+    expect(Math.min(...asked)).toBe(Math.ceil((END - 7200 - 3 * 86_400) / 60) * 60);
+    expect(report.assumptions).toContain('decisions begin 3d before --from, and count from --from on');
+
+    const from = END - 7200 - 86_400;
+    const young = await serve((request) => ({
+      status: 200,
+      body: matrixOf(request, (second) => second > from),
+    }));
+    expect(reportOf(await run(young, more)).assumptions).toContainEqual(
+      expect.stringMatching(/the history has nothing before that, and a forecast looks back 3d$/),
+    );
   });
 
   it('without values names the metric', async () => {

@@ -2,7 +2,7 @@ import type { Range } from '../../../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../../../backtest/history/history-input.js';
 import { isMemory } from '../../../backtest/history/history-models.js';
 import { readHistory, type RecordedHistory } from '../../../backtest/history/read-history.js';
-import { longestWindowSeconds } from '../../../backtest/history/warm-up.js';
+import { longestWindowSeconds, lookbackSeconds } from '../../../backtest/history/warm-up.js';
 import type { Variant } from '../../../backtest/compare/variant.js';
 import type { ServiceConfig } from '../../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../../config/resolve-service-config.js';
@@ -194,12 +194,15 @@ function warmUpLine(
   hasInitialReplicas: boolean,
 ): string {
   const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
+  const lookback = Math.max(...variants.map(({ scaler }) => lookbackSeconds(scaler)));
   if (hasInitialReplicas) return 'windows are empty at --from (--initial-replicas)';
   if (warmUpSeconds === 0)
     return `the history has nothing before its start: windows (up to ${formatSeconds(longest)}) are empty there`;
   const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, and count from --from on`;
-  return warmUpSeconds < longest
-    ? `${begin}; the history has nothing before that, and windows are up to ${formatSeconds(longest)}`
+  if (warmUpSeconds < longest)
+    return `${begin}; the history has nothing before that, and windows are up to ${formatSeconds(longest)}`;
+  return warmUpSeconds < lookback
+    ? `${begin}; the history has nothing before that, and a forecast looks back ${formatSeconds(lookback)}`
     : begin;
 }
 

@@ -41,7 +41,8 @@ export interface SavedHistory {
 const FORMAT = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_SECONDS = MAX_DAYS * 86_400;
-const MAX_WARM_UP_SECONDS = 2 * 86_400;
+/** The longest lookback of a forecast has 35 days. */
+const MAX_WARM_UP_SECONDS = 36 * 86_400;
 
 export function savedSource({
   scrapeIntervalSeconds,
