@@ -139,12 +139,7 @@ async function tryRaise(
   const results = await runAll([variant, { ...withMode(variant, 'Raise'), name: 'changed' }], second);
   const [confirmed, compared] = [confirmation, score].map((part) => compareIn(part, results));
   const isWorth = (one: Compared | null | undefined): one is Compared =>
-    one !== null &&
-    one !== undefined &&
-    one.current.thetaU > 0 &&
-    one.changed.thetaU <= LEFT_BY_FORECAST * one.current.thetaU &&
-    one.changed.podHours <= (1 + forecast.budgetPercent / 100) * one.current.podHours &&
-    conditions.every(({ isMetBy }) => isMetBy(one.changed, one.current));
+    one !== null && one !== undefined && isWorthRaising(one, forecast.budgetPercent, conditions);
   if (!isWorth(confirmed) || !isWorth(compared)) return null;
   const { current, changed } = compared;
   const saving = savingIn(windows, compared, results);
@@ -155,6 +150,20 @@ async function tryRaise(
     saving,
     results,
   };
+}
+
+/** Whether a forecast that raises leaves at most half of the missing pods, within its budget and the conditions. */
+export function isWorthRaising(
+  { current, changed }: Compared,
+  budgetPercent: number,
+  conditions: readonly Threshold[],
+): boolean {
+  return (
+    current.thetaU > 0 &&
+    changed.thetaU <= LEFT_BY_FORECAST * current.thetaU &&
+    changed.podHours <= (1 + budgetPercent / 100) * current.podHours &&
+    conditions.every(({ isMetBy }) => isMetBy(changed, current))
+  );
 }
 
 /** Returns the load within these parts. Outside of them it is unknown. */

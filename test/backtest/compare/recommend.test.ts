@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeSaving } from '../../../src/backtest/compare/recommend.js';
+import { describeSaving, isWorthRaising } from '../../../src/backtest/compare/recommend.js';
+import { figuresWith, conditionOf } from './figures-of.js';
 
 const LAST = 'in the parts of the second half that neither the search nor the confirmation has seen';
 
@@ -21,5 +22,26 @@ describe('describeSaving', () => {
     ],
   ])('says what a saving of %s %% is, from %s to %s %%', (percent, lowest, highest, expected) => {
     expect(describeSaving({ percent, lowest, highest })).toBe(expected);
+  });
+});
+
+describe('isWorthRaising', () => {
+  const current = figuresWith({ thetaU: 1, podHours: 100 });
+
+  it.each<[string, Parameters<typeof figuresWith>[0], boolean]>([
+    ['halves theta_U within the budget', { thetaU: 0.5, podHours: 104 }, true],
+    ['leaves a little more than half of it', { thetaU: 0.501, podHours: 104 }, false],
+    ['costs a little more than the budget', { thetaU: 0.5, podHours: 104.1 }, false],
+    ['has more changes than allowed', { thetaU: 0.5, podHours: 104, changes: 11 }, false],
+  ])('%s', (_, figures, isWorth) => {
+    const conditions = [conditionOf('changes<=10')];
+
+    expect(isWorthRaising({ current, changed: figuresWith(figures) }, 4, conditions)).toBe(isWorth);
+  });
+
+  it('is not if nothing is missing without the forecast', () => {
+    const none = figuresWith({ thetaU: 0, podHours: 100 });
+
+    expect(isWorthRaising({ current: none, changed: none }, 4, [])).toBe(false);
   });
 });
