@@ -57,14 +57,14 @@ log: { level: warn }
 `;
 }
 
-function documentOf({ namespace, name, kind }: Workload, { pods }: WorldSize): string {
+function documentOf({ namespace, name, kind }: Workload, { pods, hasForecasts = false }: WorldSize): string {
   return `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: ${name}, namespace: ${namespace} }
 spec:
   scaleTargetRef: { name: ${name} }
   minReplicas: 2
-  maxReplicas: ${pods * 5}
+  maxReplicas: ${pods * 5}${hasForecasts ? "\n  forecast: { lead: '120s' }" : ''}
   metrics:
 ${METRICS[kind](name)}`;
 }

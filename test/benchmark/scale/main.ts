@@ -19,6 +19,7 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --warmup N      rounds before, default 3
   --clock R       let the clock of service and cluster run R times as fast after the start; 1: real time. Default: 5 up
                   to 1,000 scalers (a round of 15 s takes 3 s), 3 up to 5,000, 2 above
+  --forecast      each document has a forecast that observes
   --heap-limit N  MiB of heap of the service, default 768: three quarters of 1 GiB, the memory limit of the
                   Helm chart
   --cpu-prof DIR  write CPU profiles of the start and of the measured rounds
@@ -53,6 +54,7 @@ export async function benchScale(
       'cpu-prof': { type: 'string' },
       'alloc-prof': { type: 'string' },
       heap: { type: 'boolean', default: false },
+      forecast: { type: 'boolean', default: false },
       'node-flag': { type: 'string', multiple: true, default: [] },
       save: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -69,7 +71,7 @@ export async function benchScale(
     const clock = values.clock === undefined ? clockOf(scalers) : Number(values.clock);
     const figures = await runSize({
       ...run,
-      size: { scalers, pods },
+      size: { scalers, pods, hasForecasts: values.forecast },
       clock,
       profileDirectory: directory,
       profileKind: values['cpu-prof'] === undefined ? 'heap' : 'cpu',

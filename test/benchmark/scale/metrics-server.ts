@@ -39,6 +39,10 @@ export function createMetricsServer(world: World, clock: WorldClock, packs = tru
         send(`{"resultType":"vector","result":[${series.join(',')}]}`);
         return;
       }
+      case '/api/v1/query_range':
+        meter.count('query_range');
+        send(`{"resultType":"matrix","result":[${historyOf(query ?? '', form)}]}`);
+        return;
       case '/api/v1/status/runtimeinfo':
         meter.count('runtimeinfo');
         send(`{"startTime":"${startTime}","CWD":"/","goroutineCount":50,"storageRetention":"15d"}`);
@@ -53,6 +57,17 @@ export function createMetricsServer(world: World, clock: WorldClock, packs = tru
     }
   };
   return { server, meter };
+}
+
+const WORKLOAD = /"(?:\(\?:)?([a-z][a-z0-9-]*)-\[/;
+
+/** Returns the load of a workload in earlier days: each half hour, it is higher by half for five minutes. */
+function historyOf(query: string, form: URLSearchParams): string {
+  const [start = 0, end = 0, step = 60] = ['start', 'end', 'step'].map((name) => Number(form.get(name)));
+  const values: string[] = [];
+  for (let at = start; at <= end; at += step) values.push(`[${at},"${(at / 60) % 30 < 25 ? 4 : 6}"]`);
+  const service = WORKLOAD.exec(query)?.[1] ?? '';
+  return `{"metric":{"promscaler_target":"yes","service":"${service}"},"values":[${values.join(',')}]}`;
 }
 
 interface QueryAnswer {

@@ -13,6 +13,8 @@ export interface WorldSize {
   readonly scalers: number;
   /** Of each Deployment at the start. */
   readonly pods: number;
+  /** Whether each document has a forecast that observes. Default: none has. */
+  readonly hasForecasts?: boolean;
 }
 
 export const WORKLOADS_PER_NAMESPACE = 100;
