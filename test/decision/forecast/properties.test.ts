@@ -143,6 +143,23 @@ describe('in any of 500 snapshots, a forecast', () => {
     });
   });
 
+  it('does not exceed what policies, windows and other limits leave of any proposal', () => {
+    let limited = 0;
+    check((input) => {
+      const [snapshot, ...rest] = input;
+      const { samples } = snapshot as { readonly samples?: readonly object[] };
+      if (samples?.length !== 1 || !('values' in (samples[0] ?? {}))) return;
+      const busy: Input = [{ ...snapshot, samples: [{ at: time(-15), values: [1e12] }] } as Json, ...rest];
+      const [decision, most] = [decideWith(input, RAISE), decideWith(busy, null)];
+      if (decision === null || most === null) return;
+      const without = decideWith(input, null)?.desiredReplicas ?? 0;
+      expect(decision.desiredReplicas).toBeLessThanOrEqual(Math.max(most.desiredReplicas, without));
+      if (decision.desiredReplicas < (decision.recommendedReplicas ?? 0)) limited += 1;
+    });
+
+    expect(limited).toBeGreaterThan(10);
+  });
+
   it('does not fall if the load of the earlier days rises', () => {
     check(([snapshot, history, state]) => {
       const { seasons, highest, ...rest } = history as {
