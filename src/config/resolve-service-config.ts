@@ -38,6 +38,15 @@ export interface RecordConfig {
   readonly maxFiles: number;
 }
 
+export interface RecommendationsConfig {
+  readonly days: number;
+  /** Valid for `readCron` with the time zone. */
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly spreadMinutes: number;
+  readonly cpuPercent: number;
+}
+
 /** The service config with all defaults, frozen. File paths are resolved against the directory of the config. */
 export interface ServiceConfig {
   /** Maps names to data sources; never empty. */
@@ -74,6 +83,8 @@ export interface ServiceConfig {
   readonly defaults: Readonly<Record<string, unknown>>;
   /** Null: decisions are not recorded. */
   readonly record: RecordConfig | null;
+  /** Null: documents are not back-tested. */
+  readonly recommendations: RecommendationsConfig | null;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
 }
 
@@ -126,11 +137,23 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
             maxFileBytes: record.maxFileBytes ?? SERVICE_DEFAULTS.recordMaxFileBytes,
             maxFiles: record.maxFiles ?? SERVICE_DEFAULTS.recordMaxFiles,
           },
+    recommendations: resolveRecommendations(input.recommendations),
     log: {
       level: log?.level ?? SERVICE_DEFAULTS.logLevel,
       format: log?.format ?? SERVICE_DEFAULTS.logFormat,
     },
   });
+}
+
+function resolveRecommendations(input: ServiceInput['recommendations']): RecommendationsConfig | null {
+  if (input?.enabled !== true) return null;
+  return {
+    days: input.days ?? SERVICE_DEFAULTS.recommendationDays,
+    schedule: input.schedule ?? SERVICE_DEFAULTS.recommendationSchedule,
+    timeZone: input.timeZone ?? SERVICE_DEFAULTS.recommendationTimeZone,
+    spreadMinutes: input.spreadMinutes ?? SERVICE_DEFAULTS.recommendationSpreadMinutes,
+    cpuPercent: input.cpuPercent ?? SERVICE_DEFAULTS.recommendationCpuPercent,
+  };
 }
 
 function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionConfig {

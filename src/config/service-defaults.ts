@@ -30,6 +30,12 @@ export const SERVICE_DEFAULTS = {
   notificationEvents: ['rescale', 'failure'],
   notificationTimeoutSeconds: 10,
   notificationsPerMinute: 30,
+  recommendations: false,
+  recommendationDays: 7,
+  recommendationSchedule: '0 0 * * *',
+  recommendationTimeZone: 'UTC',
+  recommendationSpreadMinutes: 360,
+  recommendationCpuPercent: 20,
   logLevel: 'info',
   logFormat: 'json',
 } as const;

@@ -3,6 +3,8 @@ import { didYouMean } from '../scaler/problems/nearest.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
 import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/query-result-rules.js';
 import { checkPromql } from '../scaler/rules/query-rules.js';
+import { isTimeZone } from '../schedules/local-time.js';
+import { checkCron, unknownTimeZone } from '../scaler/rules/schedule-rules.js';
 import { checkRules } from '../scaler/rules/check-rules.js';
 import type { DocumentInput, Loose } from '../scaler/schema/document-schema.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
@@ -36,6 +38,7 @@ export function checkServiceRules(
     ...checkSharding(config),
     ...checkAuth(config.server?.auth, isBroken),
     ...checkReceivers(config.notifications, isBroken),
+    ...checkRecommendations(config.recommendations, isBroken),
     ...checkDefaults(config, isBroken),
   ];
 }
@@ -199,6 +202,17 @@ function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>)
     const message = `${name}.enabled is false, must not be while sharding.enabled is true`;
     return finding('wrong-settings', [name, 'enabled'], message);
   });
+}
+
+function checkRecommendations(
+  recommendations: Loose<ServiceInput>['recommendations'],
+  isBroken: (path: Path) => boolean,
+): readonly Finding[] {
+  const { schedule, timeZone = SERVICE_DEFAULTS.recommendationTimeZone } = recommendations ?? {};
+  const path = ['recommendations'];
+  if (isBroken(path)) return [];
+  if (!isTimeZone(timeZone)) return [unknownTimeZone([...path, 'timeZone'], timeZone)];
+  return checkCron(schedule, timeZone, [...path, 'schedule']);
 }
 
 /** Applies the rules for documents to `defaults`. */

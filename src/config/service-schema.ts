@@ -144,6 +144,35 @@ const record = z.strictObject({
   }),
 });
 
+const recommendations = z.strictObject({
+  enabled: z.boolean().optional().meta({
+    description:
+      'Whether to back-test each document once a night and to report the change of its settings that would have saved pod-hours. Nothing is applied.',
+    default: SERVICE_DEFAULTS.recommendations,
+  }),
+  days: z.int().min(2).max(30).optional().meta({
+    description: 'Days of history to back-test on.',
+    default: SERVICE_DEFAULTS.recommendationDays,
+  }),
+  schedule: z.string().min(1).max(200).optional().meta({
+    description: 'When the nights begin, as a cron expression of five fields.',
+    default: SERVICE_DEFAULTS.recommendationSchedule,
+  }),
+  timeZone: z.string().min(1).max(200).optional().meta({
+    description: 'IANA time zone of the schedule.',
+    default: SERVICE_DEFAULTS.recommendationTimeZone,
+  }),
+  spreadMinutes: z.int().min(1).max(1440).optional().meta({
+    description:
+      'Minutes after the begin of a night over which the back-tests begin, one at a time. Documents that are not reached are the first ones of the next night.',
+    default: SERVICE_DEFAULTS.recommendationSpreadMinutes,
+  }),
+  cpuPercent: z.int().min(1).max(100).optional().meta({
+    description: 'CPU time that the back-tests may use, in percent of one core.',
+    default: SERVICE_DEFAULTS.recommendationCpuPercent,
+  }),
+});
+
 const log = z.strictObject({
   level: z.enum(['debug', 'info', 'warn', 'error']).optional().meta({
     description: 'Minimum level of log messages.',
@@ -198,6 +227,9 @@ export const serviceSchema = z
         description:
           'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way. Default: none.',
       }),
+    recommendations: recommendations.optional().meta({
+      description: 'Recommendations for the settings of the documents, from back-tests on their last days.',
+    }),
     log: log.optional().meta({ description: 'Log on standard output.' }),
   })
   .meta({ title: 'promscaler service config' });

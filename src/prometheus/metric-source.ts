@@ -2,7 +2,8 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient, type SeriesCounts } from './client/client.js';
-import { createRangeClient, type RangeClient } from './client/range-client.js';
+import type { RangeAnswer } from './answers/classify.js';
+import { createRangeClient, type RangeClient, type RangeQuery } from './client/range-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
 import { createReadyQueue, type Readings } from './queries/collect.js';
@@ -12,7 +13,7 @@ import { createLearnedWindows, type LearnedWindows } from './queries/learned-win
 import { type OnReady, queryConfig, type Round, sendRound, type Source } from './queries/round.js';
 import { createSampleAges } from './queries/sample-ages.js';
 import { createSourceAges } from './source/age.js';
-import { createLoadHistories } from './queries/load-histories.js';
+import { createLoadHistories, untilIdle } from './queries/load-histories.js';
 import { createQueryQueue, type QueryReport } from './source/queue.js';
 import { createRecognition } from './source/recognition.js';
 
@@ -24,6 +25,18 @@ export interface MetricSource {
    * round. Calls `onReady` for each scaler when all its answers have arrived. The scalers have the same sync period.
    */
   readonly startRound: (due: readonly Scaler[], signal: AbortSignal, onReady: OnReady) => void;
+  /** Null: there is no such data source. */
+  readonly historyOf: (source: string) => HistorySource | null;
+}
+
+/** Range queries for back-tests: one at a time, and only while no query of a round is under way. */
+export interface HistorySource {
+  /** As recognized. */
+  readonly config: SourceConfig;
+  readonly queryRange: (
+    query: RangeQuery,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ) => Promise<RangeAnswer>;
 }
 
 export interface MetricSourceOptions {
@@ -52,7 +65,7 @@ export interface MetricSourceOptions {
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** The load of a day has about 6 kB. */
+/** The load of a day has about 6 kB, and a part of a history for a back-test 100 kB for each series. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
@@ -96,6 +109,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       };
       last = last.then(plan).then(send).catch(onFault);
     },
+    historyOf: (name) => sources.get(name)?.history() ?? null,
   };
 }
 
@@ -123,7 +137,11 @@ function readCapacities(plan: Plan, { sources, signal, number: round, capacities
   });
 }
 
-function openSource(config: SourceConfig, options: MetricSourceOptions, reports: (() => void)[]): Source {
+interface OpenSource extends Source {
+  readonly history: () => HistorySource;
+}
+
+function openSource(config: SourceConfig, options: MetricSourceOptions, reports: (() => void)[]): OpenSource {
   const { clock, onQuery, createClient = createPrometheusClient } = options;
   const { onRecognized, onDuplicates, onSeries, seeksDuplicates = false } = options;
   const { onFault = () => undefined } = options;
@@ -155,22 +173,38 @@ function openSource(config: SourceConfig, options: MetricSourceOptions, reports:
   });
   const openRange = options.createRangeClient ?? ((given) => createRangeClient(given, clock));
   let range: RangeClient | null = null;
+  const queryRange: RangeClient['queryRange'] = (query, given) => {
+    const { maxAnswerBytes = MOST_HISTORY_BYTES } = config;
+    range ??= openRange({
+      ...recognition.config(),
+      maxConcurrentQueries: 1,
+      maxAnswerBytes: Math.min(maxAnswerBytes, MOST_HISTORY_BYTES),
+    });
+    return range.queryRange(query, given);
+  };
+  const onHistoryQuery = (reason: string | null): void => options.onHistoryQuery?.(name, reason);
   return {
     queue,
     histories: createLoadHistories({
-      queryRange: (query, given) => {
-        const { maxAnswerBytes = MOST_HISTORY_BYTES } = config;
-        range ??= openRange({
-          ...recognition.config(),
-          maxConcurrentQueries: 1,
-          maxAnswerBytes: Math.min(maxAnswerBytes, MOST_HISTORY_BYTES),
-        });
-        return range.queryRange(query, given);
-      },
+      queryRange,
       isBusy: queue.isBusy,
       clock,
       onFault,
-      onQuery: (reason) => options.onHistoryQuery?.(name, reason),
+      onQuery: onHistoryQuery,
+    }),
+    history: () => ({
+      config: recognition.config(),
+      queryRange: async (query, given) => {
+        if (!(await untilIdle({ isBusy: queue.isBusy, clock }, given.signal)))
+          return {
+            class: 'failed',
+            reason: 'canceled',
+            message: 'queries of rounds were under way for 30 s',
+          };
+        const answer = await queryRange(query, given);
+        if (!given.signal.aborted) onHistoryQuery(answer.class === 'failed' ? answer.reason : null);
+        return answer;
+      },
     }),
     recognition,
     duplicates,

@@ -21,7 +21,9 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';
 import { createNotifier } from '../notifications/notifier.js';
 import { createDecisionRecord, type DecisionRecord } from '../recording/decision-record.js';
+import { dataSourceId } from '../telemetry/outages.js';
 import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
+import { createRecommendations } from '../recommendations/recommendations.js';
 import { createRecorder, createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
 import { onAbort } from '../units/abort.js';
@@ -148,6 +150,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const decideOwn = (): void => {
     const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
     source.setScalers(own);
+    recommendations?.setScalers(own);
     controller.setScalers(own, scalers);
   };
   const shards = openShards(options, {
@@ -221,6 +224,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onClockSet: clockWarnings.wallClockSet,
     onRemoved: recorder.remove,
   });
+  const recommendations =
+    config.recommendations === null
+      ? null
+      : createRecommendations({
+          config: config.recommendations,
+          clock,
+          log,
+          historyOf: source.historyOf,
+          isFailing: (name) => outages.since(dataSourceId(name)) !== null,
+          keep: ledger.keepRecommendation,
+        });
   const notifier = createNotifier({
     receivers: Object.values(config.notifications),
     ...records,
@@ -257,6 +271,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     reloadState: config.sharding.enabled ? () => Promise.resolve() : state.reload,
     runController: controller.run,
     writeStatuses: resources.writeStatuses,
+    recommend: (term: AbortSignal) => recommendations?.run(term) ?? Promise.resolve(),
     flushState: state.flush,
     forgetScalers: () => {
       for (const { key } of [...ledger.list()]) recorder.remove(key);
@@ -331,6 +346,8 @@ export interface TermPorts {
   readonly runController: (signal: AbortSignal) => Promise<void>;
   /** Never rejects. */
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  /** Never rejects. */
+  readonly recommend: (signal: AbortSignal) => Promise<void>;
   readonly flushState: () => Promise<void>;
   /** Removes all scalers from ledger and metrics, because the next leader exposes them. */
   readonly forgetScalers: () => void;
@@ -342,11 +359,13 @@ const FLUSH_MS = 3000;
 /** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */
 export async function runTerm(ports: TermPorts, signal: AbortSignal): Promise<void> {
   const statuses = ports.writeStatuses(signal);
+  const recommending = ports.recommend(signal);
   try {
     await ports.reloadState();
     await ports.runController(signal);
   } finally {
     await statuses;
+    await recommending;
     await endedWithin(ports.clock, FLUSH_MS, ports.flushState());
     ports.forgetScalers();
   }

@@ -13,6 +13,7 @@ import type { CycleRecord, Direction } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 import { entriesOf, runAfter } from './history.js';
 import type { HistoryEntry, LastOfRun, Run } from './history.js';
+import type { Recommendation } from './recommendation.js';
 
 /** `lastTransition`: last change of the status. */
 export interface TimedCondition extends Condition {
@@ -38,6 +39,8 @@ export interface ScalerStatus {
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Null: no cycle was compared with an HPA. */
   readonly agreement: Agreement | null;
+  /** Of this version of the document; null: it was not back-tested. */
+  readonly recommendation: Recommendation | null;
   /** Number of consecutive cycles with the result of `record`, at least 1. */
   readonly count: number;
   /** Newest first. Each access builds the list. */
@@ -51,6 +54,8 @@ export interface Ledger {
     readonly before: ScalerStatus | null;
     readonly after: ScalerStatus;
   };
+  /** Keeps the recommendation until the document changes. Returns false if it has changed. */
+  readonly keepRecommendation: (scaler: Scaler, recommendation: Recommendation) => boolean;
   readonly remove: (key: string) => void;
   readonly get: (key: string) => ScalerStatus | null;
   /** Returns the statuses in the order of their first records. */
@@ -78,6 +83,12 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
       statuses.set(after.key, after);
       return { before, after };
     },
+    keepRecommendation: (scaler, recommendation) => {
+      const status = statuses.get(scaler.key);
+      if (status?.scaler !== scaler) return false;
+      status.recommendation = recommendation;
+      return true;
+    },
     remove: (key) => void statuses.delete(key),
     get: (key) => statuses.get(key) ?? null,
     list: () => statuses.values(),
@@ -97,6 +108,7 @@ class Status implements ScalerStatus, LastOfRun {
   readonly rescales: ScalerStatus['rescales'];
   readonly lastRescale: ScalerStatus['lastRescale'];
   readonly agreement: Agreement | null;
+  recommendation: Recommendation | null;
   readonly run: Run;
   readonly count: number;
 
@@ -118,6 +130,7 @@ class Status implements ScalerStatus, LastOfRun {
     this.rescales = rescalesAfter(before?.rescales ?? NO_RESCALES, record);
     this.lastRescale = lastRescaleOf(before, record);
     this.agreement = agreementAfter(before, record);
+    this.recommendation = before?.scaler === record.scaler ? before.recommendation : null;
     this.run = runAfter(before, record, maxEntries);
     this.count = this.run === before?.run ? before.count + 1 : 1;
   }

@@ -85,6 +85,7 @@ describe('readServiceConfig', () => {
         notifications: {},
         defaults: {},
         record: null,
+        recommendations: null,
         log: { level: 'info', format: 'json' },
       });
     },
@@ -114,6 +115,17 @@ scalers: { paths: [a.yaml, /srv/scalers] }
     });
     expect(config.kubernetes.kubeconfig).toBe('/etc/promscaler/kube/config');
     expect(config.scalers.paths).toEqual(['/etc/promscaler/a.yaml', '/srv/scalers']);
+  });
+
+  it('resolves recommendations with their defaults, and to null unless they are enabled', () => {
+    expect(configOf('recommendations: { days: 3 }').recommendations).toBeNull();
+    expect(configOf('recommendations: { enabled: true }').recommendations).toEqual({
+      days: 7,
+      schedule: '0 0 * * *',
+      timeZone: 'UTC',
+      spreadMinutes: 360,
+      cpuPercent: 20,
+    });
   });
 
   it('resolves receivers of notifications with their defaults', () => {

@@ -69,6 +69,7 @@ function buildPorts() {
     reloadState: note('reload'),
     runController: note('controller'),
     writeStatuses: () => Promise.resolve(),
+    recommend: () => Promise.resolve(),
     flushState: note('flush'),
     forgetScalers: () => void calls.push('forget'),
     ...over,

@@ -117,7 +117,7 @@ interface LastHistory {
  * whose queries took the fewest seconds comes first. Histories with equal queries are one.
  */
 export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
-  const { queryRange, isBusy, clock, onFault, onQuery } = parts;
+  const { queryRange, clock, onFault, onQuery } = parts;
   const entries = new RecentMap<string, Entry>(KEPT_SECONDS);
   const lastHistories = new RecentMap<Scaler, LastHistory>(KEPT_SECONDS);
   const waiting = new Set<Entry>();
@@ -133,13 +133,6 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
       if (seconds < fewest) [first, fewest] = [entry, seconds];
     }
     return first;
-  };
-
-  const isIdle = async (signal: AbortSignal): Promise<boolean> => {
-    const startMs = clock.monotonicMs();
-    while (isBusy() && !signal.aborted && clock.monotonicMs() - startMs < LONGEST_WAIT_MS)
-      await sleep(clock, IDLE_CHECK_MS, signal);
-    return !isBusy() && !signal.aborted;
   };
 
   const readNext = async (entry: Entry, signal: AbortSignal): Promise<void> => {
@@ -167,7 +160,7 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
       usedSeconds = new Map();
       usedSinceMs = nowMs;
     }
-    for (let entry = next(); entry !== null && (await isIdle(signal)); entry = next())
+    for (let entry = next(); entry !== null && (await untilIdle(parts, signal)); entry = next())
       await readNext(entry, signal);
   };
 
@@ -217,6 +210,17 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
       return history;
     },
   };
+}
+
+/** Waits while queries of rounds are under way, at most 30 s. Returns whether none is. */
+export async function untilIdle(
+  { isBusy, clock }: Pick<LoadHistoryParts, 'isBusy' | 'clock'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const startMs = clock.monotonicMs();
+  while (isBusy() && !signal.aborted && clock.monotonicMs() - startMs < LONGEST_WAIT_MS)
+    await sleep(clock, IDLE_CHECK_MS, signal);
+  return !isBusy() && !signal.aborted;
 }
 
 function newEntry(asked: SharedHistory): Entry {

@@ -79,7 +79,8 @@ export function unknownTimeZone(path: Path, timeZone: string): Finding {
   return finding('unknown-time-zone', path, message);
 }
 
-function checkCron(expression: string | undefined, timeZone: string, path: Path): readonly Finding[] {
+/** Returns a finding if the expression is no valid cron expression in a known time zone. */
+export function checkCron(expression: string | undefined, timeZone: string, path: Path): readonly Finding[] {
   if (expression === undefined) return [];
   try {
     readCron(expression, timeZone);

@@ -1,0 +1,81 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { BacktestError } from '../backtest/compare/check-size.js';
+import { runJob, type RunJobs } from '../backtest/compare/variant.js';
+import type { Fetching, Range } from '../backtest/history/fetch-series.js';
+import type { RangeAnswer } from '../prometheus/answers/classify.js';
+import type { RangeQuery } from '../prometheus/client/range-client.js';
+import type { SourceConfig } from '../prometheus/data-source/source-config.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Instant } from '../units/time.js';
+import { type Suggestion, suggest } from './suggest.js';
+import { beginWait, takeTurn, type Turns } from './turns.js';
+
+export interface BackTestData {
+  readonly scaler: Scaler;
+  readonly range: Range;
+  readonly now: Instant;
+  /** Without addresses and credentials. */
+  readonly sources: readonly SourceConfig[];
+  readonly turns: Turns;
+}
+
+export type WorkerMessage =
+  | { readonly kind: 'query'; readonly number: number; readonly source: string; readonly query: RangeQuery }
+  | { readonly kind: 'found'; readonly suggestion: Suggestion }
+  | { readonly kind: 'impossible'; readonly why: string };
+
+export interface WorkerAnswer {
+  readonly number: number;
+  readonly answer: RangeAnswer;
+}
+
+const { scaler, range, now, sources, turns } = workerData as BackTestData;
+const waiting = new Map<number, (answer: RangeAnswer) => void>();
+let queries = 0;
+
+function send(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
+
+function fetchingOf(source: SourceConfig): Fetching {
+  return {
+    source,
+    client: {
+      queryRange: (query) =>
+        new Promise((resolve) => {
+          queries += 1;
+          waiting.set(queries, resolve);
+          send({ kind: 'query', number: queries, source: source.name, query });
+          beginWait(turns);
+        }),
+    },
+    cache: null,
+    progress: { add: () => undefined, done: () => undefined },
+    now: () => now,
+    // The thread is terminated instead.
+    signal: new AbortController().signal,
+  };
+}
+
+const runJobs: RunJobs = (jobs) =>
+  Promise.resolve(
+    jobs.map((job) => {
+      takeTurn(turns);
+      return runJob(job, () => takeTurn(turns));
+    }),
+  );
+
+parentPort?.on('message', ({ number, answer }: WorkerAnswer) => {
+  takeTurn(turns);
+  waiting.get(number)?.(answer);
+  waiting.delete(number);
+  if (waiting.size > 0) beginWait(turns);
+});
+
+const byName = new Map(sources.map((source) => [source.name, fetchingOf(source)]));
+try {
+  send({ kind: 'found', suggestion: await suggest(scaler, { range, sources: byName, runJobs }) });
+} catch (error) {
+  if (!(error instanceof BacktestError)) throw error;
+  send({ kind: 'impossible', why: error.message });
+}

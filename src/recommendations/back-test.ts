@@ -1,0 +1,120 @@
+import { Worker } from 'node:worker_threads';
+import type { Range } from '../backtest/history/fetch-series.js';
+import type { RangeAnswer } from '../prometheus/answers/classify.js';
+import type { RangeQuery } from '../prometheus/client/range-client.js';
+import type { SourceConfig } from '../prometheus/data-source/source-config.js';
+import type { Scaler } from '../scaler/spec.js';
+import { onAbort } from '../units/abort.js';
+import type { Clock } from '../units/clock.js';
+import { errorCode } from '../units/error-code.js';
+import { formatSeconds } from '../units/format-seconds.js';
+import type { BackTestData, WorkerAnswer, WorkerMessage } from './back-test-worker.js';
+import type { Suggestion } from './suggest.js';
+import { createTurns, limitShare } from './turns.js';
+
+/** `why`: the document cannot be back-tested, or the worker failed. Null: it was stopped. */
+export type BackTestResult = { readonly suggestion: Suggestion } | { readonly why: string } | null;
+
+export interface BackTestParts {
+  readonly clock: Clock;
+  readonly sources: readonly SourceConfig[];
+  readonly queryRange: (source: string, query: RangeQuery, signal: AbortSignal) => Promise<RangeAnswer>;
+  /** Percent of one core. */
+  readonly cpuPercent: number;
+  readonly signal: AbortSignal;
+  /** Module of the worker. Default: back-test-worker.js. */
+  readonly entry?: URL | undefined;
+}
+
+/** Takes 60 to 100 MiB for 7 days. The container has more in total, so the process survives a worker that exceeds it. */
+const MEMORY_MIB = 256;
+const LONGEST_MS = 2 * 3_600_000;
+const MOST_QUERIES = 1000;
+/** Numbers in all answers. */
+const MOST_POINTS = 2_000_000;
+
+/** Back-tests a document in a worker thread, which is terminated when it ends, fails, or exceeds a limit. Never throws. */
+export async function runBackTest(
+  scaler: Scaler,
+  range: Range,
+  { clock, sources, queryRange, cpuPercent, signal, entry }: BackTestParts,
+): Promise<BackTestResult> {
+  const ended = new AbortController();
+  const stop = AbortSignal.any([signal, ended.signal]);
+  const turns = createTurns();
+  const data: BackTestData = {
+    scaler,
+    range,
+    now: clock.now(),
+    sources: sources.map(withoutAccess),
+    turns,
+  };
+  const worker = new Worker(entry ?? new URL('./back-test-worker.js', import.meta.url), {
+    // They may contain secrets, which the worker does not need.
+    env: {},
+    workerData: data,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
+  });
+  const answer = createAnswering(queryRange, stop);
+  let cancel = (): void => undefined;
+  const result = await new Promise<BackTestResult>((resolve) => {
+    const late = `it takes longer than ${formatSeconds(LONGEST_MS / 1000)}`;
+    cancel = clock.after(LONGEST_MS, () => resolve(failed(late)));
+    onAbort(signal, () => resolve(null));
+    if (signal.aborted) resolve(null);
+    worker
+      .on('message', (message: WorkerMessage) => {
+        if (message.kind === 'found') resolve({ suggestion: message.suggestion });
+        else if (message.kind === 'impossible') resolve({ why: `it cannot be back-tested: ${message.why}` });
+        else void answer(message).then((sent) => stop.aborted || worker.postMessage(sent));
+      })
+      .on('error', (error) => resolve(failed(describe(error))))
+      .on('exit', () => resolve(failed('the worker thread exited')));
+    void limitShare(turns, { percent: cpuPercent, clock, signal: stop });
+  });
+  cancel();
+  ended.abort();
+  await worker.terminate();
+  return result;
+}
+
+function failed(why: string): BackTestResult {
+  return { why: `the back-test failed: ${why}` };
+}
+
+function describe(error: unknown): string {
+  if (errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY')
+    return `it takes more than ${MEMORY_MIB} MiB of memory`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Counts what is read. Queries beyond the limits are not sent. */
+function createAnswering(
+  queryRange: BackTestParts['queryRange'],
+  signal: AbortSignal,
+): (asked: Extract<WorkerMessage, { readonly kind: 'query' }>) => Promise<WorkerAnswer> {
+  let queries = 0;
+  let points = 0;
+  return async ({ number, source, query }) => {
+    queries += 1;
+    if (queries > MOST_QUERIES || points > MOST_POINTS) {
+      const message = `the history has more than ${MOST_POINTS} points or needs more than ${MOST_QUERIES} queries`;
+      return { number, answer: { class: 'failed', reason: 'canceled', message } };
+    }
+    const answer = await queryRange(source, query, signal);
+    if (answer.class === 'matrix') for (const series of answer.series) points += series.points.length;
+    return { number, answer };
+  };
+}
+
+function withoutAccess(config: SourceConfig): SourceConfig {
+  return {
+    ...config,
+    urls: [],
+    headers: {},
+    bearerTokenFile: null,
+    basicAuth: null,
+    signIn: null,
+    tls: null,
+  };
+}

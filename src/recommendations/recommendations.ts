@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import type { RecommendationsConfig } from '../config/resolve-service-config.js';
+import type { Range } from '../backtest/history/fetch-series.js';
+import { warmUpOf } from '../backtest/history/warm-up.js';
+import type { HistorySource } from '../prometheus/metric-source.js';
+import { readCron } from '../schedules/cron.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { Recommendation } from '../telemetry/recommendation.js';
+import { type Clock, createAlarm } from '../units/clock.js';
+import type { Log } from '../units/log.js';
+import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
+import { type BackTestResult, runBackTest } from './back-test.js';
+
+export interface RecommendationPorts {
+  readonly config: RecommendationsConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly historyOf: (source: string) => HistorySource | null;
+  /** Whether a data source answers nothing. */
+  readonly isFailing: (source: string) => boolean;
+  readonly keep: (scaler: Scaler, recommendation: Recommendation) => unknown;
+  /** Default: in a worker thread. */
+  readonly backTest?: typeof runBackTest;
+}
+
+export interface Recommendations {
+  /** The documents that this replica decides. A back-test of another version is stopped. */
+  readonly setScalers: (scalers: readonly Scaler[]) => void;
+  /** Back-tests documents, one at a time, until `signal` is aborted. Never rejects. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** How often it is checked whether a back-test is due. */
+const CHECK_MS = 10_000;
+/** After a data source has failed, none is asked for this time. */
+const REST_MS = 900_000;
+/** Limit for a query, which reads up to 4,000 points of each series. */
+const TIMEOUT_MS = 10_000;
+const MOST_STEPS = 45_000;
+
+interface Entry {
+  readonly scaler: Scaler;
+  /** When its back-test begins, after the begin of the night. */
+  readonly offsetMs: number;
+  /** The night of its last back-test; null: none with this version. */
+  night: Instant | null;
+}
+
+export function createRecommendations(ports: RecommendationPorts): Recommendations {
+  const { config, clock, log, backTest = runBackTest } = ports;
+  const nights = readCron(config.schedule, config.timeZone);
+  const spreadMs = config.spreadMinutes * 60_000;
+  const alarm = createAlarm(clock);
+  let entries = new Map<string, Entry>();
+  let restUntilMs = -Infinity;
+  let running: { readonly scaler: Scaler; readonly stop: AbortController } | null = null;
+
+  /** Returns the document whose last back-test is the oldest of those that are due; null: none is. */
+  const next = (now: Instant): { readonly entry: Entry; readonly night: Instant } | null => {
+    const night = nights.atOrBefore(now);
+    if (night === null || now >= night + spreadMs || clock.monotonicMs() < restUntilMs) return null;
+    let first: Entry | null = null;
+    for (const entry of entries.values()) {
+      if (entry.night === night || now < night + entry.offsetMs || !isReachable(entry.scaler)) continue;
+      if (first === null || isBefore(entry, first)) first = entry;
+    }
+    return first === null ? null : { entry: first, night };
+  };
+
+  const isReachable = ({ spec }: Scaler): boolean => !sourcesOf(spec).some(ports.isFailing);
+
+  const test = async (scaler: Scaler, signal: AbortSignal): Promise<void> => {
+    const stop = new AbortController();
+    running = { scaler, stop };
+    const sources = sourcesOf(scaler.spec).flatMap((name) => ports.historyOf(name) ?? []);
+    const range = rangeOf(scaler, sources, { days: config.days, now: clock.now() });
+    const failures: string[] = [];
+    const result = await backTest(scaler, range, {
+      clock,
+      sources: sources.map((source) => source.config),
+      queryRange: async (name, query, stopped) => {
+        const source = ports.historyOf(name);
+        if (source === null || ports.isFailing(name))
+          return { class: 'failed', reason: 'canceled', message: `data source ${name} answers nothing` };
+        const answer = await source.queryRange(query, { timeoutMs: TIMEOUT_MS, signal: stopped });
+        if (answer.class === 'failed' && answer.reason !== 'canceled') failures.push(answer.reason);
+        return answer;
+      },
+      cpuPercent: config.cpuPercent,
+      signal: AbortSignal.any([signal, stop.signal]),
+    });
+    running = null;
+    if (result === null) return;
+    if (failures.length > 0 && !('suggestion' in result)) restUntilMs = clock.monotonicMs() + REST_MS;
+    if ('why' in result) log.debug('no recommendation', { scaler: scaler.key, why: result.why });
+    ports.keep(scaler, recommendationOf(result, range, clock.now()));
+  };
+
+  return {
+    setScalers: (scalers) => {
+      const before = entries;
+      entries = new Map(
+        scalers.map((scaler) => {
+          const known = before.get(scaler.key);
+          return [scaler.key, known?.scaler === scaler ? known : newEntry(scaler, spreadMs)];
+        }),
+      );
+      if (running !== null && entries.get(running.scaler.key)?.scaler !== running.scaler)
+        running.stop.abort();
+    },
+    run: async (signal) => {
+      // What an earlier term found was removed with its end.
+      for (const entry of entries.values()) entry.night = null;
+      while (!signal.aborted) {
+        const due = next(clock.now());
+        if (due === null) {
+          await alarm.sleep(CHECK_MS, signal);
+          continue;
+        }
+        due.entry.night = due.night;
+        try {
+          await test(due.entry.scaler, signal);
+        } catch (error) {
+          log.error('back-test failed: internal error', { scaler: due.entry.scaler.key, error });
+        }
+      }
+    },
+  };
+}
+
+function newEntry(scaler: Scaler, spreadMs: number): Entry {
+  const hash = createHash('sha256').update(scaler.key).digest().readUInt32BE();
+  return { scaler, offsetMs: Math.floor((hash / 2 ** 32) * spreadMs), night: null };
+}
+
+function isBefore(one: Entry, other: Entry): boolean {
+  const [night, otherNight] = [one.night ?? 0, other.night ?? 0];
+  return night === otherNight ? one.offsetMs < other.offsetMs : night < otherNight;
+}
+
+function sourcesOf({ metrics, maxReplicasFrom }: Scaler['spec']): readonly string[] {
+  const names = [...metrics, maxReplicasFrom].flatMap((queried) => queried?.source ?? []);
+  return [...new Set(names)];
+}
+
+/** The step is the scrape interval, or a multiple of it that keeps the history short enough. */
+function rangeOf(
+  scaler: Scaler,
+  sources: readonly HistorySource[],
+  { days, now }: { readonly days: number; readonly now: Instant },
+): Range {
+  const seconds = days * 86_400;
+  const interval = Math.max(1, ...sources.map(({ config }) => config.scrapeIntervalSeconds));
+  const stepSeconds = interval * Math.ceil(seconds / interval / MOST_STEPS);
+  const end = instantFromMs(Math.floor(now / (stepSeconds * 1000)) * stepSeconds * 1000);
+  const warmUpSeconds = warmUpOf([scaler], stepSeconds);
+  return { start: addSeconds(end, -seconds), end, stepSeconds, warmUpSeconds };
+}
+
+function recommendationOf(
+  result: NonNullable<BackTestResult>,
+  { start, end, stepSeconds }: Range,
+  at: Instant,
+): Recommendation {
+  if ('suggestion' in result) return { ...result.suggestion, stepSeconds, at };
+  const nothing = { changes: [], patch: null, saving: null, thetaU: null };
+  return { ...nothing, from: start, to: end, stepSeconds, reason: result.why, at };
+}

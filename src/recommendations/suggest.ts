@@ -1,0 +1,143 @@
+import { BacktestError, checkDemand, checkRounds } from '../backtest/compare/check-size.js';
+import { recommend } from '../backtest/compare/recommend.js';
+import type { RunJobs } from '../backtest/compare/variant.js';
+import { changedVariant } from '../backtest/compare/sweep.js';
+import { parseThreshold, type Threshold } from '../backtest/figures/threshold.js';
+import type { Fetching, Range } from '../backtest/history/fetch-series.js';
+import { type GivenAssumptions, historyInput } from '../backtest/history/history-input.js';
+import { readHistory } from '../backtest/history/read-history.js';
+import { isPlainObject } from '../scaler/plain-json.js';
+import type { Scaler } from '../scaler/spec.js';
+import type { FieldChange, Recommendation } from '../telemetry/recommendation.js';
+import { formatSeconds } from '../units/format-seconds.js';
+import { secondsBetween } from '../units/time.js';
+
+/** What a back-test of a document found. */
+export type Suggestion = Omit<Recommendation, 'at' | 'stepSeconds'>;
+
+/** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
+export const CONDITION = 'theta_U<=document';
+
+/** The search takes some hundred runs of half of the time. */
+const MOST_ROUNDS = 100_000;
+/** Each metric takes about 4 MB of memory. */
+const MOST_METRICS = 10;
+/** Half of it is searched, and the other half confirms and scores. */
+const LEAST_HISTORY_SECONDS = 2 * 86_400;
+/** A smaller saving is no reason to change a document. */
+const LEAST_SAVING_PERCENT = 1;
+
+/** Back-tests a document like `backtest --recommend`. Throws `BacktestError` if that is impossible. */
+export async function suggest(
+  scaler: Scaler,
+  {
+    range: asked,
+    sources,
+    runJobs,
+  }: {
+    readonly range: Range;
+    readonly sources: ReadonlyMap<string, Fetching>;
+    readonly runJobs: RunJobs;
+  },
+): Promise<Suggestion> {
+  const variant = { name: scaler.key, scaler };
+  const { metrics } = scaler.spec;
+  if (metrics.length > MOST_METRICS)
+    throw new BacktestError(`it has ${metrics.length} metrics, must have at most ${MOST_METRICS}`);
+  checkRounds([variant], asked, MOST_ROUNDS);
+  const recorded = await readHistory([scaler], {
+    range: asked,
+    request: null,
+    capacity: null,
+    usageAtCapacityPercent: 100,
+    sources,
+  });
+  const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
+  const given = { ...NOTHING_GIVEN, scrapeIntervalSeconds, resourceWindowSeconds };
+  const { range, ...input } = historyInput(recorded, { given, range: asked });
+  const { start: from, end: to } = range;
+  const nothing = (reason: string): Suggestion => ({
+    from,
+    to,
+    reason,
+    changes: [],
+    patch: null,
+    saving: null,
+    thetaU: null,
+  });
+  const knownSeconds = secondsBetween(from, to);
+  if (knownSeconds < LEAST_HISTORY_SECONDS)
+    return nothing(
+      `the history of ${formatSeconds(knownSeconds)} is too short: at least ${formatSeconds(LEAST_HISTORY_SECONDS)} are needed`,
+    );
+  checkDemand(input.scoring);
+  const found = await recommend(variant, [readCondition()], { ...input, runJobs });
+  const [current, changed] = found.results;
+  if (current?.figures === null) throw new BacktestError(current.error);
+  const { change, saving, reason } = found;
+  if (change === null || saving === null || current === undefined) return nothing(reason);
+  if (changed === undefined || changed.figures === null || !Number.isFinite(saving.percent))
+    return nothing('the load is known for too few parts of the history');
+  if (saving.percent > 0 && saving.percent < LEAST_SAVING_PERCENT)
+    return nothing(
+      `nothing better by at least ${LEAST_SAVING_PERCENT} % was found: the best change saves ${saving.percent.toFixed(2)} % of the pod-hours`,
+    );
+  const proposed = changedVariant(scaler, change);
+  if ('error' in proposed) throw new BacktestError(proposed.error);
+  const [before, after] = [scaler.document.spec, proposed.scaler.document.spec];
+  return {
+    from,
+    to,
+    reason,
+    changes: changesOf(before, after, 'spec'),
+    patch: JSON.stringify({ spec: patchOf(before, after) }),
+    saving,
+    thetaU: { current: current.figures.thetaU, proposed: changed.figures.thetaU },
+  };
+}
+
+/** As without options of the command line. */
+const NOTHING_GIVEN: Omit<GivenAssumptions, 'scrapeIntervalSeconds' | 'resourceWindowSeconds'> = {
+  capacity: null,
+  podStart: null,
+  queue: null,
+  measures: new Map(),
+  usageAtCapacityPercent: 100,
+  maxReplicasFrom: null,
+  initialReplicas: null,
+  pricePerPodHour: null,
+};
+
+function readCondition(): Threshold {
+  const condition = parseThreshold(CONDITION, { allowsDocument: true });
+  if (typeof condition === 'string') throw new Error(condition);
+  return condition;
+}
+
+/** Returns the fields that differ, with their paths. */
+function changesOf(before: unknown, after: unknown, path: string): readonly FieldChange[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
+    return after.flatMap((item, index) => changesOf(before[index], item, `${path}[${index}]`));
+  if (isPlainObject(after) && (isPlainObject(before) || before === undefined))
+    return Object.keys(after).flatMap((key) => changesOf(before?.[key], after[key], `${path}.${key}`));
+  return [{ field: path, current: textOf(before), proposed: JSON.stringify(after) }];
+}
+
+function textOf(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+/** Returns the JSON merge patch between two objects. It replaces lists as a whole. */
+function patchOf(
+  before: unknown,
+  after: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const known = isPlainObject(before) ? before : {};
+  const changed = Object.entries(after).filter(
+    ([key, value]) => JSON.stringify(known[key]) !== JSON.stringify(value),
+  );
+  return Object.fromEntries(
+    changed.map(([key, value]) => [key, isPlainObject(value) ? patchOf(known[key], value) : value]),
+  );
+}

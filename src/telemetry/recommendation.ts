@@ -1,0 +1,29 @@
+import type { Instant } from '../units/time.js';
+
+/** What the last back-test of a document found: one change of its settings, or why there is none. */
+export interface Recommendation {
+  /** When the back-test ended. */
+  readonly at: Instant;
+  /** The history that it used. */
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly stepSeconds: number;
+  /** Empty: keep the document as it is. */
+  readonly changes: readonly FieldChange[];
+  /** JSON merge patch of the document; null without changes. */
+  readonly patch: string | null;
+  readonly reason: string;
+  /** Percent of the pod-hours; negative: more are needed. Lowest and highest: in single parts. Null without changes. */
+  readonly saving: { readonly percent: number; readonly lowest: number; readonly highest: number } | null;
+  /** Under-provisioning of the document and of the change, in percent. Null without changes. */
+  readonly thetaU: { readonly current: number; readonly proposed: number } | null;
+}
+
+export interface FieldChange {
+  /** Such as `spec.metrics[0].resource.target.averageUtilization`. */
+  readonly field: string;
+  /** JSON; null: unset. */
+  readonly current: string | null;
+  /** JSON. */
+  readonly proposed: string;
+}

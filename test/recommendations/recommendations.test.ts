@@ -1,0 +1,199 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BackTestResult } from '../../src/recommendations/back-test.js';
+import {
+  createRecommendations,
+  type RecommendationPorts,
+  type Recommendations,
+} from '../../src/recommendations/recommendations.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import { formatInstant } from '../../src/units/time.js';
+import { aScaler, aSource, cpuMetric } from '../support/builders.js';
+import { ManualClock, settle } from '../support/manual-clock.js';
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+const named = (name: string): Scaler => aScaler([cpuMetric], 'shop', name);
+const NOTHING: BackTestResult = { why: 'nothing' };
+
+interface Rig extends Recommendations {
+  readonly clock: ManualClock;
+  /** Times and names. */
+  readonly begun: string[];
+  readonly kept: string[];
+  readonly stopped: string[];
+  readonly faults: unknown[];
+  readonly end: () => Promise<void>;
+  readonly pass: (minutes: number) => Promise<void>;
+}
+
+/** Begins a term. A back-test takes `minutes` and returns `result`. */
+function setUp(
+  over: Partial<RecommendationPorts> & {
+    readonly begin?: string;
+    readonly minutes?: number;
+    readonly result?: BackTestResult;
+  } = {},
+): Rig {
+  const { begin = '2026-01-01T00:00:00Z', minutes = 5, result = NOTHING, ...ports } = over;
+  const clock = new ManualClock(begin);
+  const [begun, kept, stopped]: [string[], string[], string[]] = [[], [], []];
+  const faults: unknown[] = [];
+  const recommendations = createRecommendations({
+    config: { days: 7, schedule: '0 0 * * *', timeZone: 'UTC', spreadMinutes: 360, cpuPercent: 20 },
+    clock,
+    log: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: (_, facts) => void faults.push(facts),
+    },
+    historyOf: () => ({
+      config: aSource(),
+      queryRange: () => Promise.resolve({ class: 'failed', reason: 'timeout', message: 'timeout' }),
+    }),
+    isFailing: () => false,
+    keep: (scaler) => {
+      kept.push(scaler.name);
+      return true;
+    },
+    backTest: ({ name }, _range, { signal }) => {
+      begun.push(`${formatInstant(clock.now()).slice(8, 16)} ${name}`);
+      return new Promise((resolve) => {
+        clock.after(minutes * 60_000, () => resolve(result));
+        signal.addEventListener('abort', () => {
+          stopped.push(name);
+          resolve(null);
+        });
+      });
+    },
+    ...ports,
+  });
+  const ending = new AbortController();
+  const running = recommendations.run(ending.signal);
+  return {
+    ...recommendations,
+    ...{ clock, begun, kept, stopped, faults },
+    end: () => {
+      ending.abort();
+      return running;
+    },
+    pass: async (passed) => {
+      await settle();
+      for (let second = 0; second < passed * 60; second += 30) await clock.advanceAndSettle(30_000);
+    },
+  };
+}
+
+describe('createRecommendations', () => {
+  it('back-tests each document once a night, at a time of its own within 360 minutes', async () => {
+    const rig = setUp();
+    rig.setScalers(NAMES.map(named));
+
+    await rig.pass(360);
+    const [firstNight, kept] = [[...rig.begun], [...rig.kept]];
+    await rig.pass(24 * 60);
+    await rig.end();
+
+    expect(kept.toSorted()).toEqual(NAMES);
+    expect(new Set(firstNight.map((text) => text.slice(3, 5))).size).toBeGreaterThan(2);
+    // The next night has the same times.
+    expect(rig.begun.slice(6).map((text) => text.slice(2))).toEqual(firstNight.map((text) => text.slice(2)));
+  });
+
+  it('begins the next night with the documents that were not reached', async () => {
+    const rig = setUp({ minutes: 100 });
+    rig.setScalers(NAMES.map(named));
+
+    await rig.pass(24 * 60);
+    const reached = new Set(rig.kept);
+    await rig.pass(24 * 60);
+    await rig.end();
+
+    expect(reached.size).toBeLessThan(5);
+    expect(new Set(rig.kept)).toEqual(new Set(NAMES));
+  });
+
+  it.each<[string, (rig: Rig) => void | Promise<void>]>([
+    ['the term ends', (rig) => rig.end()],
+    ['the document changes', (rig) => rig.setScalers([named('a')])],
+    ['the document is removed, or decided by another replica', (rig) => rig.setScalers([])],
+  ])('stops a back-test without a result when %s', async (_, change) => {
+    const rig = setUp({ minutes: 400 });
+    rig.setScalers([named('a')]);
+    await rig.pass(359);
+    const before = [...rig.stopped];
+
+    await change(rig);
+    const after = [...rig.stopped];
+    await rig.end();
+
+    expect([rig.begun.length > 0, before, after, rig.kept]).toEqual([true, [], ['a'], []]);
+  });
+
+  it('keeps a back-test running when another document changes', async () => {
+    const scaler = named('a');
+    const rig = setUp({ minutes: 30 });
+    rig.setScalers([scaler]);
+    while (rig.begun.length === 0) await rig.pass(1);
+
+    rig.setScalers([scaler, named('b')]);
+    await rig.pass(31);
+    await rig.end();
+
+    expect(rig.kept).toContain('a');
+  });
+
+  it('starts nothing outside of the night', async () => {
+    const rig = setUp({ begin: '2026-01-01T06:00:00Z' });
+    rig.setScalers(NAMES.map(named));
+
+    await rig.pass(18 * 60 - 1);
+    await rig.end();
+
+    expect(rig.begun).toEqual([]);
+  });
+
+  it('starts nothing while a data source of the document answers nothing', async () => {
+    let isFailing = true;
+    const rig = setUp({ isFailing: () => isFailing });
+    rig.setScalers([named('a')]);
+    await rig.pass(350);
+    const before = rig.begun.length;
+
+    isFailing = false;
+    await rig.pass(2);
+    await rig.end();
+
+    expect([before, rig.begun.length]).toEqual([0, 1]);
+  });
+
+  it('rests for 15 minutes after a query has failed, and does not repeat that back-test in the same night', async () => {
+    const rig = setUp({
+      begin: '2026-01-01T05:30:00Z',
+      backTest: async ({ name }, { start: from, end }, { queryRange, signal }) => {
+        const query = { query: 'up', start: from, end, stepSeconds: 30 };
+        const answer = await queryRange('default', query, signal);
+        rig.begun.push(`${formatInstant(rig.clock.now()).slice(8, 16)} ${name}`);
+        return { why: answer.class === 'failed' ? answer.message : 'answered' };
+      },
+    });
+    rig.setScalers(NAMES.map(named));
+
+    await rig.pass(30);
+    await rig.end();
+
+    expect(rig.begun.map((text) => text.slice(3, 8))).toEqual(['05:30', '05:45']);
+  });
+
+  it('goes on with the next document after an internal error', async () => {
+    const rig = setUp({ begin: '2026-01-01T05:59:00Z', backTest: () => Promise.reject(new Error('defect')) });
+    rig.setScalers([named('a'), named('b')]);
+
+    await rig.pass(1);
+    await rig.end();
+
+    expect(rig.faults.map((facts) => (facts as { readonly scaler: string }).scaler).toSorted()).toEqual([
+      'shop/a',
+      'shop/b',
+    ]);
+  });
+});
