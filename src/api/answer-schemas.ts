@@ -76,6 +76,41 @@ const pauseSchema = z.object({
   message: z.string(),
 });
 
+export const recommendationSchema = z
+  .object({
+    at: time.describe('When the back-test ended.'),
+    from: time.describe('Start of the history that it used.'),
+    to: time,
+    stepSeconds: z.number(),
+    changes: z
+      .array(
+        z.object({
+          field: z.string().describe('Such as spec.metrics[0].resource.target.averageUtilization.'),
+          current: z.string().nullable().describe('JSON; null: unset.'),
+          proposed: z.string().describe('JSON.'),
+        }),
+      )
+      .describe('Empty: keep the document as it is.'),
+    patch: z.string().nullable().describe('JSON merge patch of the document; null: no change.'),
+    isObject: z
+      .boolean()
+      .describe(
+        'Whether the document is a Scaler object, to which kubectl applies the patch; false: a file.',
+      ),
+    reason: z.string().describe('What is expected of the change, or why there is none.'),
+    saving: z
+      .object({ percent: z.number(), lowest: z.number(), highest: z.number() })
+      .nullable()
+      .describe(
+        'Percent of the pod-hours, and the lowest and highest of single parts of the time; negative: more are needed. null: no change.',
+      ),
+    thetaU: z
+      .object({ current: z.number().min(0), proposed: z.number().min(0) })
+      .nullable()
+      .describe('Under-provisioning of the document and of the change, in percent; null: no change.'),
+  })
+  .describe('What the last back-test of a document has found; it was not applied.');
+
 const scalerFields = {
   namespace: z.string(),
   name: z.string(),
@@ -143,6 +178,11 @@ const scalerFields = {
   paused: z.boolean().describe('Whether `pause` is not null.'),
   pause: pauseSchema.nullable().describe('The pause in effect; null: none.'),
   dryRun: z.boolean(),
+  recommendation: recommendationSchema
+    .optional()
+    .describe(
+      'Unset: this version of the document was not back-tested yet, or recommendations are disabled.',
+    ),
 };
 
 export const scalerSchema = z

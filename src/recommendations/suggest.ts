@@ -8,15 +8,12 @@ import { type GivenAssumptions, historyInput } from '../backtest/history/history
 import { readHistory } from '../backtest/history/read-history.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { FieldChange, Recommendation } from '../telemetry/recommendation.js';
+import { CONDITION, type FieldChange, type Recommendation } from '../telemetry/recommendation.js';
 import { formatSeconds } from '../units/format-seconds.js';
 import { secondsBetween } from '../units/time.js';
 
 /** What a back-test of a document found. */
 export type Suggestion = Omit<Recommendation, 'at' | 'stepSeconds'>;
-
-/** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
-export const CONDITION = 'theta_U<=document';
 
 /** The search takes some hundred runs of half of the time. */
 const MOST_ROUNDS = 100_000;

@@ -128,6 +128,10 @@ export const SCALER_METRICS = {
     'promscaler_forecast_prevented_pod_seconds',
     'The part of promscaler_forecast_short_pod_seconds that the forecast has prevented, or with mode Observe would have.',
   ),
+  recommendationSaving: gauge(
+    'promscaler_recommendation_saving_ratio',
+    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative: it needs more); without a series, none is recommended.',
+  ),
   shadowDifference: gauge(
     'promscaler_shadow_difference_replicas',
     'Desired replicas of promscaler minus those of the HPA, for scalers in dry run next to an HPA.',

@@ -1,5 +1,8 @@
 import type { Instant } from '../units/time.js';
 
+/** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
+export const CONDITION = 'theta_U<=document';
+
 /** What the last back-test of a document found: one change of its settings, or why there is none. */
 export interface Recommendation {
   /** When the back-test ended. */

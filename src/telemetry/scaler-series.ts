@@ -59,6 +59,10 @@ export const SCALER_SERIES: Readonly<
   forecastSpent: ({ record }, write) => writeKnown(record.decision?.forecast?.spentPercent, write),
   forecastShort: (status, write) => writePodSeconds(status, write, 'short'),
   forecastPrevented: (status, write) => writePodSeconds(status, write, 'prevented'),
+  recommendationSaving: ({ recommendation }, write) => {
+    if (recommendation !== null && recommendation.saving !== null)
+      write('', recommendation.saving.percent / 100);
+  },
   shadowDifference: ({ record }, write) => writeKnown(record.shadow?.difference, write),
 };
 

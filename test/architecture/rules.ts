@@ -45,7 +45,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     prometheus: 'types',
     schedules: 'all',
     scaler: 'all',
-    telemetry: 'types',
+    telemetry: 'all',
     units: 'all',
   },
   notifications: { http: 'all', telemetry: 'all', units: 'all' },

@@ -6,6 +6,7 @@ import type { RunningServer } from '../../src/server/server.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import { at } from '../support/builders.js';
+import { aRecommendation } from '../telemetry/a-recommendation.js';
 import {
   CPU,
   condition,
@@ -120,6 +121,26 @@ describe('/api/v1/scalers', () => {
         items: [{ currentReplicas: null, desiredReplicas: null, metrics: [{ value: null, target: 60 }] }],
       },
     });
+  });
+
+  it('has the recommendation of a document that was back-tested, in the list and of one scaler', async () => {
+    const [web, other] = [scaler(), scaler('other')];
+    ledger.add(record({ scaler: web }));
+    ledger.add(record({ scaler: other }));
+    ledger.keepRecommendation(web, aRecommendation());
+
+    const { items } = (await get('/api/v1/scalers')).body;
+    const one = (await get('/api/v1/scalers/shop/web')).body;
+
+    expect(items?.[0]).not.toHaveProperty('recommendation');
+    expect(items?.[1]).toHaveProperty('recommendation', {
+      ...aRecommendation(),
+      at: '2026-01-01T00:00:00Z',
+      from: '2025-12-25T00:00:00Z',
+      to: '2026-01-01T00:00:00Z',
+      isObject: false,
+    });
+    expect(one).toHaveProperty('recommendation.saving.percent', 12.5);
   });
 
   it('lists 3 scalers by name in pages of 2', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { ScalerStatus } from '../../src/telemetry/ledger.js';
 import { at } from '../support/builders.js';
+import { aRecommendation } from './a-recommendation.js';
 import { condition, decision, limitStep, metricResult, record, scaler } from './record-builder.js';
 
 const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
@@ -39,6 +40,22 @@ describe('createLedger', () => {
         lastTransition: at(15),
       },
     ]);
+  });
+
+  it('keeps a recommendation until the document changes or is removed', () => {
+    const ledger = createLedger();
+    const [web, changed] = [scaler(), scaler()];
+    const recommendation = aRecommendation();
+    ledger.add(record({ scaler: web }));
+
+    const isKept = ledger.keepRecommendation(web, recommendation);
+    const { after } = ledger.add(record({ at: at(15), scaler: web }));
+    const { after: ofChanged } = ledger.add(record({ at: at(30), scaler: changed }));
+
+    expect([isKept, after.recommendation, ofChanged.recommendation]).toEqual([true, recommendation, null]);
+    expect(ledger.keepRecommendation(web, recommendation)).toBe(false);
+    ledger.remove('shop/web');
+    expect(ledger.keepRecommendation(changed, recommendation)).toBe(false);
   });
 
   it('keeps no state and no snapshot in the history', () => {

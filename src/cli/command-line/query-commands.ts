@@ -41,11 +41,15 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .option('-n, --namespace <namespace>', 'Only list scalers in this namespace')
     .option('-A, --all-namespaces', 'List scalers in all namespaces (the default)')
     .option('-w, --watch', 'After listing, watch for changes')
+    .option(
+      '--recommendations',
+      'List what the back-tests of the service recommend, with the command to apply it',
+    )
     .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
   reaching(status).action(
     async (
       scaler: string | undefined,
-      options: ReachFlags & { allNamespaces?: boolean; watch?: boolean },
+      options: ReachFlags & { allNamespaces?: boolean; watch?: boolean; recommendations?: boolean },
     ) => {
       const { runStatus } = await import('../status/run-status.js');
       result.exitCode = await runStatus({ scaler, ...options }, io);

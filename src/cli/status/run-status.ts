@@ -11,6 +11,7 @@ import { lineLimit } from '../output/lines.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ServiceClient } from '../reach/service-client.js';
 import { drawScreen, type ScreenSize } from './screen.js';
+import { recommendationItems, recommendationLines } from './recommendations.js';
 import {
   explainMissing,
   failingSources,
@@ -35,6 +36,8 @@ import {
 interface StatusOptions extends ReachOptions, SelectionOptions {
   /** On a terminal, redraws the table. Otherwise prints each changed row. */
   readonly watch?: boolean;
+  /** Prints recommendations instead of the table. */
+  readonly recommendations?: boolean;
   readonly output: string;
 }
 
@@ -46,15 +49,26 @@ const WATCH_PERIOD_MS = 3000;
  */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
-  const { watch = false } = options;
+  const { watch = false, recommendations = false } = options;
+  if (recommendations && (watch || format === 'wide' || format === 'name'))
+    throw new CommandError(
+      `--recommendations excludes ${watch ? '--watch' : `-o ${format}`}: remove one of them`,
+      2,
+    );
   const selection = await readSelection(options, io);
   const { namespace } = selection;
   const client = await createServiceClient(options, io);
   try {
     const list = await listSorted(client, selection);
+    const command = io.command ?? 'promscaler';
     const isMissing = selection.name !== null && list.rows.length === 0;
     if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
+      if (recommendations) {
+        const items = recommendationItems(rows, command);
+        io.stdout.write(writeStructured(format, { version, leader, items }));
+        return 0;
+      }
       io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items: rows }));
       return 0;
     }
@@ -69,7 +83,13 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
       printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);
       return 0;
     }
-    if (isScreen) await followOnScreen(list, { client, selection, isWide: format === 'wide' }, io);
+    if (recommendations)
+      io.stdout.write(
+        recommendationLines(list.rows, command)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+    else if (isScreen) await followOnScreen(list, { client, selection, isWide: format === 'wide' }, io);
     else {
       const print = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
       print(list.rows);

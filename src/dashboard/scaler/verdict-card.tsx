@@ -19,6 +19,7 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
   const { state, decision, outcome, reason } = detail;
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   // Other states end by themselves, and load less.
+  const { part: advice } = usePart(loadAdvice, (detail.recommendation?.changes ?? []).length > 0);
   const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
   return (
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">
@@ -31,12 +32,14 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
         <Sentence text={reason ?? ''} nowMs={nowMs} />
       </p>
       {part === null ? null : <part.WhatToDo detail={detail} />}
+      {advice === null ? null : <advice.Recommendation detail={detail} />}
       <Facts detail={detail} nowMs={nowMs} />
     </section>
   );
 }
 
 const loadWhatToDo = () => import('./text/what-to-do.jsx');
+const loadAdvice = () => import('./text/recommendation.jsx');
 
 function Facts({ detail, nowMs }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;

@@ -15,7 +15,14 @@ import { fillPage, readToken, writePage, writeToken } from './paging.js';
 import { readFlag, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
 import { LIMITS } from '../../api/routes.js';
-import { viewDecision, viewHistory, viewProblems, viewScaler, viewScalerDetail } from './views.js';
+import {
+  viewDecision,
+  viewHistory,
+  viewProblems,
+  viewRecommendation,
+  viewScaler,
+  viewScalerDetail,
+} from './views.js';
 
 /** The two writers return JSON as described in snapshot.md. */
 export interface ScalerPageParts {
@@ -46,7 +53,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
 
 /** A page continues after a key, so it stays correct when scalers are added or removed. */
 export function writeScalerPage(
-  { ledger, version, isLeading, problems, rejectedSince }: ScalerPageParts,
+  { ledger, version, isLeading, problems, rejectedSince, generationsOf }: ScalerPageParts,
   request: Request,
 ): string {
   const { query } = request;
@@ -60,7 +67,10 @@ export function writeScalerPage(
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
   const rejections = rejectionsOf(problems(), rejectedSince());
-  const view = (status: ScalerStatus): unknown => viewScaler(status, rejections.get(status.key) ?? null);
+  const view = (status: ScalerStatus): unknown => ({
+    ...viewScaler(status, rejections.get(status.key) ?? null),
+    ...viewRecommendation(status, generationsOf(status.scaler).generation !== null),
+  });
   const page = fillPage(found, { limit, view });
   const next = page.moreBehind;
   return writePage(page, {
@@ -77,10 +87,12 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
     const rejections = parts
       .problems()
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
+    const generations = parts.generationsOf(scaler);
     const rejection = rejectionsOf(rejections, parts.rejectedSince()).get(key) ?? null;
     response.json({
       ...viewScalerDetail(status, rejection, writeOrNull(parts, record.decision)),
-      ...parts.generationsOf(scaler),
+      ...viewRecommendation(status, generations.generation !== null),
+      ...generations,
       rejections: viewProblems(rejections),
     });
   });

@@ -71,6 +71,17 @@ function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler']
   return { kind, namespace, name };
 }
 
+/** `isObject`: whether the document is a Scaler object. Empty: it was not back-tested. */
+export function viewRecommendation(
+  { recommendation }: ScalerStatus,
+  isObject: boolean,
+): Pick<ScalerView, 'recommendation'> {
+  if (recommendation === null) return {};
+  const { at, from, to, ...rest } = recommendation;
+  const times = { at: formatInstant(at), from: formatInstant(from), to: formatInstant(to) };
+  return { recommendation: { ...times, ...rest, isObject } };
+}
+
 /** A page may have ten thousand rows with causes. */
 const LONGEST_CAUSE = 300;
 

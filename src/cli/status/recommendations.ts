@@ -1,0 +1,92 @@
+import type { ScalerView } from '../../api/answers.js';
+import { CONDITION } from '../../telemetry/recommendation.js';
+import { cleanText } from '../../units/clean-text.js';
+
+type Recommendation = NonNullable<ScalerView['recommendation']>;
+
+/** A recommendation with the commands that belong to it. */
+interface RecommendationItem extends Recommendation {
+  readonly namespace: string;
+  readonly name: string;
+  /** Null: there is no change, or the document is a file. */
+  readonly applyWith: string | null;
+  readonly reproduceWith: string;
+}
+
+/** Returns the recommendations of the scalers that were back-tested. */
+export function recommendationItems(
+  rows: readonly ScalerView[],
+  command: string,
+): readonly RecommendationItem[] {
+  return rows.flatMap(({ namespace, name, recommendation }) =>
+    recommendation === undefined
+      ? []
+      : [
+          {
+            namespace,
+            name,
+            ...recommendation,
+            applyWith: applyCommand({ namespace, name }, recommendation),
+            reproduceWith: reproduceCommand({ namespace, name }, recommendation, command),
+          },
+        ],
+  );
+}
+
+/** Returns the text for these scalers: the largest saving first, then those without a change. */
+export function recommendationLines(rows: readonly ScalerView[], command: string): readonly string[] {
+  const items = recommendationItems(rows, command);
+  if (items.length === 0)
+    return [
+      'no document was back-tested yet: recommendations are calculated at night, while the service config has recommendations.enabled',
+    ];
+  const sorted = items.toSorted(
+    (a, b) => (b.saving?.percent ?? -Infinity) - (a.saving?.percent ?? -Infinity),
+  );
+  const untested = rows.length - items.length;
+  return [
+    ...sorted.flatMap(itemLines),
+    ...(untested === 0 ? [] : [`not back-tested yet: ${untested} of ${rows.length} scalers`]),
+  ].map(cleanText);
+}
+
+function itemLines(item: RecommendationItem): readonly string[] {
+  const { namespace, name, changes, reason, thetaU, from, to, at, applyWith, reproduceWith } = item;
+  const key = `${namespace}/${name}`;
+  if (changes.length === 0 || thetaU === null) return [`${key}: no change: ${reason}`];
+  const percent = (value: number): string => `${value.toFixed(3)} %`;
+  return [
+    `${key}: ${reason}`,
+    ...changes.map(({ field, current, proposed }) => `  ${field}: ${current ?? '(unset)'} -> ${proposed}`),
+    `  risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the scored parts`,
+    `  evidence: ${from} to ${to}, back-tested at ${at}`,
+    `  apply: ${applyWith ?? `set these fields in the file of ${key}`}`,
+    `  reproduce: ${reproduceWith}`,
+  ];
+}
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function applyCommand({ namespace, name }: Named, { patch, isObject }: Recommendation): string | null {
+  if (patch === null || !isObject) return null;
+  return `kubectl patch scalers.promscaler.dev ${name} -n ${namespace} --type merge -p ${quote(patch)}`;
+}
+
+function reproduceCommand(
+  { namespace, name }: Named,
+  { from, to, stepSeconds, isObject }: Recommendation,
+  command: string,
+): string {
+  const options = `--config promscaler.yaml --from ${from} --to ${to} --step ${stepSeconds}s --recommend '${CONDITION}'`;
+  return isObject
+    ? `kubectl get scalers.promscaler.dev ${name} -n ${namespace} -o yaml | ${command} backtest --scaler - ${options}`
+    : `${command} backtest --scaler 'FILE#${namespace}/${name}' ${options}`;
+}
+
+/** Quotes for a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

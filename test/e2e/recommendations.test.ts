@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { ScalerList } from '../../src/api/answers.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { constant } from '../../src/simulator/model/curves.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type FilledServer, startFilled } from '../support/filled-server.js';
+import type { WrittenSeries } from '../support/remote-write.js';
+import { runCli } from '../cli/fake-io.js';
+import { type ServiceProcess, startService } from './service-process.js';
+import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
+
+jest.setTimeout(E2E_TIMEOUT_MS);
+
+const STEP_SECONDS = 60;
+const DAYS = 2.1;
+
+/** A wave of a day with 10 pods, of which one carries 12 at most. */
+function series(): readonly WrittenSeries[] {
+  const end = Math.floor(Date.now() / 1000 / STEP_SECONDS) * STEP_SECONDS;
+  const count = Math.floor((DAYS * 86_400) / STEP_SECONDS);
+  const times = Array.from({ length: count }, (_, index) => end - (count - 1 - index) * STEP_SECONDS);
+  const of = (
+    labels: Readonly<Record<string, string>>,
+    valueAt: (second: number) => number,
+  ): WrittenSeries => ({
+    labels,
+    samples: times.map((second) => [second, valueAt(second)] as const),
+  });
+  const web = { namespace: 'shop', deployment: 'web' };
+  return [
+    of({ __name__: 'load' }, (second) => 80 + 40 * Math.sin((2 * Math.PI * second) / 86_400)),
+    of({ __name__: 'kube_deployment_spec_replicas', ...web }, () => 10),
+    of({ __name__: 'kube_deployment_status_replicas_ready', ...web }, () => 10),
+  ];
+}
+
+const DOCUMENT = `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: web, namespace: shop }
+spec:
+  scaleTargetRef: { name: web }
+  minReplicas: 1
+  maxReplicas: 60
+  syncPeriodSeconds: 60
+  metrics:
+    - external: { metric: { name: load }, query: sum(load), target: { averageValue: 4 } }
+`;
+
+/** The nights begin each minute. */
+function configOf(api: string, prometheus: string): string {
+  return `kubernetes: { url: '${api}' }
+scalers: { paths: [web.yaml] }
+prometheus: { default: { urls: ['${prometheus}'], scrapeIntervalSeconds: ${STEP_SECONDS} } }
+server: { port: 0 }
+leaderElection: { enabled: false }
+recommendations: { enabled: true, days: 2, schedule: '* * * * *', spreadMinutes: 1, cpuPercent: 100 }
+`;
+}
+
+describe('a service that back-tests its documents', () => {
+  let simulator: Simulator;
+  let prometheus: FilledServer;
+  let service: ServiceProcess;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recommendations-'));
+    simulator = await startSimulator({
+      clock: SYSTEM_CLOCK,
+      workloads: [{ namespace: 'shop', name: 'web', replicas: 10, behavior: { load: constant(1) } }],
+    });
+    prometheus = await startFilled('Prometheus', series());
+    const config = join(folder, 'promscaler.yaml');
+    await writeFile(config, configOf(simulator.url, prometheus.url));
+    await writeFile(join(folder, 'web.yaml'), DOCUMENT);
+    service = await startService(['run', '--config', config]);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await prometheus.stop();
+    await simulator.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('recommends a higher target from the history of a real Prometheus, in API, metrics and status', async () => {
+    const recommendation = await waitFor(
+      async () => {
+        const list = (await (await fetch(`${service.url}/api/v1/scalers`)).json()) as ScalerList;
+        return list.items[0]?.recommendation;
+      },
+      { what: 'a recommendation', seconds: 200 },
+    );
+    const { stdout } = await runCli(['status', '--recommendations', '--url', service.url]);
+    const [saving] = await service.metrics('promscaler_recommendation_saving_ratio{');
+
+    expect(recommendation.reason).toMatch(/^expect [\d.]+ % fewer pod-hours/);
+    expect(recommendation).toMatchObject({ isObject: false, stepSeconds: STEP_SECONDS });
+    expect(stdout).toMatch(/^shop\/web: expect [\d.]+ % fewer pod-hours/);
+    expect(stdout).toMatch(/ {2}spec\.metrics\[0\]\.external\.target\.averageValue: 4 -> /);
+    expect(stdout).toMatch(/--from [\dT:-]+Z --to [\dT:-]+Z --step 60s --recommend 'theta_U<=document'/);
+    expect(Number(saving?.split(' ').at(-1))).toBeCloseTo((recommendation.saving?.percent ?? NaN) / 100, 1);
+    expect(simulator.requests().filter(({ body }) => body?.includes('averageValue') === true)).toEqual([]);
+  });
+});
