@@ -1,3 +1,4 @@
+import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { BacktestError } from '../backtest/compare/check-size.js';
 import { runJob, type RunJobs } from '../backtest/compare/variant.js';
@@ -28,6 +29,9 @@ export interface WorkerAnswer {
   readonly number: number;
   readonly answer: RangeAnswer;
 }
+
+// On Linux, this is the priority of the calling thread alone.
+if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 const { scaler, range, now, sources, turns } = workerData as BackTestData;
 const waiting = new Map<number, (answer: RangeAnswer) => void>();
