@@ -110,6 +110,15 @@ export const BUGS: readonly Bug[] = [
     ),
   ),
   bug(
+    'first-count-forgotten',
+    { by: ['I24'], when: ['crash', 'restart'] },
+    edit(
+      'decision/next-state.js',
+      'state.recommendations ?? [recommendationAt(now, target.specReplicas)]',
+      'state.recommendations ?? []',
+    ),
+  ),
+  bug(
     'maximum-skipped',
     { by: ['I1'], when: ['document-changed'] },
     edit('decision/limits/limits.js', `apply: limitToMaxReplicas }`, 'apply: () => null }'),

@@ -108,15 +108,18 @@ function policyLimit(history: History, write: Write): number {
 
 const notAtOnce: Invariant = {
   id: 'I24',
-  text: 'a process scales down only after a stabilization (or forbidden) window since its start',
+  text: 'a process scales below its first count only after a stabilization (or forbidden) window since its start',
   check: (history) =>
     history.processes.flatMap(({ name, startMs }) =>
       history.targets.flatMap(({ scaler }): readonly Found[] => {
+        const count = firstCount(history, name, scaler);
         const first = history.writes.find(
           (write) =>
             write.process === name &&
             write.scaler === scaler &&
             directionOf(write) === 'down' &&
+            // Another writer may have raised the count since: the first one is a recommendation of this start.
+            (count === null || write.to < count) &&
             !isBoundCorrection(history, write),
         );
         const [plan] = plansWithin(history, scaler, first?.decidedMs ?? 0, first?.decidedMs ?? 0);
@@ -129,6 +132,12 @@ const notAtOnce: Invariant = {
       }),
     ),
 };
+
+/** The count at the first decision of a process; null: it has decided nothing. */
+function firstCount({ byProcess }: History, process: string, scaler: string): number | null {
+  const decisions = byProcess.get(process)?.decisions.get(scaler) ?? [];
+  return decisions.find(({ specReplicas }) => specReplicas !== null)?.specReplicas ?? null;
+}
 
 export const WINDOW_INVARIANTS: readonly Invariant[] = [
   sameDirection,
