@@ -2,7 +2,6 @@ import type { Clock } from '../units/clock.js';
 import { createEventFeed, type EventFeed } from './event-feed.js';
 import { createChartPoints, type ChartPoints } from './chart-points.js';
 import { createLedger, type Ledger, type ScalerStatus } from './ledger.js';
-import { createSentEvents, type SentEvents } from './sent-events.js';
 import { createSnapshotArchive, type SnapshotArchive } from './snapshot-archive.js';
 import type { CycleRecord } from './cycle-record.js';
 import type { Log } from '../units/log.js';
@@ -10,6 +9,7 @@ import { NO_OUTAGES, type Outages } from './outages.js';
 import type { Metrics } from './metrics.js';
 import { logCycle } from './cycle-log.js';
 import { eventsOfCycle } from './service-events.js';
+import type { Instant } from '../units/time.js';
 
 /** All records that a process keeps about its cycles. Each part limits its own size. */
 export interface Records {
@@ -101,5 +101,52 @@ export function createRecorder(parts: {
       sentEvents?.remove(key);
       outages.forget(key);
     },
+  };
+}
+
+interface SentEvent {
+  /** When the Event was last written. */
+  readonly at: Instant;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+}
+
+/** The Kubernetes Events that this process has written about the targets of each scaler. */
+interface SentEvents {
+  /** Adds an Event of `NAMESPACE/NAME`. An equal Event that is stored is counted. */
+  readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;
+  /** Returns the Events, newest first. */
+  readonly read: (key: string) => readonly SentEvent[];
+  readonly remove: (key: string) => void;
+}
+
+interface EventLimits {
+  /** Maximum number of Events per scaler; default: 50. */
+  readonly perScaler?: number;
+  /** Maximum number of Events of all scalers, in equal shares of at least 3; default: 10,000, at most about 5 MB. */
+  readonly total?: number;
+}
+
+const MIN_PER_SCALER = 3;
+const LONGEST_MESSAGE = 1000;
+
+export function createSentEvents({ perScaler = 50, total = 10_000 }: EventLimits = {}): SentEvents {
+  const byScaler = new Map<string, readonly SentEvent[]>();
+  const maxEvents = (): number =>
+    Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, byScaler.size))));
+  return {
+    add: (key, event) => {
+      const message = event.message.slice(0, LONGEST_MESSAGE);
+      const isSame = (one: SentEvent): boolean =>
+        one.type === event.type && one.reason === event.reason && one.message === message;
+      const before = byScaler.get(key) ?? [];
+      const count = (before.find(isSame)?.count ?? 0) + 1;
+      const others = before.filter((one) => !isSame(one));
+      byScaler.set(key, [{ ...event, message, count }, ...others].slice(0, maxEvents()));
+    },
+    read: (key) => byScaler.get(key) ?? [],
+    remove: (key) => void byScaler.delete(key),
   };
 }

@@ -1,15 +1,19 @@
 import type { KubeObject } from '../objects/kube-object.js';
-import { StatusError, makeStatus } from '../objects/status-error.js';
-import { authenticate } from './access/access.js';
-import { answerOther, answerProbe } from './answer-other.js';
+import { StatusError, makeStatus, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
+import { authenticate, reviewAccess, reviewRules, reviewToken, reviewUserAccess } from './access/access.js';
 import type { ApiParts, ApiRequest } from './exchange.js';
 import type { Subject as FaultSubject } from './requests/faults.js';
-import { type Reply, answerResource } from './handle.js';
+import { type Reply, answerResource, type Sent } from './handle.js';
 import { negotiate } from './requests/options.js';
 import { RENDERINGS, includedObject } from './reads/render.js';
 import type { ResourceRequest } from './requests/request.js';
-import { type Subject, accessOf, forbidden, isAllowed } from './access/rules.js';
+import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './access/rules.js';
 import type { WatchPeer } from './reads/watch.js';
+import { type JsonObject, stringAt } from '../json/json.js';
+import type { ApiContext } from './objects/context.js';
+import { discover, describeOpenApi } from './discovery.js';
+import { parseBody } from './requests/parse-body.js';
+import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
 
 /** Carries out any request except a watch. Returns errors as an answer with a Status. */
 export function answerRequest(
@@ -65,4 +69,68 @@ function failure(error: unknown): Reply {
   if (error instanceof StatusError) return { code: error.code, body: JSON.stringify(error.status) };
   const message = `Internal error occurred: ${String(error)}`;
   return { code: 500, body: JSON.stringify(makeStatus({ code: 500, reason: 'InternalError', message })) };
+}
+
+const PROBES: readonly string[] = ['/healthz', '/livez', '/readyz'];
+const REVIEWS = '/apis/authorization.k8s.io/v1/';
+const ACCESS_REVIEWS = `${REVIEWS}subjectaccessreviews`;
+const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
+
+/** Answers the probes, which need no token. Returns null for any other path. */
+function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
+  const path = address.pathname.replace(/\/$/, '');
+  return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
+}
+
+/** Answers discovery and access reviews, and 404 for any other path. Throws `StatusError`. */
+function answerOther(
+  context: ApiContext,
+  { subject, rbac }: { readonly subject: Subject; readonly rbac: Rbac },
+  { method, host, address, sent }: Pick<ApiRequest, 'method' | 'host' | 'address' | 'sent'>,
+): Reply {
+  const path = address.pathname.replace(/\/$/, '');
+  if (path === TOKEN_REVIEWS || path === ACCESS_REVIEWS) {
+    if (method !== 'POST') throw methodNotAllowed();
+    const review = parseBody(sent.body);
+    const parts = { subject, rbac, issued: context.tokens };
+    const answer = path === TOKEN_REVIEWS ? reviewToken(parts, review) : reviewUserAccess(parts, review);
+    return { code: 201, body: JSON.stringify(answer) };
+  }
+  if (path.startsWith(REVIEWS)) return answerReview(subject, path.slice(REVIEWS.length), method, sent);
+  const found =
+    discover(context.catalog, path, context.advertisedAddress ?? host) ??
+    describeOpenApi(context.catalog, path);
+  if (found !== null) return { code: 200, body: JSON.stringify(found) };
+  // The real server answers with a Status only below a group that it serves.
+  if (isServed(context, path)) throw noSuchResource();
+  return { code: 404, body: '404 page not found\n' };
+}
+
+function isServed({ catalog }: ApiContext, path: string): boolean {
+  const [, root, ...rest] = path.split('/');
+  const [group, version] = root === 'api' ? ['', rest[0]] : [rest[0], rest[1]];
+  return (
+    (root === 'api' || root === 'apis') &&
+    catalog.resources.some((resource) => resource.group === group && resource.version === version)
+  );
+}
+
+function answerReview(subject: Subject, review: string, method: string, sent: Sent): Reply {
+  if (method !== 'POST') throw methodNotAllowed();
+  const isProtobuf = sent.contentType.includes('protobuf');
+  const bytes = Buffer.from(sent.body, 'latin1');
+  let answer: JsonObject;
+  switch (review) {
+    case 'selfsubjectaccessreviews':
+      answer = reviewAccess(subject, isProtobuf ? decodeReview(bytes) : parseBody(sent.body));
+      break;
+    case 'selfsubjectrulesreviews': {
+      const asked = isProtobuf ? decodeRulesReview(bytes) : parseBody(sent.body);
+      answer = reviewRules(subject, stringAt(asked, 'spec', 'namespace') ?? '');
+      break;
+    }
+    default:
+      throw noSuchResource();
+  }
+  return { code: 201, body: JSON.stringify(answer) };
 }

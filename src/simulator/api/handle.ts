@@ -10,7 +10,7 @@ import { decodeManifest } from './requests/protobuf.js';
 import { deleteObject } from './writes/remove.js';
 import { RENDERINGS, type Rendering, includedObject } from './reads/render.js';
 import type { ResourceRequest } from './requests/request.js';
-import { scaleOf } from './objects/scale.js';
+import { scaleOf } from './objects/wire.js';
 import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 import { type Written, patchObject, updateObject } from './writes/write.js';
 

@@ -2,8 +2,7 @@ import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { selectorText } from '../objects/selectors.js';
 import { type JsonObject, isObject, listAt, objectAt, stringAt } from '../json/json.js';
-import { type PodState, phaseOf } from '../model/pods.js';
-import type { WorkloadSpec } from '../model/workload.js';
+import { type PodState, phaseOf, type WorkloadSpec } from '../model/workload.js';
 import { type WorkloadKind, ownerReference, templateOf } from './kinds.js';
 import { admittedPodSpec } from '../kinds/defaults.js';
 

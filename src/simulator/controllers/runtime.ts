@@ -1,7 +1,6 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { LoadSource, LoadState, PodTotals } from '../model/load.js';
-import type { PodPhase } from '../model/pods.js';
-import type { Pods, PodTiming } from '../model/workload.js';
+import type { PodPhase, Pods, PodTiming } from '../model/workload.js';
 import type { WorkloadKind } from './kinds.js';
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { type JsonObject, listAt, stringAt } from '../json/json.js';

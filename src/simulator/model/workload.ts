@@ -1,6 +1,5 @@
 import { type Instant, instantFromMs } from '../../units/time.js';
 import { generatedName, type Random } from './names.js';
-import { type PodState, nextPhaseAt, phaseOf } from './pods.js';
 
 /** Durations of the phases of a pod. Infinity: the next phase is never reached. */
 export interface PodTiming {
@@ -31,7 +30,7 @@ export interface WorkloadSpec {
 
 export type Pods = readonly PodState[];
 
-export interface Step {
+interface Step {
   readonly pods: Pods;
   /** Infinity: no change until the workload changes. */
   readonly nextAt: number;
@@ -178,4 +177,42 @@ function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Ra
   );
   if (condemned === undefined || isBusy) return [...present];
   return present.map((pod) => (pod === condemned ? endPod(pod, now, spec.timing, random) : pod));
+}
+
+/** A pod with the planned times of its phases, in milliseconds since the epoch; Infinity: never. */
+export interface PodState {
+  readonly name: string;
+  readonly revision: string;
+  /** Ordinal in a StatefulSet; otherwise 0. */
+  readonly ordinal: number;
+  readonly createdAt: Instant;
+  readonly startsAt: number;
+  readonly readyAt: number;
+  /** Null while the pod is not terminating. */
+  readonly deletedAt: Instant | null;
+  readonly goneAt: number;
+  /** The pod is not ready, regardless of `readyAt`. */
+  readonly isBroken: boolean;
+  /**
+   * `controller.kubernetes.io/pod-deletion-cost`: among otherwise equal pods, the one with the lowest cost is deleted
+   * first.
+   */
+  readonly deletionCost: number;
+}
+
+export type PodPhase = 'pending' | 'starting' | 'ready' | 'terminating' | 'gone';
+
+/** A terminating pod is not ready. */
+export function phaseOf(pod: PodState, now: Instant): PodPhase {
+  if (now >= pod.goneAt) return 'gone';
+  if (pod.deletedAt !== null) return 'terminating';
+  if (now < pod.startsAt) return 'pending';
+  return now < pod.readyAt || pod.isBroken ? 'starting' : 'ready';
+}
+
+/** Infinity: no further phase. */
+function nextPhaseAt(pod: PodState, now: Instant): number {
+  const moments = pod.deletedAt === null && !pod.isBroken ? [pod.startsAt, pod.readyAt] : [pod.startsAt];
+  const ahead = (pod.deletedAt === null ? moments : [pod.goneAt]).filter((moment) => moment > now);
+  return Math.min(Number.POSITIVE_INFINITY, ...ahead);
 }

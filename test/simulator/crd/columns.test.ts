@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { printedCell, valuesAt } from '../../../src/simulator/crd/columns.js';
+import { printedCell, valuesAt } from '../../../src/simulator/api/reads/columns.js';
 
 const object = {
   metadata: { annotations: { 'example.com/a': 'x' } },

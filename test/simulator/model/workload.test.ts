@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { phaseOf } from '../../../src/simulator/model/pods.js';
-import { seededRandom } from '../../../src/simulator/model/names.js';
 import {
+  phaseOf,
   type Pods,
   type WorkloadSpec,
   settledPods,
   stepWorkload,
 } from '../../../src/simulator/model/workload.js';
+import { seededRandom } from '../../../src/simulator/model/names.js';
 import { instantFromMs } from '../../../src/units/time.js';
 
 const SPEC: WorkloadSpec = {

@@ -1,15 +1,14 @@
-import { typeOfSchema } from '../../crd/schema-type.js';
-import { type JsonObject, objectAt } from '../../json/json.js';
+import { type JsonObject, objectAt, type Json, isList, isObject, stringAt } from '../../json/json.js';
 import { DecodeError, type Decoding, decode } from '../../kinds/decode.js';
 import { knownType } from '../../kinds/known.js';
 import { objectMeta, scale } from '../../kinds/meta.js';
-import { type ObjectType, type Type, any } from '../../kinds/type.js';
+import { type ObjectType, type Type, any, list, map, object, pointer, string } from '../../kinds/type.js';
 import type { Writer } from '../../objects/managed-fields.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';
 import { type StatusError, badRequest, invalidPatch } from '../../objects/status-error.js';
 import { type Arrival, reportUnknown } from '../../objects/strict-fields.js';
 
-export interface Reading {
+interface Reading {
   readonly arrival: Arrival;
   readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
 }
@@ -81,4 +80,41 @@ function unreadable(
   return arrival === 'patch'
     ? invalidPatch(sent, message)
     : badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${message}`);
+}
+
+const TYPES = new WeakMap<JsonObject, Type>();
+
+/** Returns the type for merging and ownership, from the list types and map types of a schema. */
+function typeOfSchema(schema: JsonObject): Type {
+  const known = TYPES.get(schema);
+  if (known !== undefined) return known;
+  const read = readSchema(schema);
+  const root =
+    read.is === 'object'
+      ? object('', { ...read.fields, apiVersion: string, kind: string, metadata: objectMeta })
+      : read;
+  TYPES.set(schema, root);
+  return root;
+}
+
+function readSchema(schema: Json | undefined): Type {
+  if (!isObject(schema)) return any;
+  const { properties, additionalProperties, items } = schema;
+  if (isObject(properties)) {
+    const fields = Object.entries(properties).map(
+      ([name, member]) => [name, pointer(readSchema(member))] as const,
+    );
+    const type = object('', Object.fromEntries(fields));
+    return schema['x-kubernetes-map-type'] === 'atomic' ? { ...type, isAtomic: true } : type;
+  }
+  if (isObject(additionalProperties)) return map(readSchema(additionalProperties));
+  if (items === undefined) return any;
+  const kind = stringAt(schema, 'x-kubernetes-list-type');
+  if (kind === 'set') return list(readSchema(items), []);
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (kind !== 'map' || !isList(keys)) return list(readSchema(items));
+  return list(
+    readSchema(items),
+    keys.filter((key) => typeof key === 'string'),
+  );
 }

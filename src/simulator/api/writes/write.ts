@@ -19,10 +19,9 @@ import {
 } from '../objects/preconditions.js';
 import { readObject, readScale, storedType } from '../objects/read-object.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';
-import { scaleOf, withScale } from '../objects/scale.js';
+import { scaleOf, withScale, toWire } from '../objects/wire.js';
 import { badRequest, noSuchResource, notFound, unsupportedMediaType } from '../../objects/status-error.js';
 import type { Arrival } from '../../objects/strict-fields.js';
-import { toWire } from '../objects/wire.js';
 
 export interface Written {
   readonly object: KubeObject;
