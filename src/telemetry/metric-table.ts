@@ -56,6 +56,18 @@ export const SCALER_METRICS = {
     'Measured capacity of a pod divided by that of the days before, while it differs by more than 10 percent.',
     METRIC,
   ),
+  saturationStep: gauge(
+    'promscaler_saturation_step_replicas',
+    'Replicas that a step for usage at its limit proposes; without a series, there is no step.',
+  ),
+  ceiling: gauge(
+    'promscaler_max_replicas_from',
+    'Ceiling of scale-ups by the query of maxReplicasFrom, the last one while the query has no value.',
+  ),
+  ceilingFailing: gauge(
+    'promscaler_max_replicas_from_failing',
+    'Whether the query of maxReplicasFrom has no value (1 while it has none).',
+  ),
   metricProposal: inFull(
     gauge('promscaler_metric_proposal_replicas', 'Replicas that a single metric proposes.', METRIC),
   ),

@@ -1,3 +1,4 @@
+import { whyNoCeiling } from '../decision/limits/ceiling.js';
 import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
@@ -31,6 +32,16 @@ export const SCALER_SERIES: Readonly<
   metricCapacity: (status, write) =>
     writeMetrics(status, write, (_, result) => result?.measuredCapacity?.value ?? null),
   metricCapacityDrift: (status, write) => writeMetrics(status, write, (_, result) => driftOf(result)),
+  saturationStep: ({ record }, write) =>
+    writeKnown(
+      record.decision?.metrics.find(({ saturation }) => saturation !== undefined)?.saturation?.replicas,
+      write,
+    ),
+  ceiling: ({ record }, write) => writeKnown(record.decision?.state.maxReplicasFrom, write),
+  ceilingFailing: ({ scaler, record: { snapshot } }, write) => {
+    if (scaler.spec.maxReplicasFrom === null || snapshot === null) return;
+    write('', Number(whyNoCeiling(snapshot.maxReplicasFrom) !== null));
+  },
   metricProposal: (status, write) => writeMetrics(status, write, (_, result) => result?.proposal ?? null),
   pods: ({ record }, write) => writePods(record.decision, write),
   limited: ({ record }, write) => {

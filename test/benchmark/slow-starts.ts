@@ -68,6 +68,8 @@ async function stepRows(): Promise<readonly string[]> {
   return rows;
 }
 
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
 const QUEUE_HEADER = `
 ### Queues
 
@@ -87,7 +89,12 @@ async function queueRows(): Promise<readonly string[]> {
       scaler,
       measures: new Map([['queue', measure]]),
     })),
-    { name: 'rate, `backlog` and `podStart`', scaler: withBacklog({}), measures: new Map<string, string>() },
+    { name: 'rate, `backlog` and `podStart`', scaler: withBacklog({}), measures: NOTHING },
+    {
+      name: '... and `capacity`',
+      scaler: withBacklog({}, { capacity: { query: 'max(served_per_pod)' } }),
+      measures: NOTHING,
+    },
   ];
   const rows: string[] = [QUEUE_HEADER];
   for (const seconds of POD_STARTS)

@@ -206,6 +206,36 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'a pause of scale-ups': counts({ recommended: 8, current: 5 }, '30m', null, upPaused),
     'a pause of scale-downs': counts({ recommended: 8, current: 5 }, '15m', WEB, of('promscaler_paused')),
   },
+  PromscalerCeilingUnknown: {
+    'a query without a value': {
+      series: { [of('promscaler_max_replicas_from_failing')]: '1x60' },
+      at: '10m',
+      fires: WEB,
+    },
+    'the same for 9 minutes': {
+      series: { [of('promscaler_max_replicas_from_failing')]: '1x60' },
+      at: '9m',
+      fires: null,
+    },
+    'a query with a value': {
+      series: { [of('promscaler_max_replicas_from_failing')]: '0x60' },
+      at: '30m',
+      fires: null,
+    },
+  },
+  PromscalerCapacityChanged: {
+    'a pod that carries 80 %': {
+      series: { [of('promscaler_metric_capacity_drift_ratio').replace('}', ',metric="rps"}')]: '0.8x60' },
+      at: '5m',
+      fires: { ...WEB, metric: 'rps' },
+    },
+    'the same for 4 minutes': {
+      series: { [of('promscaler_metric_capacity_drift_ratio').replace('}', ',metric="rps"}')]: '0.8x60' },
+      at: '4m',
+      fires: null,
+    },
+    'no drift': { series: { [of('promscaler_metric_measured_capacity')]: '5x60' }, at: '30m', fires: null },
+  },
   PromscalerStateDegraded: {
     'state that cannot be stored': during(condition('Held', 'True', 'StateDegraded'), '5m', WEB),
     'for 4 minutes': during(condition('Held', 'True', 'StateDegraded'), '4m'),

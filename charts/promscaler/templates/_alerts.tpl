@@ -9,6 +9,8 @@ PromscalerCannotScale: { severity: warning, for: 10m }
 PromscalerConflict: { severity: warning, for: 10m }
 PromscalerAtMaximum: { severity: warning, for: 15m }
 PromscalerScaleUpHeld: { severity: warning, for: 15m }
+PromscalerCeilingUnknown: { severity: warning, for: 10m }
+PromscalerCapacityChanged: { severity: warning, for: 5m }
 PromscalerStateDegraded: { severity: warning, for: 5m }
 PromscalerTargetNotReached: { severity: warning, for: 15m }
 PromscalerConfigProblems: { severity: warning, for: 5m }
@@ -105,6 +107,23 @@ ignores the pod, so that an alert survives a change of the leader.
   description: >-
     Its metrics recommend {{ "{{ $value }}" }} replicas and its maximum allows more, but a limit or a hold delays the scale-up.
     promscaler explain {{ $name }} names it.
+- alert: PromscalerCeilingUnknown
+  expr: >-
+    max by (namespace, scaler) (promscaler_max_replicas_from_failing{ {{- $scaler -}} }) == 1
+    unless {{ $inactive }}
+  summary: {{ printf "The ceiling of %s has been unknown for %s." $name $set.PromscalerCeilingUnknown.for | quote }}
+  description: >-
+    The query of maxReplicasFrom has no value. Scale-ups end at its last value, without one at maxReplicas.
+    promscaler doctor runs the query and prints the fix.
+- alert: PromscalerCapacityChanged
+  # The series exists only while the capacity differs by more than 10 percent from that of the days before.
+  expr: >-
+    max by (namespace, scaler, metric) (promscaler_metric_capacity_drift_ratio{ {{- $scaler -}} })
+    unless on (namespace, scaler) {{ $inDryRun }}
+  summary: {{ printf "The load that a pod of %s carries has changed." $name | quote }}
+  description: >-
+    The capacity that capacity.auto measures for {{ "{{ $labels.metric }}" }} has changed, most often by a release.
+    promscaler explain {{ $name }} has the values and the start of the oldest pod.
 - alert: PromscalerStateDegraded
   expr: >-
     max by (namespace, scaler) (promscaler_condition{ {{- $scaler }}, type="Held", reason="StateDegraded"}) == 1

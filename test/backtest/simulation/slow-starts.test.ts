@@ -111,6 +111,27 @@ describe('a document with `backlog`, on the same queue', () => {
   });
 });
 
+describe('the same document with `capacity`, which is what a pod serves, on the same queue', () => {
+  it.each([
+    [30, 9],
+    [120, 10],
+    [300, 12],
+    [600, 12],
+  ])(
+    'with pods that start in %d s has at most %d pods: 1.5 times the need of 8, or less',
+    async (seconds, pods) => {
+      const scaler = withBacklog({}, { capacity: { query: 'max(served_per_pod)' } });
+      const { figures } = await runOn(QUEUE_LOAD, scaler, {
+        ...QUEUE_ASSUMPTIONS,
+        podStart: podStartOf(seconds),
+      });
+
+      expect(figures.peakPods).toBe(pods);
+      expect(figures.queue?.lost).toBe(0);
+    },
+  );
+});
+
 describe('with a queue', () => {
   it('cpu shows what is served, not what arrives: 100 % until the backlog is gone, 10 minutes after a peak', () => {
     const utilizations: number[] = [];
