@@ -152,8 +152,8 @@ defaults in ${count(({ podHours }) => podHours <= MOST_PERCENT)} rows, and more 
 
 The other rows are those of bursts that are over before the HPA has as many pods as its target of 80 % asks for. The
 step gets there, and pays for it: the pods that carry the burst, the reserve of 20 % above them, their start, and their
-stabilization of 300 s after the burst. A shorter hold of the step was tried: recommendations of a step that end with the
-burst changed the pod-hours by less than 0.2 %, because usage asks for as many pods as soon as those of the step are
+stabilization of 300 s after the burst. A shorter hold of the step was tried: recommendations of a step that end with
+the burst changed the pod-hours by less than 0.2 %, because usage asks for as many pods as soon as those of the step are
 ready. Where that is too expensive, raise the target, or shorten \`downscaleStabilizationSeconds\`.`;
 }
 
