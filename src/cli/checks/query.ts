@@ -11,10 +11,15 @@ import {
   findQueryDuplicates,
   isReplicaLabel,
 } from '../../prometheus/queries/find-duplicates.js';
-import { ceilingQuery, metricQuery, metricChecks } from '../../prometheus/queries/scaler-queries.js';
+import {
+  ceilingQuery,
+  metricQuery,
+  metricChecks,
+  withVariables,
+} from '../../prometheus/queries/scaler-queries.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
-import { type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
 import { listSome } from '../output/lines.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
@@ -291,6 +296,37 @@ interface GuardedMetric {
 }
 
 async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
+  return [...(await checkAutoCapacity(guarded)), ...(await checkOwnGuards(guarded))];
+}
+
+/** A query for errors finds no series as long as there are none. */
+async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
+  const { metric, scaler, context, make } = guarded;
+  const auto = autoCapacityOf(metric);
+  if (auto === undefined) return [];
+  const { servedQuery, errorsQuery } = auto;
+  const asked = [
+    { name: 'served', text: servedQuery },
+    ...(errorsQuery === undefined ? [] : [{ name: 'errors', text: errorsQuery }]),
+  ];
+  const found = await Promise.all(
+    asked.map(async ({ name, text }): Promise<CheckResult | null> => {
+      const query = withVariables(text, metric, scaler);
+      const answer = await context.runQuery(query);
+      const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
+      if (isEmpty ? name === 'errors' : answer.class === 'value') return null;
+      const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
+      const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
+      return make.warning(
+        `${nameMetric(metric)}: capacity.auto.${name}: ${fault}: the capacity of a pod is not measured`,
+        why?.fix ?? `run the query in the Prometheus UI: ${query}`,
+      );
+    }),
+  );
+  return found.filter((one) => one !== null);
+}
+
+async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const checks = metricChecks(guarded.metric, guarded.scaler);
   if (checks === null) return [];
   const { guard, freshness, backlog, capacity, served } = checks;
