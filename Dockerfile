@@ -14,6 +14,8 @@ COPY src src
 RUN npm run build
 # Only `promscaler demo` loads these.
 RUN rm -r dist/cli/demo dist/simulator
+# `kubectl exec POD -- promscaler doctor` needs a program on the PATH.
+RUN printf '#!/nodejs/bin/node\nimport("/app/dist/bundle/main.js");\n' > promscaler && chmod 755 promscaler
 
 FROM --platform=$BUILDPLATFORM ${BUILD} AS packages
 # OMIT=optional leaves out what signs in to a managed Prometheus (oauth2, sigv4, azure, google): 38 of 65 MB.
@@ -36,6 +38,7 @@ WORKDIR /app
 COPY LICENSE package.json ./
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/promscaler /usr/local/bin/promscaler
 USER 65532:65532
 EXPOSE 8080
 # With few scalers, the semi-spaces keep their first size (src/cli/run/heap-growth.ts). NODE_OPTIONS rejects the flag.

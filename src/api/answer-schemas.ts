@@ -233,6 +233,11 @@ export const scalerDetailSchema = z.object({
   newestGeneration: count
     .nullable()
     .describe('metadata.generation of the newest version; null: a file, or unknown.'),
+  file: z.string().nullish().describe('File of the document; null: an object of the cluster.'),
+  doctor: z
+    .string()
+    .optional()
+    .describe('The command that runs doctor for this scaler with the config and the network of the service.'),
   rejections: z
     .array(problemSchema)
     .describe(

@@ -55,6 +55,8 @@ export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: 
 interface ScalerFiles {
   /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
+  /** Returns the file of the document in effect for NAMESPACE/NAME; null: an object, or none. */
+  readonly fileOf: (key: string) => string | null;
   /**
    * Calls `onChange` when files or objects differ from those of the last `load`: immediately after a file system event,
    * otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of `onChange` go to `onFault`,
@@ -134,6 +136,10 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
 
   return {
     load,
+    fileOf: (key) => {
+      const active = set.get(key);
+      return active === undefined || active.path === OBJECTS_PATH ? null : active.file;
+    },
     watch: (onChange, signal, onFault = () => undefined) =>
       watchFiles({
         onFault,

@@ -6,8 +6,14 @@ import type { StateName } from './state.js';
 export interface Remedy {
   /** An imperative. */
   readonly text: string;
-  /** A command of a shell, or a query of Prometheus, to copy; null: there is none. */
-  readonly command: string | null;
+  /** What to copy; null: there is nothing. */
+  readonly snippet: Snippet | null;
+}
+
+/** A command is for a shell. A line of the document and a query of Prometheus are not. */
+export interface Snippet {
+  readonly kind: 'command' | 'edit' | 'query';
+  readonly text: string;
 }
 
 /** The facts of an answer of the API that a remedy needs. */
@@ -31,13 +37,17 @@ export interface TroubledScaler {
   readonly otherScaler: { readonly kind: string; readonly namespace: string; readonly name: string } | null;
   /** Null: the document is a file. */
   readonly generation: number | null;
+  /** File of the document; null: an object, or unknown. */
+  readonly file?: string | null | undefined;
+  /** The command that runs `doctor` for this scaler where the service runs; unset: it is unknown. */
+  readonly doctor?: string | undefined;
   readonly rejections: readonly { readonly file: string | null; readonly line: number | null }[];
   readonly document: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Returns what a person can do about the state of a scaler, the best first; empty: the state needs no action. A command
- * contains only what the document and the state say, and none of them changes anything before it is run.
+ * Returns what a person can do about the state of a scaler; empty: the state needs no action. The first one is the best
+ * command, if there is one. A command contains only what the document and the state say.
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
@@ -56,37 +66,35 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   NoTarget: ({ namespace, target }) => [
     {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
-      command: kubectl(namespace, 'get', plainKind(target.kind)),
+      snippet: kubectl(namespace, 'get', plainKind(target.kind)),
     },
   ],
-  WriteFailed: () => [
+  WriteFailed: (scaler) => [
     {
       text: 'Check the permissions of promscaler and what rejects its requests',
-      command: 'promscaler doctor',
+      snippet: doctor(scaler),
     },
   ],
-  PodsNotReady: (scaler) => [
+  PodsNotReady: (scaler) => [...startPods(scaler), keepReplicas(scaler)],
+  NoData: (scaler) => [
     {
-      text: 'Find out why the pods are not ready',
-      command: kubectl(scaler.namespace, 'get', 'events', '--sort-by=.lastTimestamp'),
+      text: scaler.metrics.some(isUnanswered)
+        ? 'Check that Prometheus runs: doctor says what is at its address'
+        : 'Let doctor say why a metric has no value',
+      snippet: doctor(scaler),
     },
-    {
-      text: 'See the conditions of its rollout',
-      command: kubectl(scaler.namespace, 'describe', targetOf(scaler)),
-    },
-    keepReplicas(scaler),
+    ...tryQueries(scaler),
   ],
-  NoData: (scaler) => [...tryQueries(scaler), keepReplicas(scaler)],
-  AtMaximum: (scaler) => [raiseMaximum(scaler)],
+  AtMaximum: raiseMaximum,
   Fixed: (scaler) =>
     scaler.currentReplicas === 0
       ? [
           {
             text: 'Set the target to at least 1 replica',
-            command: kubectl(scaler.namespace, 'scale', targetOf(scaler), '--replicas=1'),
+            snippet: kubectl(scaler.namespace, 'scale', targetOf(scaler), '--replicas=1'),
           },
         ]
-      : [raiseMaximum(scaler)],
+      : raiseMaximum(scaler),
   Paused: endPause,
   DryRun: endDryRun,
 };
@@ -97,10 +105,10 @@ function fixDocument({ namespace, name, rejections, generation }: TroubledScaler
   const text = isFile
     ? `Correct ${file}${line === null ? '' : `, line ${line}`}, and validate it`
     : 'Correct the document, and apply it again';
-  const command = isFile
-    ? `promscaler validate ${quoteForShell(file)}`
+  const snippet = isFile
+    ? command(`promscaler validate ${quoteForShell(file)}`)
     : kubectl(namespace, 'edit', OBJECTS, name);
-  return [{ text, command }];
+  return [{ text, snippet }];
 }
 
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {
@@ -115,14 +123,14 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
     return [
       {
         text: 'Find the admission webhook that changes the replicas',
-        command: 'kubectl get mutatingwebhookconfigurations',
+        snippet: command('kubectl get mutatingwebhookconfigurations'),
       },
     ];
   const managers = conflictingWriter?.managers.join(', ') ?? '';
   return [
     {
       text: `Stop ${managers === '' ? 'the client' : managers} from setting spec.replicas`,
-      command: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
+      snippet: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
     },
   ];
 }
@@ -133,7 +141,7 @@ function deleteOther({ kind, namespace, name }: NonNullable<TroubledScaler['othe
   const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : isScaler ? OBJECTS : kind.toLowerCase();
   return {
     text: `Delete the second ${what}, ${namespace}/${name}, or this one`,
-    command: kubectl(namespace, 'delete', resource, name),
+    snippet: kubectl(namespace, 'delete', resource, name),
   };
 }
 
@@ -143,22 +151,24 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)
     return [
-      { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, command: report },
-      { text: 'Delete it and carry the decisions out, in one step with a way back', command: handOver },
+      { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, snippet: report },
+      { text: 'Delete it and carry the decisions out, in one step with a way back', snippet: handOver },
     ];
   return [
     ...(other === null ? [] : [deleteOther(other)]),
     isOfDocument
       ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
-      : { text: 'Start the service without --dry-run to carry the decisions out', command: null },
+      : { text: 'Start the service without --dry-run to carry the decisions out', snippet: null },
   ];
 }
 
 /** `adopt` compares objects with an HPA or a ScaledObject, and hands over to them. Null: the two are others. */
-function adopt({ namespace, otherScaler, generation }: TroubledScaler, flag: string): string | null {
+function adopt({ namespace, otherScaler, generation }: TroubledScaler, flag: string): Snippet | null {
   const resource = ADOPTED[otherScaler?.kind ?? ''];
   if (resource === undefined || otherScaler === null || generation === null) return null;
-  return `promscaler adopt ${quoteForShell(`${resource}/${otherScaler.name}`)} -n ${namespace} ${flag}`;
+  return command(
+    `promscaler adopt ${quoteForShell(`${resource}/${otherScaler.name}`)} -n ${namespace} ${flag}`,
+  );
 }
 
 const ADOPTED: Readonly<Record<string, string>> = {
@@ -172,27 +182,55 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
     return [
       {
         text: 'Resume the rollout of the target',
-        command: kubectl(namespace, 'rollout', 'resume', targetOf(scaler)),
+        snippet: kubectl(namespace, 'rollout', 'resume', targetOf(scaler)),
       },
     ];
   return [
     ...(pause.by === 'document'
       ? []
-      : [{ text: 'End the pause', command: `promscaler resume ${keyOf(scaler)}` }]),
+      : [{ text: 'End the pause', snippet: command(`promscaler resume ${keyOf(scaler)}`) }]),
     ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', 'paused', false)]),
   ];
 }
 
-/** The first remedy is about the first metric without a value, which is the one that the cause names. */
+function doctor(scaler: TroubledScaler): Snippet {
+  return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
+}
+
+/** Without a node, no command helps but those that show what the nodes lack. */
+function startPods(scaler: TroubledScaler): readonly Remedy[] {
+  const { namespace, conditions } = scaler;
+  const byTime = '--sort-by=.lastTimestamp';
+  if (conditions.some(({ reason }) => reason === 'Unschedulable'))
+    return [
+      {
+        text: 'Add nodes, or lower the requests of the pods. See what the nodes lack',
+        snippet: kubectl(namespace, 'get', 'events', '--field-selector=reason=FailedScheduling', byTime),
+      },
+      { text: 'See whether a node is not ready', snippet: command('kubectl get nodes') },
+    ];
+  return [
+    { text: 'See what keeps the pods from running', snippet: kubectl(namespace, 'get', 'events', byTime) },
+    {
+      text: 'See how far the rollout is, and why it waits',
+      snippet: kubectl(namespace, 'describe', targetOf(scaler)),
+    },
+  ];
+}
+
+/** Whether Prometheus did not answer the query, so that it is not tried again there. */
+function isUnanswered({ error }: TroubledScaler['metrics'][number]): boolean {
+  return error?.startsWith('Prometheus: ') === true;
+}
+
 function tryQueries({ metrics, document }: TroubledScaler): readonly Remedy[] {
   const queries = queriesIn(document);
-  const missing = metrics.filter(({ error }) => error !== null).map(({ metric }) => metric);
-  const tries = missing.flatMap((metric): readonly Remedy[] => {
+  return metrics.flatMap((one): readonly Remedy[] => {
+    const { metric, error } = one;
     const query = queries.get(metric);
-    return query === undefined ? [] : [{ text: `Try the query of ${metric} in Prometheus`, command: query }];
+    if (error === null || isUnanswered(one) || query === undefined) return [];
+    return [{ text: `Try the query of ${metric} in Prometheus`, snippet: { kind: 'query', text: query } }];
   });
-  const doctor = { text: 'Let doctor say why a metric has no value', command: 'promscaler doctor' };
-  return queries.has(missing[0] ?? '') ? [...tries, doctor] : [doctor, ...tries];
 }
 
 /** Metrics of resources have no query in the document. */
@@ -209,38 +247,56 @@ function queriesIn(document: TroubledScaler['document']): ReadonlyMap<string, st
 }
 
 /** A schedule or `maxReplicasFrom` may set the maximum in effect: then the document's own is another number. */
-function raiseMaximum(scaler: TroubledScaler): Remedy {
-  const { maxReplicas, recommendedReplicas } = scaler;
+function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
+  const { maxReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
-  if (maxReplicas === null || recommendedReplicas === null || own !== maxReplicas)
-    return {
-      text: `Raise the maximum of ${maxReplicas ?? 'the schedule'}: a schedule or maxReplicasFrom sets it`,
-      command: null,
-    };
+  if (maxReplicas === null || recommendedReplicas === null) return [explain(scaler)];
+  const meanwhile = keepRecommended(scaler, Math.min(recommendedReplicas, 2 * maxReplicas));
+  if (own !== maxReplicas)
+    return [
+      meanwhile,
+      { text: `Raise the maximum of ${maxReplicas}: a schedule or maxReplicasFrom sets it`, snippet: null },
+    ];
   const text = `Raise spec.maxReplicas: ${recommendedReplicas} replicas are recommended`;
-  return patch(scaler, text, 'maxReplicas', recommendedReplicas);
+  const raised = patch(scaler, text, 'maxReplicas', recommendedReplicas);
+  return generation === null ? [meanwhile, raised] : [raised];
+}
+
+/** At most twice the maximum is kept without a person who has looked at the metric. */
+function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
+  if (!PAUSABLE.has(scaler.target.kind)) return explain(scaler);
+  return {
+    text: `Run ${replicas} replicas for 30 minutes, above the maximum`,
+    snippet: command(`promscaler pause ${keyOf(scaler)} --replicas ${replicas} --for 30m`),
+  };
+}
+
+/** Kinds whose annotations are read. */
+const PAUSABLE: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
+
+function explain(scaler: TroubledScaler): Remedy {
+  return {
+    text: 'See what the metrics recommend',
+    snippet: command(`promscaler explain ${keyOf(scaler)}`),
+  };
 }
 
 /** An object is patched; a file is edited by its owner. */
 function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
-  if (scaler.generation === null)
-    return {
-      text: `${text}. Set it in the file of ${scaler.namespace}/${scaler.name}`,
-      command: `${field}: ${value}`,
-    };
+  const { namespace, name, file = null, generation } = scaler;
+  if (generation === null) {
+    const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
+    return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: `${field}: ${value}` } };
+  }
   const json = JSON.stringify({ spec: { [field]: value } });
-  const { namespace, name } = scaler;
-  return {
-    text,
-    command: kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', json),
-  };
+  return { text, snippet: kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', json) };
 }
 
 function keepReplicas(scaler: TroubledScaler): Remedy {
   const { currentReplicas } = scaler;
   return {
     text: `Keep ${currentReplicas === null ? 'the replicas' : `${currentReplicas} replicas`} for 30 minutes meanwhile`,
-    command: `promscaler pause ${keyOf(scaler)} --for 30m`,
+    snippet: command(`promscaler pause ${keyOf(scaler)} --for 30m`),
   };
 }
 
@@ -258,6 +314,10 @@ function plainKind(kind: string): string {
   return kind.toLowerCase();
 }
 
-function kubectl(namespace: string, verb: string, ...words: readonly string[]): string {
-  return ['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' ');
+function kubectl(namespace: string, verb: string, ...words: readonly string[]): Snippet {
+  return command(['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' '));
+}
+
+function command(text: string): Snippet {
+  return { kind: 'command', text };
 }

@@ -285,15 +285,22 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   const isActive = active === undefined || !isFailing(active);
   // Metrics of pods have no value at 0 replicas.
   if (isActive && decision?.currentReplicas === 0) return null;
-  let first: string | null = null;
-  let others = 0;
-  for (const { name, error, fallback } of decision?.metrics ?? []) {
-    if (error === null && fallback === undefined) continue;
-    if (first !== null) others += 1;
-    else if (fallback === undefined) first = `${error} for ${name}`;
-    else first = `${fallback.error} for ${name}, fallback of ${fallback.replicas} replicas`;
+  const missing = (decision?.metrics ?? []).filter(
+    ({ error, fallback }) => error !== null || fallback !== undefined,
+  );
+  const [first, second] = missing;
+  if (first !== undefined) {
+    const { name, error, fallback } = first;
+    const others = missing.length - 1;
+    const isSame = second?.error === error && second.fallback === undefined && fallback === undefined;
+    const rest =
+      others === 1 && isSame ? second.name : `${others} more ${others === 1 ? 'metric' : 'metrics'}`;
+    const cause =
+      fallback === undefined
+        ? `${error} for ${name}`
+        : `${fallback.error} for ${name}, fallback of ${fallback.replicas} replicas`;
+    return { cause: others === 0 ? cause : `${cause} and ${rest}` };
   }
-  if (first !== null) return { cause: others === 0 ? first : `${first}, and ${others} more` };
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
 }
 

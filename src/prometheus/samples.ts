@@ -97,8 +97,12 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
 }
 
 function answeredOrError(answer: Answer): Answered | ErrorSample {
-  if (answer.class === 'failed')
-    return { form: 'error', kind: 'failed', error: answer.message, reason: answer.reason };
+  if (answer.class === 'failed') {
+    const { reason, message } = answer;
+    // A query over a limit of its namespace was not sent.
+    const error = reason === 'over_limit' ? message : `Prometheus: ${message}`;
+    return { form: 'error', kind: 'failed', error, reason };
+  }
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
   // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.

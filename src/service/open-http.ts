@@ -33,6 +33,7 @@ export interface HttpOptions {
   readonly isInCluster?: boolean;
   /** Default: a client without variables of the environment. */
   readonly createRangeClient?: ((source: SourceConfig) => RangeClient) | undefined;
+  readonly originOf?: ScalerPageParts['originOf'];
 }
 
 /** Functions are called for each request. */
@@ -101,6 +102,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       problems: parts.problems,
       rejectedSince: parts.rejectedSince,
       generationsOf: parts.generationsOf,
+      originOf: options.originOf,
     },
     longHistory: openLongHistory({
       source: config.prometheus['default'] ?? null,

@@ -69,6 +69,8 @@ export interface ServiceOptions extends OwnObjects {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** Creates the client that reads histories for charts and forecasts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
+  /** Default: the API has no files of documents. */
+  readonly originOf?: HttpOptions['originOf'];
   readonly instance: string;
   /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
   readonly podIp?: string | undefined;

@@ -42,7 +42,8 @@ const SHELL = ['index.html', 'index', 'icon'];
 
 describe('the built dashboard', () => {
   it.each([
-    ['the list of scalers', 'fleet-view', 29_000],
+    // 29,000 until a row showed a long cause on two lines and, on a phone, said which number is which.
+    ['the list of scalers', 'fleet-view', 29_100],
     ['a scaler with its charts', 'scaler-content', 60_200],
     ['the health', 'health-content', 23_500],
   ])('opens %s with less than this, compressed and without what a click loads', (_page, part, most) => {

@@ -239,7 +239,8 @@ describe('the line below the header', () => {
       overview: () => overviewOf(THREE),
       service: () => failingService(),
     });
-    const text = /Prometheus default has not answered since .* \(1\d min\): 214 scalers keep their replicas/;
+    const text =
+      /Prometheus default \(http:\S+\) has not answered since .* \(1\d min\): 214 scalers keep their replicas/;
     await page.getByText(text).waitFor();
     await page.getByRole('link', { name: /more problems/ }).click();
     await page.getByRole('heading', { name: 'Health' }).waitFor();

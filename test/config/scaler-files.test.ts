@@ -40,6 +40,16 @@ function codesOf({ problems }: LoadedScalers): readonly string[] {
   return problems.map(({ code }) => code);
 }
 
+describe('fileOf', () => {
+  it('is the file of a document in effect', async () => {
+    await write('web.yaml', documentText('web'));
+    const files = filesOf();
+    await files.load();
+
+    expect([files.fileOf('shop/web'), files.fileOf('shop/api')]).toEqual([join(directory, 'web.yaml'), null]);
+  });
+});
+
 describe('load', () => {
   it('does not block the event loop between two documents of a large file', async () => {
     await write(

@@ -23,8 +23,8 @@ describe('what to do about the state of a scaler', () => {
     what: string,
     fields: Partial<TroubledScaler> = {},
   ): Promise<readonly string[]> =>
-    remediesOf({ ...(await read(named(what))), ...fields }).map(({ text, command }) =>
-      command === null ? text : `${text}: ${command}`,
+    remediesOf({ ...(await read(named(what))), ...fields }).map(({ text, snippet }) =>
+      snippet === null ? text : `${text}: ${snippet.text}`,
     );
 
   beforeAll(async () => {
@@ -47,45 +47,78 @@ describe('what to do about the state of a scaler', () => {
     }
   });
 
-  it('is 6 replicas as the maximum in the file, or as a patch of the object', async () => {
-    const text = 'Raise spec.maxReplicas: 6 replicas are recommended';
+  it('keeps 6 replicas, and is 6 replicas as the maximum in the file', async () => {
+    const [meanwhile, edit] = remediesOf({
+      ...(await read(named('more than the maximum'))),
+      file: '/etc/promscaler/scalers/web.yaml',
+    });
 
-    expect(await remediesFor('more than the maximum')).toEqual([
-      expect.stringMatching(/^Raise .* recommended\. Set it in the file of shop\/s\d+: maxReplicas: 6$/),
-    ]);
-    const [line = ''] = await remediesFor('more than the maximum', { generation: 3 });
-    expect(line).toMatch(
-      /: kubectl patch -n shop scalers\.promscaler\.dev s\d+ --type=merge -p '\{"spec":\{"maxReplicas":6\}\}'$/,
+    expect(meanwhile?.snippet).toEqual({
+      kind: 'command',
+      text: expect.stringMatching(/^promscaler pause shop\/s\d+ --replicas 6 --for 30m$/),
+    });
+    expect(edit).toEqual({
+      text: 'Raise spec.maxReplicas: 6 replicas are recommended. In web.yaml, set',
+      snippet: { kind: 'edit', text: 'maxReplicas: 6' },
+    });
+    expect((await remediesFor('more than the maximum')).at(-1)).toMatch(
+      /recommended\. In the file of shop\/s\d+, set: maxReplicas: 6$/,
     );
-    expect(line.startsWith(text)).toBe(true);
+  });
+
+  it('is 6 replicas as a patch of the object', async () => {
+    expect(await remediesFor('more than the maximum', { generation: 3 })).toEqual([
+      expect.stringMatching(
+        /^Raise .* recommended: kubectl patch -n shop scalers\.promscaler\.dev s\d+ --type=merge -p '\{"spec":\{"maxReplicas":6\}\}'$/,
+      ),
+    ]);
+  });
+
+  it('keeps at most twice the maximum, and only of a kind that can be paused', async () => {
+    const what = 'more than the maximum';
+    const { maxReplicas } = await read(named(what));
+
+    const [many = ''] = await remediesFor(what, { recommendedReplicas: 5000 });
+    const [other] = await remediesFor(what, { target: { kind: 'Rollout', name: 'web' } });
+
+    expect(many).toContain(`--replicas ${2 * (maxReplicas ?? 0)} `);
+    expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
   });
 
   it('does not propose another spec.maxReplicas if a ceiling sets the maximum', async () => {
     expect((await remediesFor('more than a ceiling')).join()).not.toContain('kubectl');
   });
 
-  it('is the query of the metric without a value', async () => {
-    expect(await remediesFor('no series of one metric, and the other wants more')).toEqual([
+  it('is doctor where the service runs, then the query of each metric without a value', async () => {
+    expect(
+      await remediesFor('no series of one metric, and the other wants more', {
+        doctor: 'kubectl exec -n monitoring pod -- promscaler doctor shop/web',
+      }),
+    ).toEqual([
+      'Let doctor say why a metric has no value: kubectl exec -n monitoring pod -- promscaler doctor shop/web',
       'Try the query of queue in Prometheus: q',
-      'Let doctor say why a metric has no value: promscaler doctor',
-      expect.stringMatching(
-        /^Keep 4 replicas for 30 minutes meanwhile: promscaler pause shop\/s\d+ --for 30m$/,
-      ),
     ]);
   });
 
-  it('is doctor, then the query of another metric, if the first one without a value has no query', async () => {
-    const [first, second] = await remediesFor('no series of one metric, and the other wants more', {
-      metrics: [
-        { metric: 'cpu', error: 'timeout' },
-        { metric: 'queue', error: 'no series' },
-      ],
-    });
+  it('does not try a query that Prometheus did not answer', async () => {
+    expect(
+      await remediesFor('no series of one metric, and the other wants more', {
+        doctor: 'kubectl exec',
+        metrics: [{ metric: 'queue', error: 'Prometheus: connection refused' }],
+      }),
+    ).toEqual(['Check that Prometheus runs: doctor says what is at its address: kubectl exec']);
+  });
 
-    expect([first, second]).toEqual([
-      'Let doctor say why a metric has no value: promscaler doctor',
-      'Try the query of queue in Prometheus: q',
-    ]);
+  it('is nodes for pods without one, and what keeps them from running for others', async () => {
+    const conditions = [{ type: 'TargetReached', status: 'False', reason: 'Unschedulable', message: '' }];
+    const scaler = { ...(await read(named('no series'))), state: { name: 'PodsNotReady' as const } };
+
+    expect(remediesOf({ ...scaler, conditions })[0]?.snippet?.text).toBe(
+      'kubectl get -n shop events --field-selector=reason=FailedScheduling --sort-by=.lastTimestamp',
+    );
+    expect(remediesOf({ ...scaler, conditions: [] })[0]?.snippet?.text).toBe(
+      'kubectl get -n shop events --sort-by=.lastTimestamp',
+    );
   });
 
   it('is the deletion of the HPA that the conflict names', async () => {
@@ -145,9 +178,9 @@ describe('what to do about the state of a scaler', () => {
   });
 
   it('quotes for the shell what is not plain', async () => {
-    const lines = await remediesFor('no series', { name: "a'b" });
+    const [line] = await remediesFor('no series', { name: "a'b" });
 
-    expect(lines.at(-1)).toContain(String.raw`promscaler pause 'shop/a'\''b' --for 30m`);
+    expect(line).toContain(String.raw`promscaler doctor 'shop/a'\''b' `);
   });
 
   it('is the end of what explain prints', async () => {
@@ -158,12 +191,9 @@ describe('what to do about the state of a scaler', () => {
 
     expect(stdout).toContain(`
 What to do
-  Try the query of queue in Prometheus:
-    q
   Let doctor say why a metric has no value:
-    promscaler doctor
-  Keep 4 replicas for 30 minutes meanwhile:
-    promscaler pause shop/${name} --for 30m
+    promscaler doctor shop/${name} --config promscaler.yaml
+  Try the query of queue in Prometheus: q
 `);
   });
 });

@@ -48,7 +48,11 @@ describe('a sample without an answer', () => {
     ],
     [
       { class: 'failed', reason: 'timeout', message: 'late' },
-      { kind: 'failed', error: 'late', reason: 'timeout' },
+      { kind: 'failed', error: 'Prometheus: late', reason: 'timeout' },
+    ],
+    [
+      { class: 'failed', reason: 'over_limit', message: 'not sent' },
+      { kind: 'failed', error: 'not sent', reason: 'over_limit' },
     ],
   ] as const)('is an error for %j, with the reason of a failure', (answer, error) => {
     for (const metric of [cpuMetric, podsMetric, objectMetric, externalMetric()]) {

@@ -128,7 +128,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'no series of two metrics',
     'NoData',
-    'no series for cpu, and 1 more',
+    'no series for cpu and queue',
     decided({
       spec: { metrics: [cpu, queue()] },
       snapshot: { samples: [...NO_SERIES.samples, ...NO_SERIES.samples] },

@@ -115,8 +115,10 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
 function remedyLines(read: ReadScaler | null): readonly string[] {
   const remedies = read === null ? [] : remediesOf(read.detail);
   if (remedies.length === 0) return [];
-  const lines = remedies.flatMap(({ text, command }) =>
-    command === null ? [`  ${text}`] : [`  ${text}:`, `    ${command}`],
-  );
+  const lines = remedies.flatMap(({ text, snippet }) => {
+    if (snippet === null) return [`  ${text}`];
+    const { kind, text: copied } = snippet;
+    return kind === 'command' ? [`  ${text}:`, `    ${copied}`] : [`  ${text}: ${copied}`];
+  });
   return ['', 'What to do', ...lines];
 }

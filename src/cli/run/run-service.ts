@@ -29,6 +29,7 @@ import { ListenError } from '../../server/server.js';
 import { createLog } from '../../telemetry/log.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
+import { quoteForShell } from '../../units/quote-for-shell.js';
 import { homeDirectory } from '../input/home-directory.js';
 import { type CommandIo, type ExitCode, type FaultListener, CommandError } from '../process/io.js';
 import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
@@ -70,7 +71,8 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   const errors = first.problems.filter(({ severity }) => severity === 'error');
   if (options.strict && errors.length > 0) throw problemsError('the scaler documents are invalid', errors);
   const connection = await connect(config, { io, log });
-  const service = await buildService({ config, connection, log, options, io, scalerStore });
+  const { fileOf } = files;
+  const service = await buildService({ config, connection, log, options, io, scalerStore, fileOf });
   ({ countInternalError } = service);
   log.info('started', {
     kubernetes: connection.source,
@@ -195,14 +197,18 @@ async function buildService(given: {
   readonly options: RunOptions;
   readonly io: CommandIo;
   readonly scalerStore: ScalerStore | null;
+  readonly fileOf: (key: string) => string | null;
 }): Promise<Service> {
-  const { config, connection, log, options, io, scalerStore } = given;
+  const { config, connection, log, options, io, scalerStore, fileOf } = given;
   const { dryRun, onCycle } = options;
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest, onServerNames) =>
     createTransport({ connection, clock, onRequest, onServerNames, userAgent: `promscaler/${VERSION}` });
   // In a pod, the host name is the pod name.
   const instance = io.env['POD_NAME'] ?? hostname();
+  const isInCluster = (io.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+  const own = ownObjects(config, io.env, connection);
+  const doctorOf = doctorCommand(options, isInCluster ? { namespace: own.namespace, pod: instance } : null);
   try {
     return await createService({
       config,
@@ -216,14 +222,26 @@ async function buildService(given: {
       scalerStore,
       instance,
       podIp: io.env['POD_IP'],
-      isInCluster: (io.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '',
-      ...ownObjects(config, io.env, connection),
+      isInCluster,
+      originOf: (key) => ({ file: fileOf(key), doctor: doctorOf(key) }),
+      ...own,
       onCycle,
     });
   } catch (error) {
     if (error instanceof ListenError) throw new CommandError(error.message);
     throw error;
   }
+}
+
+/** Returns the command that runs `doctor` with the account, the files and the network of this process. */
+export function doctorCommand(
+  { configFile, dryRun }: Pick<RunOptions, 'configFile' | 'dryRun'>,
+  inCluster: { readonly namespace: string; readonly pod: string } | null,
+): (key: string) => string {
+  const exec = inCluster === null ? [] : ['kubectl', 'exec', '-n', inCluster.namespace, inCluster.pod, '--'];
+  const config = configFile === null ? [] : ['--config', configFile];
+  const flags = [...config, ...(dryRun ? ['--dry-run'] : [])];
+  return (key) => [...exec, 'promscaler', 'doctor', key, ...flags].map(quoteForShell).join(' ');
 }
 
 const REJECTION_MESSAGES: Readonly<Record<RejectionEffect, string>> = {

@@ -136,7 +136,7 @@ function ReplicasCell({ row }: CellProps): VNode {
         <span class="muted">
           {' '}
           <span class="visually-hidden">of at most</span>
-          <span aria-hidden="true">/</span> {formatCount(max)}
+          <span aria-hidden="true" class="of-most" /> {formatCount(max)}
         </span>
       )}
     </div>
@@ -161,7 +161,7 @@ function MetricCell({ row: { metric, metrics } }: CellProps): VNode {
         <span class={ratio > 1 ? 'is-above' : undefined}>{formatCount(Math.round(ratio * 100))} %</span>
       )}
       <span class="muted">
-        {' of target'}
+        <span class="of-target"> of target</span>
         <span class="visually-hidden">
           {' of '}
           <bdi>{metric.name}</bdi>

@@ -125,8 +125,8 @@ export function worstFirst(rows: readonly OverviewRow[]): readonly OverviewRow[]
 
 /**
  * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in steps of 10 %
- * of its target, then the one with the oldest state. The order of the others does not depend on their load, because
- * rows would jump.
+ * of its target, then the one with the oldest state. A load that is unknown counts as `UNKNOWN_LOAD`. The order of the
+ * others does not depend on their load, because rows would jump.
  */
 function byUrgency(a: OverviewRow, b: OverviewRow): number {
   const { severity } = a.state;
@@ -136,8 +136,11 @@ function byUrgency(a: OverviewRow, b: OverviewRow): number {
 }
 
 function overloadOf({ metric }: OverviewRow): number {
-  return Math.max(10, Math.round((ratioOf(metric) ?? 0) * 10));
+  return Math.max(10, Math.round((ratioOf(metric) ?? UNKNOWN_LOAD) * 10));
 }
+
+/** Hours without a value are worse than a load that pods still bear, and better than one that they do not. */
+const UNKNOWN_LOAD = 1.3;
 
 function timeOf(text: string | null): number {
   return text === null ? 0 : Date.parse(text);

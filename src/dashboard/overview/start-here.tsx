@@ -13,7 +13,9 @@ import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
+import { Sparkline } from '../ui/sparkline.jsx';
 import { keyOf } from './merge-overview.js';
+import { sparklineLabel } from './row-texts.js';
 import { ratioOf } from './selection.js';
 import './start-here.css';
 
@@ -49,43 +51,70 @@ export function StartHere({ api, rows, nowMs }: StartHereProps): VNode | null {
             ? 'One scaler cannot follow its load'
             : `${title} of ${formatCount(rows.length)} that cannot follow their load`}
         </h2>
-        {rows.length === 1 ? null : (
-          <div class="start-steps">
-            <button type="button" disabled={index === 0} onClick={() => go(index - 1)}>
-              Previous
-            </button>
-            <button type="button" disabled={index === rows.length - 1} onClick={() => go(index + 1)}>
-              Next
-            </button>
-          </div>
-        )}
+        {rows.length === 1 || index > 0 ? null : <span class="muted">First because {whyFirst(row)}</span>}
       </div>
-      <Subject row={row} nowMs={nowMs} />
-      <Cause row={row} rows={rows} />
-      <NextCommand api={api} row={row} />
+      {rows.length === 1 ? null : (
+        <div class="start-steps">
+          <button type="button" disabled={index === 0} onClick={() => go(index - 1)}>
+            Previous
+          </button>
+          <button type="button" disabled={index === rows.length - 1} onClick={() => go(index + 1)}>
+            Next
+          </button>
+        </div>
+      )}
+      <div class="start-texts">
+        <Subject row={row} nowMs={nowMs} />
+        <Cause row={row} rows={rows} />
+        <NextCommands api={api} row={row} />
+      </div>
+      <Picture row={row} />
     </section>
   );
 }
 
+/** Returns why the order has this scaler first. */
+function whyFirst({ metric }: OverviewRow): string {
+  const ratio = ratioOf(metric);
+  if (ratio === null) return 'its load has been unknown longest';
+  return ratio < 1.05 ? 'its state is the oldest' : 'its load is furthest above target';
+}
+
 function Subject({ row, nowMs }: { readonly row: OverviewRow; readonly nowMs: number }): VNode {
-  const { namespace, name, state } = row;
+  const { namespace, name, state, kind, target, current, desired, max } = row;
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   const since = state.since === null ? null : parseTime(state.since);
   return (
-    <p class="start-scaler">
-      <a href={scalerLink(namespace, name)}>
-        <span class="row-namespace">
-          <bdi>{namespace}</bdi>/
-        </span>
-        <bdi>{name}</bdi>
-      </a>
-      <Badge tone={tone} icon={icon} text={state.name} />
-      {since === null ? null : (
-        <span class="muted">
-          since {formatShort(since, nowMs)} ({formatAge(since, nowMs)})
-        </span>
-      )}
-    </p>
+    <>
+      <p class="start-scaler">
+        <a href={scalerLink(namespace, name)}>
+          <span class="row-namespace">
+            <bdi>{namespace}</bdi>/
+          </span>
+          <bdi>{name}</bdi>
+        </a>
+        <Badge tone={tone} icon={icon} text={state.name} />
+        {since === null ? null : (
+          <span class="muted">
+            since {formatShort(since, nowMs)} ({formatAge(since, nowMs)})
+          </span>
+        )}
+      </p>
+      <p class="muted">
+        This scaler scales{' '}
+        <b>
+          <bdi>
+            {kind.toLowerCase()}/{target}
+          </bdi>
+        </b>
+        {current === null || max === null
+          ? null
+          : `: ${formatCount(current)} of at most ${plural(max, 'replica')}`}
+        {current === null || desired === null || desired === current
+          ? null
+          : `, ${formatCount(desired)} wanted`}
+      </p>
+    </>
   );
 }
 
@@ -100,33 +129,65 @@ function Cause({ row, rows }: CauseProps): VNode {
   const others = rows.filter((one) => one.state.cause === state.cause).length - 1;
   return (
     <p class="start-cause">
-      <bdi>{state.cause ?? state.name}</bdi>
-      {ratio === null || metric === null ? null : (
-        <span>
-          <bdi>{metric.name}</bdi> at <b>{formatCount(Math.round(ratio * 100))} %</b> of its target
-        </span>
-      )}
-      {others === 0 ? null : (
-        <span>
-          {plural(others, 'other')} {others === 1 ? 'has' : 'have'} the same cause
-        </span>
-      )}
+      <b class="remedy-label">Cause </b>
+      <span class="start-why">
+        <bdi>{state.cause ?? state.name}</bdi>
+        {ratio === null || metric === null ? null : (
+          <span>
+            <bdi>{metric.name}</bdi> is at <b>{formatCount(Math.round(ratio * 100))} %</b> of its target
+          </span>
+        )}
+        {others === 0 ? null : (
+          <span>
+            {plural(others, 'other scaler')} {others === 1 ? 'has' : 'have'} the same cause
+          </span>
+        )}
+      </span>
     </p>
   );
 }
 
 const EVERY_MS = 15_000;
 
-interface NextCommandProps {
+interface NextCommandsProps {
   readonly api: Api;
   readonly row: OverviewRow;
 }
 
-function NextCommand({ api, row: { namespace, name } }: NextCommandProps): VNode {
+/** Shows a command, and the next remedy, which may be an edit of the document. */
+function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNode {
   const { value } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,
     isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
   });
-  const remedy = value === null ? undefined : remediesOf(value)[0];
-  return <ul class="start-next">{remedy === undefined ? null : <RemedyItem remedy={remedy} />}</ul>;
+  const [first, second] = value === null ? [] : remediesOf(value);
+  return (
+    <ul class="start-next">
+      {first === undefined ? null : <RemedyItem remedy={first} label="Run now" />}
+      {second === undefined ? null : <RemedyItem remedy={second} label="Then" />}
+    </ul>
+  );
+}
+
+function Picture({ row }: { readonly row: OverviewRow }): VNode {
+  return (
+    <figure class="start-picture">
+      <figcaption>
+        <span>Replicas, last 2 hours</span>
+        {row.max === null ? null : <span class="muted">- - at most {formatCount(row.max)}</span>}
+      </figcaption>
+      <Sparkline
+        values={row.replicas}
+        maximum={row.max}
+        least={0}
+        width={280}
+        height={104}
+        label={sparklineLabel(row)}
+      />
+      <p class="muted">
+        <span>2 h ago</span>
+        <span>now {formatCount(row.current)}</span>
+      </p>
+    </figure>
+  );
 }

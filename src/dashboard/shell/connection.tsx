@@ -25,12 +25,11 @@ export function Connection({ api, lastRound }: ConnectionProps): VNode {
       </span>
     );
   return (
-    <span class="connection tone-good" title="Changes appear at once">
-      <Icon name="ok" />
+    <span class="connection muted" title="Changes appear at once">
       <span>Live</span>
       {lastRound === null ? null : (
         <span class="connection-detail muted">
-          last round {formatLocal(Date.parse(lastRound), api.clock.now())}
+          · last round {formatLocal(Date.parse(lastRound), api.clock.now())}
         </span>
       )}
     </span>

@@ -26,13 +26,14 @@ export function troublesOf(status: ServiceStatus, error: string | null, nowMs: n
   };
 
   if (error !== null) bad(`This page has not been updated ${since(at)}: ${error}`);
-  for (const { name, failingSince, dependents } of dataSources) {
+  for (const { name, urls, failingSince, dependents } of dataSources) {
     if (failingSince === null) continue;
     const kept =
       dependents === undefined || dependents === 0
         ? ''
         : `: ${plural(dependents, 'scaler')} ${dependents === 1 ? 'keeps its' : 'keep their'} replicas`;
-    bad(`Prometheus ${name} has not answered ${since(failingSince)}${kept}`);
+    const where = urls.length === 0 ? '' : ` (${urls.join(', ')})`;
+    bad(`Prometheus ${name}${where} has not answered ${since(failingSince)}${kept}`);
   }
   if (kubernetes.failingSince !== null)
     bad(`The API server has not answered ${since(kubernetes.failingSince)}: no replicas are changed`);

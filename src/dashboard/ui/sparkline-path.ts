@@ -1,4 +1,6 @@
 interface Box {
+  /** The value at the bottom; default: the lowest one. */
+  readonly least?: number | undefined;
   readonly width: number;
   readonly height: number;
 }
@@ -19,11 +21,11 @@ const MARGIN = 2;
 export function sparklineOf(
   values: readonly (number | null)[],
   maximum: number | null,
-  { width, height }: Box,
+  { width, height, least: bottom = Infinity }: Box,
 ): SparklineShape {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return { path: '', maximumY: null };
-  const least = Math.min(...known, maximum ?? Infinity);
+  const least = Math.min(...known, maximum ?? Infinity, bottom);
   const most = Math.max(...known, maximum ?? -Infinity);
   const step = width / values.length;
   const y = (value: number): number =>

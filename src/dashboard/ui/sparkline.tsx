@@ -6,6 +6,8 @@ interface SparklineProps {
   readonly values: readonly (number | null)[];
   /** Drawn as a dashed line; null: unknown. */
   readonly maximum: number | null;
+  /** The value at the bottom; default: the lowest one. */
+  readonly least?: number;
   readonly width: number;
   readonly height: number;
   /** Text for screen readers. */
@@ -13,8 +15,8 @@ interface SparklineProps {
 }
 
 /** Shows a small line of replicas below their maximum. */
-export function Sparkline({ values, maximum, width, height, label }: SparklineProps): VNode {
-  const { path, maximumY } = sparklineOf(values, maximum, { width, height });
+export function Sparkline({ values, maximum, least, width, height, label }: SparklineProps): VNode {
+  const { path, maximumY } = sparklineOf(values, maximum, { width, height, least });
   return (
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img">
       <title>{label}</title>

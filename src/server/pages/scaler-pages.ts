@@ -14,6 +14,7 @@ import { viewerOf, visibleProblems } from '../access/viewer.js';
 import { fillPage, readToken, writePage, writeToken } from './paging.js';
 import { readFlag, readInteger, readText, readTime } from './query.js';
 import type { Query } from './query.js';
+import type { ScalerDetail } from '../../api/answers.js';
 import { LIMITS } from '../../api/routes.js';
 import {
   viewDecision,
@@ -38,7 +39,11 @@ export interface ScalerPageParts {
   /** `NAMESPACE/NAME` -> since when the newest version of its document has been rejected. */
   readonly rejectedSince: () => ReadonlyMap<string, Instant>;
   readonly generationsOf: (scaler: Scaler) => Generations;
+  readonly originOf?: ((key: string) => Origin) | undefined;
 }
+
+/** Where the document of a scaler is, and what finds out why it does not work. */
+export type Origin = Pick<ScalerDetail, 'file' | 'doctor'>;
 
 /** `metadata.generation` of a Scaler object; null: the document is in a file, or the generation is unknown. */
 export interface Generations {
@@ -93,6 +98,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       ...viewScalerDetail(status, rejection, writeOrNull(parts, record.decision)),
       ...viewRecommendation(status, generations.generation !== null),
       ...generations,
+      ...parts.originOf?.(key),
       rejections: viewProblems(rejections),
     });
   });

@@ -57,7 +57,7 @@ export const BLIND: Story = {
 /** The target cannot be read. */
 export const UNREAD: Story = {
   ...HEALTHY,
-  change: (_record, round) =>
+  change: ({ scaler }, round) =>
     round.index < round.rounds - 10
       ? {}
       : {
@@ -69,7 +69,7 @@ export const UNREAD: Story = {
               type: 'AbleToScale',
               status: 'False',
               reason: 'FailedGetScale',
-              message: 'deployments.apps "web" not found',
+              message: `deployments.apps "${scaler.spec.scaleTargetRef.name}" not found`,
             },
           ],
         },

@@ -13,6 +13,7 @@ import {
   showScaler,
   showSnapshot,
 } from '../../../src/server/pages/scaler-pages.js';
+import type { Origin } from '../../../src/server/pages/scaler-pages.js';
 import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
@@ -46,6 +47,7 @@ export interface Round {
 }
 
 const PERIOD_SECONDS = 15;
+const CONFIG = '/etc/promscaler/config/promscaler.yaml';
 
 /** Decides round after round up to now, and returns the answers of the API: the code of the service makes them. */
 export function tellStory(story: Story): Readonly<Record<string, FakeAnswer>> {
@@ -73,7 +75,11 @@ export function tellWithRow(story: Story): {
     state = made.state;
     replicas = made.replicas;
   }
-  const { api } = partsOf(records);
+  const originOf = (key: string): Origin => ({
+    file: `/etc/promscaler/scalers/${name}.yaml`,
+    doctor: `kubectl exec -n monitoring promscaler-7d9f5c6b8-x2x9z -- promscaler doctor ${key} --config ${CONFIG}`,
+  });
+  const { api } = partsOf(records, { api: { originOf } });
   const place = `scalers/${namespace}/${name}`;
   const answer = (page: RequestHandler): FakeAnswer => answerOf(page, { namespace, name });
   const status = records.ledger.get(`${namespace}/${name}`);

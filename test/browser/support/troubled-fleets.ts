@@ -1,11 +1,11 @@
-import type { OverviewRow } from '../../../src/api/answers.js';
+import type { OverviewRow, ServiceStatus } from '../../../src/api/answers.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
-import { addSeconds, instantFromMs } from '../../../src/units/time.js';
-import { AT, fleetOf, overviewOf, serviceOf, stateOf } from './answers.js';
+import type { Sample } from '../../../src/decision/snapshot/snapshot.js';
+import { after, fleetOf, overviewOf, serviceOf, stateOf } from './answers.js';
 import type { FakeAnswers } from './fake-service.js';
 import { AT_MAXIMUM, BLIND, HEALTHY, UNREAD } from './scaler-stories.js';
 import { podsSample, tellWithRow, totalSample } from './scaler-story.js';
-import type { Story } from './scaler-story.js';
+import type { Round, Story } from './scaler-story.js';
 
 /** A fleet of 600 scalers, five of which cannot follow their load. */
 export interface TroubledFleet {
@@ -16,18 +16,25 @@ export interface TroubledFleet {
   readonly answers: FakeAnswers;
 }
 
+/** Two hours. */
+const ROUNDS = 480;
 /** Ten minutes before now, in rounds. */
 const SINCE = 40;
+
+/** Before its trouble, a scaler has 30 to 70 percent of the load that its maximum may have. */
+function calmLoad({ index }: Round): number {
+  return 0.5 + 0.2 * Math.sin(index / 50);
+}
 
 /** The maximum of 8 replicas has so many percent of the load that they may have. */
 function atMaximum(percent: number, rounds = SINCE): Story {
   return {
     ...AT_MAXIMUM,
     spec: { ...AT_MAXIMUM.spec, maxReplicas: 8 },
-    startReplicas: 8,
-    rounds: 2 * rounds,
+    startReplicas: 5,
+    rounds: ROUNDS,
     samples: (round) => [
-      podsSample(round, 8 * 0.6 * (round.index < rounds ? 0.7 : percent / 100)),
+      podsSample(round, 8 * 0.6 * (round.index < ROUNDS - rounds ? calmLoad(round) : percent / 100)),
       totalSample(round, 90),
     ],
   };
@@ -36,37 +43,59 @@ function atMaximum(percent: number, rounds = SINCE): Story {
 function held(reason: 'ConflictingScaler', message: string): Story {
   return {
     ...HEALTHY,
-    rounds: 2 * SINCE,
+    rounds: ROUNDS,
     change: ({ conditions }, round) =>
-      round.index < SINCE ? {} : { conditions: [...conditions, buildCondition('Held', reason, message)] },
+      round.index < ROUNDS - SINCE
+        ? {}
+        : { conditions: [...conditions, buildCondition('Held', reason, message)] },
   };
 }
 
-/** New pods do not become ready, while the others have so many percent of their load. */
+/** New pods do not become ready for 19 minutes, while the others have so many percent of their load. */
 function unready(percent: number): Story {
+  const rounds = 76;
   return {
-    ...atMaximum(percent),
+    ...atMaximum(percent, rounds),
     spec: { ...AT_MAXIMUM.spec, maxReplicas: 40 },
     outcome: (wanted) => ({ ...wanted, kind: 'none', to: wanted.from }),
-    change: ({ conditions }) => ({
-      conditions: [
-        ...conditions,
-        buildCondition(
-          'TargetReached',
-          'Unschedulable',
-          '8 replicas, 5 ready: 3 unschedulable because of cpu',
-        ),
-      ],
-    }),
+    startReplicas: 8,
+    change: ({ conditions }, round) =>
+      round.index < ROUNDS - rounds
+        ? {}
+        : {
+            conditions: [
+              ...conditions,
+              buildCondition(
+                'TargetReached',
+                'Unschedulable',
+                '8 replicas, 5 ready: 3 unschedulable because of cpu',
+              ),
+            ],
+          },
   };
 }
 
-const blind: Story = { ...BLIND, rounds: 2 * SINCE };
-const unread: Story = { ...UNREAD, rounds: 2 * SINCE };
+/** No metric has had a value for so many rounds. */
+function blind(rounds: number, kind: 'failed' | 'missing', error: string): Story {
+  const sample: Sample = { form: 'error', kind, error };
+  return {
+    ...BLIND,
+    rounds: ROUNDS,
+    samples: (round) => (round.index < ROUNDS - rounds ? HEALTHY.samples(round) : [sample, sample]),
+  };
+}
+
+const empty = blind(30, 'missing', 'no series');
+const down = blind(ROUNDS, 'failed', 'Prometheus: connection refused');
+const unread: Story = { ...UNREAD, rounds: ROUNDS };
+
 const twoScalers = held(
   'ConflictingScaler',
   'HorizontalPodAutoscaler search/suggest scales the same target; promscaler patches nothing until that is deleted',
 );
+
+/** The data source of the namespace billing does not answer for 3 hours. */
+const DOWN_SECONDS = 11_000;
 
 const CALM: OverviewRow['metric'] = { name: 'cpu', unit: 'percent', value: 48, target: 60 };
 
@@ -74,9 +103,9 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   'a maximum far below the load': troubledFleet({
     worst: 'checkout/cart',
     cause: /^16 recommended, maxReplicas is 8$/,
-    command: /^maxReplicas: 16$/,
+    command: /^promscaler pause checkout\/cart --replicas 16 --for 30m$/,
     stories: {
-      'data/etl': blind,
+      'data/etl': empty,
       'checkout/cart': atMaximum(190),
       'search/suggest': twoScalers,
       'shop/images': atMaximum(112),
@@ -86,10 +115,11 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   'pods without a node': troubledFleet({
     worst: 'search/ranking',
     cause: /^8 replicas, 5 ready: 3 unschedulable because of cpu$/,
-    command: /^kubectl get -n search events --sort-by=\.lastTimestamp$/,
+    command:
+      /^kubectl get -n search events --field-selector=reason=FailedScheduling --sort-by=\.lastTimestamp$/,
     stories: {
       'billing/invoices': atMaximum(115),
-      'data/etl': blind,
+      'data/etl': empty,
       'search/ranking': unready(165),
       'search/suggest': twoScalers,
       'shop/images': unread,
@@ -97,16 +127,33 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
   'no data for hours': troubledFleet({
     worst: 'billing/payments',
-    cause: /^connect ECONNREFUSED 10\.0\.0\.7:9090 for cpu, and 1 more$/,
-    command: /^promscaler doctor$/,
+    cause: /^Prometheus: connection refused for cpu and queue_depth$/,
+    command: /^kubectl exec -n monitoring \S+ -- promscaler doctor billing\/payments --config \S+$/,
     stories: {
-      'billing/payments': { ...BLIND, rounds: 30 },
-      'data/etl': { ...unread, rounds: 20 },
+      'billing/payments': down,
+      'billing/refunds': down,
+      'data/etl': atMaximum(112, 20),
       'search/suggest': twoScalers,
-      'shop/cart': { ...UNREAD, rounds: 12 },
-      'web/frontend': { ...BLIND, rounds: 31 },
+      'shop/cart': unread,
     },
-    since: { 'billing/payments': -11_000 },
+    since: { 'billing/payments': -DOWN_SECONDS, 'billing/refunds': 60 - DOWN_SECONDS },
+    service: serviceOf({
+      dataSources: [
+        ...serviceOf().dataSources,
+        {
+          name: 'billing',
+          urls: ['http://prometheus.billing:9090'],
+          isReachable: false,
+          failingSince: after(-DOWN_SECONDS),
+          lastError: { at: after(-4), message: 'connection refused' },
+          queries: 5000,
+          errors: 1400,
+          latencySeconds: null,
+          holdUntil: null,
+          dependents: 2,
+        },
+      ],
+    }),
   }),
 };
 
@@ -114,16 +161,17 @@ interface Plan extends Pick<TroubledFleet, 'worst' | 'cause' | 'command'> {
   readonly stories: Readonly<Record<string, Story>>;
   /** Seconds after now since when a scaler has its state, other than what its story says. */
   readonly since?: Readonly<Record<string, number>>;
+  readonly service?: ServiceStatus;
 }
 
-function troubledFleet({ stories, since = {}, ...expected }: Plan): TroubledFleet {
+function troubledFleet({ stories, since = {}, service = serviceOf(), ...expected }: Plan): TroubledFleet {
   const told = Object.entries(stories).map(([key, story]) => {
     const [namespace = '', name = ''] = key.split('/');
-    const { answers, row } = tellWithRow({ ...story, namespace, name });
+    const spec = { ...story.spec, scaleTargetRef: { name } };
+    const { answers, row } = tellWithRow({ ...story, spec, namespace, name });
     const seconds = since[key];
     if (seconds === undefined) return { answers, row };
-    const at = new Date(addSeconds(instantFromMs(Date.parse(AT)), seconds)).toISOString();
-    return { answers, row: { ...row, state: { ...row.state, since: at } } };
+    return { answers, row: { ...row, state: { ...row.state, since: after(seconds) } } };
   });
   const calm = fleetOf(600 - told.length).map((row): OverviewRow => {
     return row.state.severity === 'cannot-follow'
@@ -137,7 +185,7 @@ function troubledFleet({ stories, since = {}, ...expected }: Plan): TroubledFlee
     ...expected,
     answers: {
       overview: () => overviewOf(rows),
-      service: () => serviceOf(),
+      service: () => service,
       others: Object.assign({}, ...told.map(({ answers }) => answers)) as NonNullable<FakeAnswers['others']>,
     },
   };

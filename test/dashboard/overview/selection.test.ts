@@ -59,7 +59,7 @@ describe('selectRows', () => {
     expect(namesOf({})).toEqual(['cart', 'web', 'etl', 'zoo']);
   });
 
-  it('orders scalers that cannot follow by overload in steps of 10 %, then by the age of their state', () => {
+  it('orders scalers that cannot follow by overload in steps of 10 %, an unknown one as 130 %, then by the age of their state', () => {
     const loadOf = (value: number) => ({ name: 'cpu', unit: 'percent' as const, value, target: 100 });
     const stuck = (name: string, value: number | null, since: number) =>
       rowOf({
@@ -73,9 +73,16 @@ describe('selectRows', () => {
       stuck('c', 154, -10),
       stuck('d', 146, -20),
       stuck('e', 210, -1),
+      stuck('f', 134, -30),
+      stuck('g', 136, -1),
+      stuck('h', 124, -30),
     ];
 
-    expect(selectRows(rows, EVERYTHING).map(({ name }) => name)).toEqual(['e', 'd', 'c', 'b', 'a']);
+    expect(
+      selectRows(rows, EVERYTHING)
+        .map(({ name }) => name)
+        .join(''),
+    ).toBe('edcgfbha');
   });
 
   it.each([

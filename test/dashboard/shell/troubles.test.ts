@@ -19,10 +19,19 @@ describe('troublesOf', () => {
   });
 
   it.each([
-    [214, 'Prometheus default has not answered since HH:MM (10 min): 214 scalers keep their replicas'],
-    [1, 'Prometheus default has not answered since HH:MM (10 min): 1 scaler keeps its replicas'],
-    [0, 'Prometheus default has not answered since HH:MM (10 min)'],
-    [undefined, 'Prometheus default has not answered since HH:MM (10 min)'],
+    [
+      214,
+      'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min): 214 scalers keep their replicas',
+    ],
+    [
+      1,
+      'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min): 1 scaler keeps its replicas',
+    ],
+    [0, 'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min)'],
+    [
+      undefined,
+      'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min)',
+    ],
   ])('says since when a source has not answered, and how many scalers (%p) need it', (dependents, text) => {
     expect(textsOf({ dataSources: [{ ...SOURCE!, dependents }] })).toEqual([text]);
   });

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChild, VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { remediesOf } from '../../../decision/remedies.js';
 import type { Remedy } from '../../../decision/remedies.js';
@@ -17,32 +17,59 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
       <h3>What to do</h3>
       <ul>
         {remedies.map((remedy) => (
-          <RemedyItem key={`${remedy.text} ${remedy.command ?? ''}`} remedy={remedy} />
+          <RemedyItem key={`${remedy.text} ${remedy.snippet?.text ?? ''}`} remedy={remedy} />
         ))}
       </ul>
     </div>
   );
 }
 
-/** Shows an item of a list. */
-export function RemedyItem({ remedy: { text, command } }: { readonly remedy: Remedy }): VNode {
+interface RemedyItemProps {
+  readonly remedy: Remedy;
+  /** When to do it, such as `Run now`. */
+  readonly label?: string;
+}
+
+/** Shows an item of a list. Only a command of a shell looks like one. */
+export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps): VNode {
   const code = useRef<HTMLElement>(null);
-  if (command === null) return <li dir="auto">{text}.</li>;
   return (
-    <li dir="auto">
-      {text}:
-      <div class="remedy-command">
-        <code ref={code} class="command" dir="ltr">
-          {command}
-        </code>
-        <button
-          type="button"
-          aria-label={`Copy: ${text}`}
-          onClick={() => void copyText(command, code.current).then(announce)}
-        >
-          <Icon name="copy" /> Copy
-        </button>
+    <li>
+      {label === undefined ? null : <b class="remedy-label">{label} </b>}
+      <div class="remedy">
+        <span dir="auto">
+          {text}
+          {snippet === null ? '.' : ':'}
+        </span>
+        {snippet === null ? null : (
+          <div class="remedy-command">
+            <code ref={code} class={`snippet snippet-${snippet.kind}`} dir="ltr">
+              {snippet.kind === 'command' ? wordsOf(snippet.text) : snippet.text}
+            </code>
+            <button
+              type="button"
+              class="icon-button"
+              title="Copy"
+              aria-label={`Copy: ${text}`}
+              onClick={() => void copyText(snippet.text, code.current).then(announce)}
+            >
+              <Icon name="copy" />
+            </button>
+          </div>
+        )}
       </div>
     </li>
   );
+}
+
+/** A line ends between two words, not after a hyphen of an option. */
+function wordsOf(command: string): readonly ComponentChild[] {
+  return command.split(' ').flatMap((word, index) => {
+    const shown = (
+      <span key={index} class="word">
+        {word}
+      </span>
+    );
+    return index === 0 ? [shown] : [' ', shown];
+  });
 }
