@@ -85,7 +85,7 @@ describe('the overview of 3 scalers', () => {
       'shop',
       '2',
     ]);
-    expect(await page.locator('.sparkline').count()).toBe(0);
+    expect(await page.locator('.scaler-row .sparkline').count()).toBe(0);
   });
 
   it('highlights a changed row without hiding its texts', async () => {
@@ -251,7 +251,7 @@ describe('the line below the header', () => {
     service.send('reload', { at: after(1), scalers: 3, errors: 0 });
 
     await page.locator('.service-line').waitFor({ state: 'detached' });
-    await page.getByText(/^last round \d\d:\d\d:\d\d$/).waitFor();
+    await page.getByText(/^· last round \d\d:\d\d:\d\d$/).waitFor();
   });
 });
 

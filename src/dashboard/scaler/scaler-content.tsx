@@ -7,8 +7,9 @@ import { decisionsRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import { announce } from '../ui/announcer.jsx';
 import { useNow } from '../ui/use-now.js';
+import { usePart } from '../ui/use-part.js';
 import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
-import { MetricsSection } from './chart/metrics-section.jsx';
+import { MetricStrips } from './chart/metric-strips.jsx';
 import { ReplicasSection } from './chart/replicas-section.jsx';
 import { DecisionSection } from './decision/decision-section.jsx';
 import { changesInData, listChanges } from './model/changes.js';
@@ -18,7 +19,6 @@ import { firstRange, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { ConditionsSection } from './status/conditions-section.jsx';
-import { DocumentSection } from './status/document-section.jsx';
 import { EventsSection } from './status/events-section.jsx';
 import { useLongHistory, useRecentHistory } from './state/use-history.js';
 import { useMoment } from './state/use-moment.js';
@@ -57,6 +57,9 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     onPick: select,
     onHover: hover.set,
   };
+  // Below the first screen, and not needed for it.
+  const { part } = usePart(loadLimitStrip, true);
+  const documents = usePart(loadDocument, true);
   const tolerances = useMemo(() => readTolerances(document), [document]);
   return (
     <>
@@ -74,7 +77,10 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
           setZoom(null);
         }}
         onSelect={select}
-      />
+      >
+        <MetricStrips data={data} links={links} hover={hover} tolerances={tolerances} />
+        {part === null ? null : <part.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
+      </ReplicasSection>
       <DecisionSection api={api} detail={detail} data={data} moment={moment} nowMs={nowMs} />
       <WhatIfSection
         key={`${namespace}/${name} ${moment.at ?? ''}`}
@@ -83,13 +89,15 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
         at={moment.at}
         nowMs={nowMs}
       />
-      <MetricsSection data={data} links={links} hover={hover} tolerances={tolerances} />
       <ConditionsSection api={api} detail={detail} nowMs={nowMs} />
       <EventsSection api={api} detail={detail} nowMs={nowMs} />
-      <DocumentSection document={document} />
+      {documents.part === null ? null : <documents.part.DocumentSection document={document} />}
     </>
   );
 }
+
+const loadLimitStrip = () => import('./chart/limit-strip.jsx');
+const loadDocument = () => import('./status/document-section.jsx');
 
 /** The right edge of the charts moves in steps, because a redraw each second has no visible effect. */
 const STEP_MS = 5000;

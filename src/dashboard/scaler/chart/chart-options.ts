@@ -6,6 +6,8 @@ import type { SeriesStyle, TimeChartProps } from './chart-props.js';
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';
 const MIN_DRAG_PIXELS = 5;
+/** The enum of uPlot exists only in its types. */
+const LOGARITHMIC: object = { distr: 3 };
 /** Steps of an axis in bytes. */
 const POWERS_OF_TWO: readonly number[] = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
@@ -13,7 +15,9 @@ export function chartOptions(
   element: HTMLElement,
   latest: { readonly current: TimeChartProps },
 ): uPlot.Options {
-  const { styles, bands, height, isBinary } = latest.current;
+  const { styles, bands, height, isBinary, isLog = false } = latest.current;
+  // A low chart is below one that shows the times.
+  const hasTimes = height > 100;
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
   const grid = { stroke: token('--chart-grid'), width: 1 };
@@ -30,16 +34,19 @@ export function chartOptions(
     },
     scales: {
       x: { time: true, range: () => [latest.current.window.from, latest.current.window.to] },
-      y: { range: (_chart, _min, max) => [0, latest.current.top ?? niceTop(max)] },
+      y: isLog
+        ? { ...LOGARITHMIC, range: (_chart, min, max) => uPlot.rangeLog(min, max, 10, true) }
+        : { range: (_chart, _min, max) => [0, latest.current.top ?? niceTop(max)] },
     },
     axes: [
       {
         ...axis,
         grid,
         ticks: { ...grid, size: 5 },
-        size: 30,
+        size: hasTimes ? 30 : 8,
         space: 70,
-        values: (_chart, splits, _index, _space, step) => axisTimes(splits, step),
+        values: (_chart, splits, _index, _space, step) =>
+          hasTimes ? axisTimes(splits, step) : splits.map(() => ''),
       },
       {
         ...axis,
@@ -98,7 +105,7 @@ function niceTop(max: number | null): number {
 
 function axisWidth(values: readonly string[] | null): number {
   const longest = Math.max(0, ...(values ?? []).map((value) => value.length));
-  return Math.max(36, 14 + longest * 7);
+  return Math.max(64, 14 + longest * 7);
 }
 
 /**

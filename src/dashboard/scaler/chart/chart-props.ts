@@ -42,6 +42,8 @@ export interface TimeChartProps extends ChartLinks {
   readonly bands: readonly BandStyle[];
   /** Top of the axis; null: determined by the values. */
   readonly top: number | null;
+  /** Whether the axis is logarithmic; default: no. */
+  readonly isLog?: boolean;
   readonly format: (value: number) => string;
   /** Whether the values are bytes, which use binary units such as 1Ki. */
   readonly isBinary: boolean;

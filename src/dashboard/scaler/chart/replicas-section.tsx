@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
@@ -27,6 +27,8 @@ interface ReplicasSectionProps {
   readonly nowMs: number;
   readonly onRange: (range: Range) => void;
   readonly onSelect: (second: number | null) => void;
+  /** Charts with the same time axis. */
+  readonly children: ComponentChildren;
 }
 
 const STYLES: readonly SeriesStyle[] = [
@@ -78,7 +80,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
       <Slider {...props}>
         <TimeChart
           {...links}
-          height={220}
+          height={200}
           columns={columns}
           styles={STYLES}
           bands={BANDS}
@@ -87,6 +89,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
           format={(value) => (Number.isInteger(value) ? formatCount(value) : '')}
         />
       </Slider>
+      {props.children}
       <p class="hint">
         {isZoomed ? (
           <>
@@ -158,13 +161,7 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
 }
 
 /** Makes the chart a slider over times. A screen reader reads time and replicas. */
-function Slider({
-  data,
-  links,
-  nowMs,
-  onSelect,
-  children,
-}: ReplicasSectionProps & { readonly children: VNode }): VNode {
+function Slider({ data, links, nowMs, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
   const index = selected === null ? data.at.length - 1 : pointAt(data, selected);
   const current = index === null ? null : (data.currentReplicas[index] ?? null);

@@ -3,7 +3,6 @@ import { useMemo } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatMetric } from '../../format/numbers.js';
-import { Section } from '../../ui/section.jsx';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
@@ -12,7 +11,7 @@ import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem } from './legend-item.jsx';
 import { TimeChart } from './time-chart.jsx';
 
-interface MetricsSectionProps {
+interface MetricStripsProps {
   readonly data: ChartData;
   readonly links: ChartLinks;
   readonly hover: ReadableCell<number | null>;
@@ -27,35 +26,31 @@ const STYLES: readonly SeriesStyle[] = [
 ];
 const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
-/** Shows each metric and its target. */
-export function MetricsSection({ data, links, hover, tolerances }: MetricsSectionProps): VNode | null {
+/** Shows each metric and its target, one below the other, with the time axis of the replicas. */
+export function MetricStrips({ data, links, hover, tolerances }: MetricStripsProps): VNode | null {
   if (data.metrics.length === 0) return null;
   const { down, up } = tolerances;
   const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
   const around = down === up ? `${percent(up)} around` : `${percent(down)} below and ${percent(up)} above`;
   return (
-    <Section
-      title="Metrics"
-      aside={<span class="hint">The band is the tolerance of the document, {around} the target</span>}
-    >
-      <div class="metric-charts">
-        {data.metrics.map((metric) => (
-          <MetricChart
-            key={`${metric.type} ${metric.metric}`}
-            at={data.at}
-            metric={metric}
-            data={data}
-            links={links}
-            hover={hover}
-            tolerances={tolerances}
-          />
-        ))}
-      </div>
-    </Section>
+    <div class="metric-strips" role="group" aria-label="Metrics">
+      {data.metrics.map((metric) => (
+        <MetricChart
+          key={`${metric.type} ${metric.metric}`}
+          at={data.at}
+          metric={metric}
+          data={data}
+          links={links}
+          hover={hover}
+          tolerances={tolerances}
+        />
+      ))}
+      <p class="hint">The band is the tolerance of the document, {around} the target.</p>
+    </div>
   );
 }
 
-interface MetricChartProps extends MetricsSectionProps {
+interface MetricChartProps extends MetricStripsProps {
   readonly at: readonly number[];
   readonly metric: MetricColumns;
 }
@@ -70,7 +65,7 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
   const format = (one: number | null): string => formatMetric(one, { name, unit });
   const of = unit === 'percent' ? 'of the requests' : unit === 'average' ? 'per pod' : 'in total';
   return (
-    <figure class="metric-chart">
+    <figure class="metric-strip">
       <figcaption>
         <b dir="auto">{name}</b> <span class="hint">{of}</span>
         <MetricReadout data={data} metric={metric} hover={hover} selected={links.selected} />
@@ -82,7 +77,8 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
         <TimeChart
           {...links}
           changes={NO_CHANGES}
-          height={150}
+          height={100}
+          isLog={isWide(value)}
           columns={columns}
           styles={STYLES}
           bands={BANDS}
@@ -93,6 +89,13 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
       </div>
     </figure>
   );
+}
+
+/** Values of more than two orders of magnitude, without 0, have a logarithmic scale. */
+function isWide(values: MetricColumns['value']): boolean {
+  const known = values.filter((one) => one !== null);
+  const least = Math.min(...known);
+  return known.length > 0 && least > 0 && Math.max(...known) >= 100 * least;
 }
 
 const NO_CHANGES: ChartLinks['changes'] = [];

@@ -1,0 +1,60 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ScalerDetail } from '../../../api/answers.js';
+import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
+import type { Api } from '../../data/api.js';
+import type { ReadableCell } from '../../data/cell.js';
+import { decisionsRequest } from '../../data/requests.js';
+import { useAnswer } from '../../data/use-answer.js';
+import { useCell } from '../../data/use-cell.js';
+import { limitSpans } from '../model/limit-spans.js';
+import type { ChartLinks } from './chart-props.js';
+import './limit-strip.css';
+
+export interface LimitStripProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  readonly links: ChartLinks;
+  readonly hover: ReadableCell<number | null>;
+}
+
+/** Shows which limit determined the replicas, below the charts and with their time axis. */
+export function LimitStrip({ api, detail: { namespace, name }, links, hover }: LimitStripProps): VNode {
+  const { window, selected, onPick } = links;
+  const { value } = useAnswer(api, decisionsRequest(namespace, name, { limit: 100 }), {
+    everyMs: 60_000,
+    isAffected: (event) => event.type === 'decision' && event.namespace === namespace && event.name === name,
+  });
+  const spans = useMemo(() => limitSpans(value?.items ?? [], window.to), [value, window.to]);
+  const pointed = useCell(hover) ?? selected;
+  const shown = pointed ?? window.to - 1;
+  const now = spans.find(({ from, to }) => from <= shown && shown < to);
+  const place = (second: number): number =>
+    Math.min(100, Math.max(0, (100 * (second - window.from)) / (window.to - window.from)));
+  return (
+    <figure class="limit-strip">
+      <figcaption>
+        <b>Limit in force</b> <span class="hint">{now === undefined ? 'none' : LIMIT_LABELS[now.limit]}</span>
+      </figcaption>
+      <div
+        class="limit-track"
+        onClick={({ offsetX, currentTarget }) =>
+          onPick(window.from + (offsetX / currentTarget.clientWidth) * (window.to - window.from))
+        }
+      >
+        {spans.map(({ from, to, limit }) =>
+          to <= window.from ? null : (
+            <span
+              key={from}
+              title={LIMIT_LABELS[limit]}
+              style={{ left: `${place(from)}%`, width: `${place(to) - place(from)}%` }}
+            >
+              {LIMIT_LABELS[limit]}
+            </span>
+          ),
+        )}
+        {pointed === null ? null : <i style={{ left: `${place(pointed)}%` }} />}
+      </div>
+    </figure>
+  );
+}

@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals';
+import type { PastDecision } from '../../../src/dashboard/scaler/model/answers.js';
+import { limitSpans } from '../../../src/dashboard/scaler/model/limit-spans.js';
+import { decision, entry } from './decisions.js';
+
+const START = Date.parse('2026-01-01T10:00:00Z') / 1000;
+
+const at = (minute: number, ...limits: readonly PastDecision['limits'][number]['limit'][]) =>
+  entry({
+    firstAt: `2026-01-01T10:0${minute}:00Z`,
+    decision: decision({
+      limits: limits.map((limit) => ({ limit, from: 9, to: 6, reason: '', until: null })),
+    }),
+  });
+
+it('lasts from a decision to the next one, for the last limit that changed the result', () => {
+  const entries = [at(5), at(4, 'policy', 'max_replicas'), at(2, 'stabilization'), at(0)];
+
+  expect(limitSpans(entries, START + 360)).toEqual([
+    { from: START + 120, to: START + 240, limit: 'stabilization' },
+    { from: START + 240, to: START + 300, limit: 'max_replicas' },
+  ]);
+});
+
+it('is one for consecutive decisions with the same limit, and ends now', () => {
+  const entries = [at(4, 'policy'), at(2, 'policy'), entry({ decision: null })];
+
+  expect(limitSpans(entries, START + 300)).toEqual([{ from: START + 120, to: START + 300, limit: 'policy' }]);
+});
