@@ -76,15 +76,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
     },
   ],
   PodsNotReady: (scaler) => [...startPods(scaler), keepReplicas(scaler)],
-  NoData: (scaler) => [
-    {
-      text: scaler.metrics.some(isUnanswered)
-        ? 'Check that Prometheus runs: doctor says what is at its address'
-        : 'Let doctor say why a metric has no value',
-      snippet: doctor(scaler),
-    },
-    ...tryQueries(scaler),
-  ],
+  NoData: findData,
   AtMaximum: raiseMaximum,
   Fixed: (scaler) =>
     scaler.currentReplicas === 0
@@ -145,16 +137,21 @@ function deleteOther({ kind, namespace, name }: NonNullable<TroubledScaler['othe
   };
 }
 
+/** A comparison and a switch need a value of each metric: its queries come first. */
 function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
-  const { otherScaler: other } = scaler;
+  const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
+  const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
+  const tries = hasNoData ? findData(scaler) : [];
   const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)
     return [
+      ...tries,
       { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, snippet: report },
       { text: 'Delete it and carry the decisions out, in one step with a way back', snippet: handOver },
     ];
   return [
+    ...tries,
     ...(other === null ? [] : [deleteOther(other)]),
     isOfDocument
       ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
@@ -215,6 +212,18 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
       text: 'See how far the rollout is, and why it waits',
       snippet: kubectl(namespace, 'describe', targetOf(scaler)),
     },
+  ];
+}
+
+function findData(scaler: TroubledScaler): readonly Remedy[] {
+  return [
+    {
+      text: scaler.metrics.some(isUnanswered)
+        ? 'Check that Prometheus runs: doctor says what is at its address'
+        : 'Let doctor say why a metric has no value',
+      snippet: doctor(scaler),
+    },
+    ...tryQueries(scaler),
   ];
 }
 

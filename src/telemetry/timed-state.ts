@@ -24,17 +24,22 @@ export function timedState(status: ScalerStatus, rejection: Rejection | null): T
   return { ...now, since: now.name === state.name ? stateSince : rejection.since };
 }
 
+/** The fields of a problem that a rejection needs; the API has them, too. */
+type Rejecting = Pick<Problem, 'severity' | 'path' | 'message'> & {
+  readonly scaler?: string | null | undefined;
+};
+
 /** Returns since when each scaler has had an error in its newest version, from that before the last reload. */
 export function rejectedSince(
   before: ReadonlyMap<string, Instant>,
-  problems: readonly Problem[],
+  problems: readonly Rejecting[],
   now: Instant,
 ): ReadonlyMap<string, Instant> {
   return new Map([...rejectionsOf(problems, before).keys()].map((key) => [key, before.get(key) ?? now]));
 }
 
 /** Returns why a version of a document is rejected, in one line; null: it has no error. */
-export function rejectionOf(problems: readonly Problem[]): string | null {
+export function rejectionOf(problems: readonly Rejecting[]): string | null {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined) return null;
@@ -43,7 +48,7 @@ export function rejectionOf(problems: readonly Problem[]): string | null {
 
 /** Returns the rejections by `NAMESPACE/NAME`. `since`: that of `rejectedSince`. */
 export function rejectionsOf(
-  problems: readonly Problem[],
+  problems: readonly Rejecting[],
   since: ReadonlyMap<string, Instant>,
 ): ReadonlyMap<string, Rejection> {
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -57,6 +62,6 @@ export function rejectionsOf(
 }
 
 /** Most messages already begin with the path. */
-export function problemLine({ path, message }: Problem): string {
+export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
   return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
 }

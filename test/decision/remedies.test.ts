@@ -157,6 +157,12 @@ describe('what to do about the state of a scaler', () => {
     ]);
   });
 
+  it('is the search for the value of a metric, before the dry run ends', async () => {
+    const [first] = await remediesFor('a dry run without data');
+
+    expect(first).toMatch(/^Let doctor say why a metric has no value/);
+  });
+
   it('is an edit of an invalid object', async () => {
     const [first] = await remediesFor('no series', {
       name: 'web',

@@ -7,6 +7,7 @@ import { ANSWER_DEADLINE_MS, reachService } from './find-service.js';
 import type { ReachOptions, ReachedService } from './find-service.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
+import { cleanText } from '../../units/clean-text.js';
 import type { CommandIo } from '../process/io.js';
 import { CommandError } from '../process/io.js';
 import { isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
@@ -136,7 +137,7 @@ function explainMissing(
     return new CommandError(
       [
         `the document of ${key} is rejected, and no valid version is in effect:`,
-        ...errors.map(({ message }) => `  ${message}`),
+        ...errors.map((problem) => `  ${placedLine(problem)}`),
       ].join('\n'),
     );
   const row = rows.find((one) => one.namespace === namespace && one.name === name);
@@ -155,6 +156,11 @@ function explainMissing(
   return new CommandError(
     `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}${workloadHint({ namespace, name })}`,
   );
+}
+
+/** Returns `web.yaml:4: spec.maxReplicas is ...`. */
+export function placedLine({ file, line, message }: ListedScalers['problems'][number]): string {
+  return cleanText(`${file ?? 'a document'}${line === null ? '' : `:${line}`}: ${message}`);
 }
 
 function toCommandError({ where, proxyNamespace }: ReachedService, error: unknown): unknown {

@@ -1,4 +1,3 @@
-import type { ScalerView } from '../../api/answers.js';
 import { sleep } from '../../units/clock.js';
 import { formatInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
@@ -15,12 +14,14 @@ import { recommendationItems, recommendationLines } from './recommendations.js';
 import {
   explainMissing,
   failingSources,
+  type ListedScaler,
   listNotes,
   listSorted,
   readSelection,
   type Selection,
   type SelectionOptions,
   type StatusList,
+  tableRows,
 } from './status-list.js';
 import { type StatusRow, statusRow } from './status-row.js';
 import {
@@ -76,9 +77,15 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     const style = tableStyle({ isWide: format === 'wide', namespace }, io);
     // A dumb terminal cannot move the cursor.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
-    if (!isScreen) for (const note of listNotes(client.where, list, selection)) printNote(io, note);
+    // The error for a missing scaler contains why its document is rejected.
+    const key = isMissing ? `${namespace ?? ''}/${selection.name}` : null;
+    const noted = {
+      ...list,
+      problems: list.problems.filter(({ scaler }) => scaler === null || scaler !== key),
+    };
+    if (!isScreen) for (const note of listNotes(client.where, noted, selection)) printNote(io, note);
     if (isMissing) throw await explainMissing(selection, client);
-    if (!watch && list.rows.length === 0) {
+    if (!watch && rowsOf(list, { isTable, selection }).length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
       printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);
       return 0;
@@ -91,8 +98,9 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
       );
     else if (isScreen) await followOnScreen(list, { client, selection, isWide: format === 'wide' }, io);
     else {
-      const print = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
-      print(list.rows);
+      const printRows = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
+      const print: Printer = (one) => printRows(rowsOf(one, { isTable, selection }));
+      print(list);
       if (watch) await follow({ client, selection, print, notes: failingSources(list.dataSources) }, io);
     }
     return 0;
@@ -110,7 +118,17 @@ interface Watched {
   readonly selection: Selection;
 }
 
-type Printer = (rows: readonly ScalerView[]) => void;
+type Printer = (list: StatusList) => void;
+
+type RowPrinter = (rows: readonly ListedScaler[]) => void;
+
+/** Structured output has exactly what the service says. */
+function rowsOf(
+  list: StatusList,
+  { isTable, selection }: { readonly isTable: boolean; readonly selection: Selection },
+): readonly ListedScaler[] {
+  return isTable ? tableRows(list, selection) : list.rows;
+}
 
 interface OnScreen extends Watched {
   readonly isWide: boolean;
@@ -131,7 +149,7 @@ async function follow({ client, selection, print, notes }: Following, io: Comman
     const next = await listAgain({ client, selection }, io);
     if (next === null) return;
     if ('rows' in next) {
-      print(next.rows);
+      print(next);
       const current = failingSources(next.dataSources);
       for (const note of current) if (!lastNotes.includes(note)) printNote(io, note);
       lastNotes = current;
@@ -149,7 +167,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
   for (;;) {
     const now = io.clock.now();
     const table = writeTable(
-      list.rows.map((row) => statusRow(row, now)),
+      tableRows(list, watched.selection).map((row) => statusRow(row, now)),
       // The size of the terminal may change.
       tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
@@ -194,14 +212,14 @@ function sizeOf({ stdout }: CommandIo): ScreenSize {
   return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
 }
 
-const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ScalerView) => string>> = {
+const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ListedScaler) => string>> = {
   json: (row) => `${JSON.stringify(row)}\n`,
   yaml: (row) => `---\n${writeStructured('yaml', row)}`,
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
 /** Prints each changed scaler. A different `at` alone is not a change. */
-function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): Printer {
+function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): RowPrinter {
   const isNew = changeFilter();
   return (rows) => {
     for (const row of rows) {
@@ -211,7 +229,7 @@ function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo):
 }
 
 /** Later rows keep the column widths of the first table. */
-function tablePrinter(style: TableStyle, io: CommandIo): Printer {
+function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   const isNew = changeFilter();
   let widths: readonly number[] | null = null;
   return (rows) => {
@@ -234,7 +252,7 @@ function keyOf(cells: StatusRow): string {
   return JSON.stringify({ ...cells, since: null, cause: null, lastChange: null });
 }
 
-function changeFilter(): (row: ScalerView, content: string) => boolean {
+function changeFilter(): (row: ListedScaler, content: string) => boolean {
   const known = new Map<string, string>();
   return ({ namespace, name }, content) => {
     const key = `${namespace}/${name}`;

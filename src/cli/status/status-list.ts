@@ -1,8 +1,11 @@
-import type { ServiceStatus } from '../../api/answers.js';
+import type { ScalerView, ServiceStatus } from '../../api/answers.js';
+import { STATES } from '../../decision/state.js';
+import type { JsonObject } from '../../kubernetes/api/json.js';
+import { rejectionsOf } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../process/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
-import type { ListedScalers, ServiceClient } from '../reach/service-client.js';
+import { type ListedScalers, placedLine, type ServiceClient } from '../reach/service-client.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { VERSION } from '../process/version.js';
 
@@ -17,6 +20,9 @@ export interface Selection {
   readonly namespace: string | null;
   readonly name: string | null;
 }
+
+/** What a row of the table shows: that of the service, or of a document that it does not decide. */
+export type ListedScaler = JsonObject & Pick<ScalerView, 'namespace' | 'name'>;
 
 export interface SelectionOptions extends NamingOptions {
   /** `NAMESPACE/NAME` or `NAME`. Unset: all scalers. */
@@ -48,8 +54,11 @@ export async function explainMissing(
 export async function listSorted(client: ServiceClient, { namespace, name }: Selection): Promise<StatusList> {
   const { rows, ...rest } = await client.listScalers(namespace);
   const selected = rows.filter((row) => name === null || row.name === name);
-  const sorted = selected.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
-  return { ...rest, rows: sorted, dataSources: await client.readDataSources() };
+  return { ...rest, rows: sorted(selected), dataSources: await client.readDataSources() };
+}
+
+function sorted<T extends Pick<ScalerView, 'namespace' | 'name'>>(rows: readonly T[]): readonly T[] {
+  return rows.toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
 }
 
 function compare(a: string, b: string): number {
@@ -84,6 +93,23 @@ export function failingSources(sources: StatusList['dataSources']): readonly str
   });
 }
 
+/** Returns the rows, and one for each document without a valid version, which the service does not decide. */
+export function tableRows(
+  { rows, problems }: StatusList,
+  { namespace, name }: Selection,
+): readonly ListedScaler[] {
+  const keys = new Set(rows.map((row) => `${row.namespace}/${row.name}`));
+  const invalid = [...rejectionsOf(problems, new Map())].flatMap(([key, { cause }]): ListedScaler[] => {
+    const [itsNamespace = '', itsName = ''] = key.split('/');
+    const isSelected =
+      (namespace === null || itsNamespace === namespace) && (name === null || itsName === name);
+    if (keys.has(key) || !isSelected) return [];
+    const state = { name: 'Invalid', severity: STATES.Invalid, cause };
+    return [{ namespace: itsNamespace, name: itsName, state }];
+  });
+  return sorted([...rows, ...invalid]);
+}
+
 const MOST_REJECTED = 5;
 
 /** A rejected document has no row, or a row of its last valid version. One without a name may be any document. */
@@ -97,10 +123,7 @@ function rejectedDocuments(
     return (namespace === null || itsNamespace === namespace) && (name === null || itsName === name);
   };
   const errors = problems.filter(({ severity, scaler }) => severity === 'error' && isSelected(scaler));
-  const lines = errors.slice(0, MOST_REJECTED).map(({ file, line, message }) => {
-    const where = `${file ?? 'a document'}${line === null ? '' : `:${line}`}`;
-    return cleanText(`document rejected: ${where}: ${message}`);
-  });
+  const lines = errors.slice(0, MOST_REJECTED).map((problem) => `document rejected: ${placedLine(problem)}`);
   const more = errors.length - lines.length;
   return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;
 }

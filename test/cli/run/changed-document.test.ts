@@ -50,7 +50,7 @@ it('shows the errors of a document that was never valid', async () => {
 
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(
-    /the document of shop\/web is rejected, and no valid version is in effect:\n {2}spec\.metrics\[0\]/,
+    /the document of shop\/web is rejected, and no valid version is in effect:\n {2}scalers\.promscaler\.dev\/shop\/web: spec\.metrics\[0\]/,
   );
 });
 

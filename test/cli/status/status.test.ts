@@ -256,6 +256,22 @@ describe('status, with invalid documents', () => {
     sourceLine: null,
   });
 
+  it('has a row Invalid with the cause for a document without a valid version, as kubectl get scalers has', async () => {
+    const rejected = { ...problem(0), message: 'minReplicas is 0', scaler: 'shop/never' };
+    const url = await serveApp(appOf(fourScalers(), {}, { problems: () => [rejected] }));
+
+    const { stdout } = await runCli(['status', '-o', 'wide', '--url', url]);
+    const other = await runCli(['status', '-n', 'other', '--url', url]);
+    const named = await runCli(['status', 'shop/never', '--url', url]);
+
+    expect(stdout).toMatch(/\nshop +never .* Invalid +<unknown> +spec\.minReplicas: minReplicas is 0\n/);
+    expect(other.stdout).not.toContain('never');
+    expect(named).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(named.stderr).toMatch(
+      /^promscaler: the document of shop\/never is rejected, and no valid version is in effect:\n {2}scalers\/0\.yaml:4: minReplicas is 0\n$/,
+    );
+  });
+
   it('names the first 5 of 7 after a warning, and how to list the others', async () => {
     const problems = [problem(0, 'warning'), ...[1, 2, 3, 4, 5, 6, 7].map((index) => problem(index))];
     const url = await serveApp(appOf(fourScalers(), {}, { problems: () => problems }));
