@@ -45,6 +45,7 @@ export interface RecommendationsConfig {
   readonly timeZone: string;
   readonly spreadMinutes: number;
   readonly cpuPercent: number;
+  readonly events: boolean;
 }
 
 /** The service config with all defaults, frozen. File paths are resolved against the directory of the config. */
@@ -153,6 +154,7 @@ function resolveRecommendations(input: ServiceInput['recommendations']): Recomme
     timeZone: input.timeZone ?? SERVICE_DEFAULTS.recommendationTimeZone,
     spreadMinutes: input.spreadMinutes ?? SERVICE_DEFAULTS.recommendationSpreadMinutes,
     cpuPercent: input.cpuPercent ?? SERVICE_DEFAULTS.recommendationCpuPercent,
+    events: input.events ?? SERVICE_DEFAULTS.recommendationEvents,
   };
 }
 

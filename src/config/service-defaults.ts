@@ -36,6 +36,7 @@ export const SERVICE_DEFAULTS = {
   recommendationTimeZone: 'UTC',
   recommendationSpreadMinutes: 360,
   recommendationCpuPercent: 20,
+  recommendationEvents: false,
   logLevel: 'info',
   logFormat: 'json',
 } as const;

@@ -171,6 +171,10 @@ const recommendations = z.strictObject({
     description: 'CPU time that the back-tests may use, in percent of one core.',
     default: SERVICE_DEFAULTS.recommendationCpuPercent,
   }),
+  events: z.boolean().optional().meta({
+    description: 'Whether a recommended change that differs from the last one is also a Kubernetes Event.',
+    default: SERVICE_DEFAULTS.recommendationEvents,
+  }),
 });
 
 const log = z.strictObject({

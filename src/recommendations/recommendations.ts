@@ -18,7 +18,10 @@ export interface RecommendationPorts {
   readonly historyOf: (source: string) => HistorySource | null;
   /** Whether a data source answers nothing. */
   readonly isFailing: (source: string) => boolean;
-  readonly keep: (scaler: Scaler, recommendation: Recommendation) => unknown;
+  /** Returns false if the document has changed. */
+  readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
+  /** Rejects if the target cannot be read. */
+  readonly recordEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
   /** Default: in a worker thread. */
   readonly backTest?: typeof runBackTest;
 }
@@ -44,6 +47,8 @@ interface Entry {
   readonly offsetMs: number;
   /** The night of its last back-test; null: none with this version. */
   night: Instant | null;
+  /** Patch of its last Event. */
+  announced: string | null;
 }
 
 export function createRecommendations(ports: RecommendationPorts): Recommendations {
@@ -69,7 +74,8 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
 
   const isReachable = ({ spec }: Scaler): boolean => !sourcesOf(spec).some(ports.isFailing);
 
-  const test = async (scaler: Scaler, signal: AbortSignal): Promise<void> => {
+  const test = async (entry: Entry, signal: AbortSignal): Promise<void> => {
+    const { scaler } = entry;
     const stop = new AbortController();
     running = { scaler, stop };
     const sources = sourcesOf(scaler.spec).flatMap((name) => ports.historyOf(name) ?? []);
@@ -93,7 +99,28 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
     if (result === null) return;
     if (failures.length > 0 && !('suggestion' in result)) restUntilMs = clock.monotonicMs() + REST_MS;
     if ('why' in result) log.debug('no recommendation', { scaler: scaler.key, why: result.why });
-    ports.keep(scaler, recommendationOf(result, range, clock.now()));
+    const recommendation = recommendationOf(result, range, clock.now());
+    if (ports.keep(scaler, recommendation) && config.events) await announce(entry, recommendation, signal);
+  };
+
+  const announce = async (
+    entry: Entry,
+    { patch, changes, reason }: Recommendation,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (patch === null || patch === entry.announced) return;
+    const values = changes.map(
+      ({ field, current, proposed }) => `${field}: ${current ?? '(unset)'} -> ${proposed}`,
+    );
+    try {
+      await ports.recordEvent(entry.scaler, `${values.join(', ')}: ${reason}`, signal);
+      entry.announced = patch;
+    } catch (error) {
+      log.warn('no Event for a recommendation: the target cannot be read', {
+        scaler: entry.scaler.key,
+        error,
+      });
+    }
   };
 
   return {
@@ -119,7 +146,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
         }
         due.entry.night = due.night;
         try {
-          await test(due.entry.scaler, signal);
+          await test(due.entry, signal);
         } catch (error) {
           log.error('back-test failed: internal error', { scaler: due.entry.scaler.key, error });
         }
@@ -130,7 +157,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
 
 function newEntry(scaler: Scaler, spreadMs: number): Entry {
   const hash = createHash('sha256').update(scaler.key).digest().readUInt32BE();
-  return { scaler, offsetMs: Math.floor((hash / 2 ** 32) * spreadMs), night: null };
+  return { scaler, offsetMs: Math.floor((hash / 2 ** 32) * spreadMs), night: null, announced: null };
 }
 
 function isBefore(one: Entry, other: Entry): boolean {

@@ -23,6 +23,7 @@ import { createNotifier } from '../notifications/notifier.js';
 import { createDecisionRecord, type DecisionRecord } from '../recording/decision-record.js';
 import { dataSourceId } from '../telemetry/outages.js';
 import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
+import { buildEvent } from '../control/cycle/report.js';
 import { createRecommendations } from '../recommendations/recommendations.js';
 import { createRecorder, createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
@@ -236,6 +237,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           historyOf: source.historyOf,
           isFailing: (name) => outages.since(dataSourceId(name)) !== null,
           keep: ledger.keepRecommendation,
+          recordEvent: async ({ key, namespace, spec }, message, signal) => {
+            const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
+            report.recordEvent(target, buildEvent('ChangeRecommended', message), key);
+          },
         });
   const notifier = createNotifier({
     receivers: Object.values(config.notifications),

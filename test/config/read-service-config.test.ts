@@ -125,6 +125,7 @@ scalers: { paths: [a.yaml, /srv/scalers] }
       timeZone: 'UTC',
       spreadMinutes: 360,
       cpuPercent: 20,
+      events: false,
     });
   });
 

@@ -44,7 +44,7 @@ spec:
   scaleTargetRef: { name: web }
   minReplicas: 1
   maxReplicas: 60
-  syncPeriodSeconds: 60
+  syncPeriodSeconds: 300
   metrics:
     - external: { metric: { name: load }, query: sum(load), target: { averageValue: 4 } }
 `;

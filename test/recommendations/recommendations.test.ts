@@ -10,15 +10,40 @@ import { formatInstant } from '../../src/units/time.js';
 import { aScaler, aSource, cpuMetric } from '../support/builders.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 
+const CONFIG = {
+  days: 7,
+  schedule: '0 0 * * *',
+  timeZone: 'UTC',
+  spreadMinutes: 360,
+  cpuPercent: 20,
+  events: true,
+};
+const HOURLY = { ...CONFIG, schedule: '0 * * * *', spreadMinutes: 1 };
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 const named = (name: string): Scaler => aScaler([cpuMetric], 'shop', name);
 const NOTHING: BackTestResult = { why: 'nothing' };
+
+function proposing(proposed: string): BackTestResult {
+  const at = new ManualClock('2026-01-01T00:00:00Z').now();
+  return {
+    suggestion: {
+      from: at,
+      to: at,
+      reason: 'it saves 12 %',
+      changes: [{ field: 'spec.maxReplicas', current: '20', proposed }],
+      patch: `{"spec":{"maxReplicas":${proposed}}}`,
+      saving: { percent: 12, lowest: 9, highest: 14 },
+      thetaU: { current: 1, proposed: 1 },
+    },
+  };
+}
 
 interface Rig extends Recommendations {
   readonly clock: ManualClock;
   /** Times and names. */
   readonly begun: string[];
   readonly kept: string[];
+  readonly events: string[];
   readonly stopped: string[];
   readonly faults: unknown[];
   readonly end: () => Promise<void>;
@@ -35,10 +60,10 @@ function setUp(
 ): Rig {
   const { begin = '2026-01-01T00:00:00Z', minutes = 5, result = NOTHING, ...ports } = over;
   const clock = new ManualClock(begin);
-  const [begun, kept, stopped]: [string[], string[], string[]] = [[], [], []];
+  const [begun, kept, stopped, events]: [string[], string[], string[], string[]] = [[], [], [], []];
   const faults: unknown[] = [];
   const recommendations = createRecommendations({
-    config: { days: 7, schedule: '0 0 * * *', timeZone: 'UTC', spreadMinutes: 360, cpuPercent: 20 },
+    config: CONFIG,
     clock,
     log: {
       debug: () => undefined,
@@ -54,6 +79,10 @@ function setUp(
     keep: (scaler) => {
       kept.push(scaler.name);
       return true;
+    },
+    recordEvent: ({ name }, message) => {
+      events.push(`${name}: ${message}`);
+      return Promise.resolve();
     },
     backTest: ({ name }, _range, { signal }) => {
       begun.push(`${formatInstant(clock.now()).slice(8, 16)} ${name}`);
@@ -71,7 +100,7 @@ function setUp(
   const running = recommendations.run(ending.signal);
   return {
     ...recommendations,
-    ...{ clock, begun, kept, stopped, faults },
+    ...{ clock, begun, kept, stopped, events, faults },
     end: () => {
       ending.abort();
       return running;
@@ -140,6 +169,64 @@ describe('createRecommendations', () => {
     await rig.end();
 
     expect(rig.kept).toContain('a');
+  });
+
+  it.each<[string, boolean, readonly BackTestResult[], readonly string[]]>([
+    [
+      'once while the change stays the same',
+      true,
+      [proposing('15'), proposing('15')],
+      ['a: spec.maxReplicas: 20 -> 15: it saves 12 %'],
+    ],
+    [
+      'again when it differs',
+      true,
+      [proposing('15'), proposing('16')],
+      ['a: spec.maxReplicas: 20 -> 15: it saves 12 %', 'a: spec.maxReplicas: 20 -> 16: it saves 12 %'],
+    ],
+    ['never without a change', true, [NOTHING, NOTHING], []],
+    ['never without `events`', false, [proposing('15'), proposing('16')], []],
+  ])('records an Event %s', async (_, events, nights, expected) => {
+    const results = [...nights];
+    const rig = setUp({
+      config: { ...HOURLY, events },
+      backTest: () => Promise.resolve(results.shift() ?? NOTHING),
+    });
+    rig.setScalers([named('a')]);
+
+    await rig.pass(90);
+    await rig.end();
+
+    expect([results.length, rig.events]).toEqual([0, expected]);
+  });
+
+  it('records an Event in the next night if the target could not be read', async () => {
+    let nights = 0;
+    const rig = setUp({
+      config: HOURLY,
+      backTest: () => Promise.resolve(proposing('15')),
+      recordEvent: () => (++nights === 1 ? Promise.reject(new Error('forbidden')) : Promise.resolve()),
+    });
+    rig.setScalers([named('a')]);
+
+    await rig.pass(150);
+    await rig.end();
+
+    expect([nights, rig.faults]).toEqual([2, []]);
+  });
+
+  it('records no Event for a document that has changed meanwhile', async () => {
+    const rig = setUp({
+      config: HOURLY,
+      backTest: () => Promise.resolve(proposing('15')),
+      keep: () => false,
+    });
+    rig.setScalers([named('a')]);
+
+    await rig.pass(30);
+    await rig.end();
+
+    expect(rig.events).toEqual([]);
   });
 
   it('starts nothing outside of the night', async () => {

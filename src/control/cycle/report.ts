@@ -72,11 +72,12 @@ export const EVENTS = {
   RolloutStuck: 'Warning',
   CapacityChanged: 'Warning',
   WorthRaising: 'Normal',
+  ChangeRecommended: 'Normal',
 } as const satisfies Readonly<Record<string, TargetEvent['type']>>;
 
 type EventReason = keyof typeof EVENTS;
 
-function buildEvent(reason: EventReason, message: string): TargetEvent {
+export function buildEvent(reason: EventReason, message: string): TargetEvent {
   return { type: EVENTS[reason], reason, message };
 }
 
