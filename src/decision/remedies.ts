@@ -62,7 +62,7 @@ type Find = (scaler: TroubledScaler) => readonly Remedy[];
 const REMEDIES: Partial<Record<StateName, Find>> = {
   Invalid: fixDocument,
   Rejected: fixDocument,
-  Conflict: (scaler) => [...endConflict(scaler), keepReplicas(scaler)],
+  Conflict: endConflict,
   NoTarget: ({ namespace, target }) => [
     {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
@@ -108,7 +108,11 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   if (otherScaler !== null) {
     const isAdoptable = adopt(scaler, '') !== null;
     const compare = patch(scaler, 'Or compare the two first, in dry run', 'dryRun', true);
-    return [deleteOther(otherScaler), ...(isAdoptable ? [compare] : [])];
+    return [
+      ...(otherScaler.kind === 'Scaler' ? [deleteThis(scaler)] : []),
+      deleteOther(otherScaler),
+      ...(isAdoptable ? [compare] : []),
+    ];
   }
   const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
   if (held?.reason === 'ScaleOverridden')
@@ -117,6 +121,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
         text: 'Find the admission webhook that changes the replicas',
         snippet: command('kubectl get mutatingwebhookconfigurations'),
       },
+      keepReplicas(scaler),
     ];
   const managers = conflictingWriter?.managers.join(', ') ?? '';
   return [
@@ -124,40 +129,68 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       text: `Stop ${managers === '' ? 'the client' : managers} from setting spec.replicas`,
       snippet: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
     },
+    keepReplicas(scaler),
   ];
 }
 
-function deleteOther({ kind, namespace, name }: NonNullable<TroubledScaler['otherScaler']>): Remedy {
-  const isScaler = kind === 'Scaler';
-  const what = isScaler ? 'document (or its file)' : kind;
-  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : isScaler ? OBJECTS : kind.toLowerCase();
+/** Which of the two shall stay, only a person knows. */
+function deleteThis(scaler: TroubledScaler): Remedy {
+  const { namespace, name, generation } = scaler;
   return {
-    text: `Delete the second ${what}, ${namespace}/${name}, or this one`,
-    snippet: kubectl(namespace, 'delete', resource, name),
+    text: `Keep one of the two. To keep the other, delete ${generation === null ? `the file of ${namespace}/${name}` : 'this one'}`,
+    snippet: generation === null ? null : kubectl(namespace, 'delete', OBJECTS, name),
   };
 }
 
-/** A comparison and a switch need a value of each metric: its queries come first. */
+function deleteOther({ kind, namespace, name }: OtherScaler): Remedy {
+  const isScaler = kind === 'Scaler';
+  const what = isScaler ? `${namespace}/${name} (or its file)` : `${kind} ${namespace}/${name}`;
+  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : isScaler ? OBJECTS : kind.toLowerCase();
+  return { text: `To keep this one, delete ${what}`, snippet: kubectl(namespace, 'delete', resource, name) };
+}
+
+/** Without a value of each metric, a dry run has nothing to compare, and a scaler could not scale. */
 function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
   const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
-  const tries = hasNoData ? findData(scaler) : [];
+  if (hasNoData) return findData(scaler);
   const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)
     return [
-      ...tries,
       { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, snippet: report },
       { text: 'Delete it and carry the decisions out, in one step with a way back', snippet: handOver },
     ];
   return [
-    ...tries,
-    ...(other === null ? [] : [deleteOther(other)]),
+    ...(other === null ? [] : makeWay(other)),
     isOfDocument
-      ? patch(scaler, 'Carry the decisions out', 'dryRun', false)
+      ? patch(
+          scaler,
+          other === null ? 'Carry the decisions out' : 'Then carry the decisions out',
+          'dryRun',
+          false,
+        )
       : { text: 'Start the service without --dry-run to carry the decisions out', snippet: null },
   ];
 }
+
+/** A scaler may hold the manifest of an adopted HPA, so it is not deleted. */
+function makeWay(other: OtherScaler): readonly Remedy[] {
+  const { kind, namespace, name } = other;
+  if (kind !== 'Scaler') return [deleteOther(other)];
+  return [
+    {
+      text: 'Compare with the scaler of the target',
+      snippet: command(`promscaler explain ${quoteForShell(`${namespace}/${name}`)}`),
+    },
+    {
+      text: `To let this one scale, put ${namespace}/${name} in dry run (or its file)`,
+      snippet: kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', '{"spec":{"dryRun":true}}'),
+    },
+  ];
+}
+
+type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
 
 /** `adopt` compares objects with an HPA or a ScaledObject, and hands over to them. Null: the two are others. */
 function adopt({ namespace, otherScaler, generation }: TroubledScaler, flag: string): Snippet | null {

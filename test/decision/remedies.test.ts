@@ -125,7 +125,7 @@ describe('what to do about the state of a scaler', () => {
     const [first] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '');
 
     expect(first).toBe(
-      'Delete the second HorizontalPodAutoscaler, shop/web, or this one: kubectl delete -n shop hpa web',
+      'To keep this one, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
     );
   });
 
@@ -135,7 +135,7 @@ describe('what to do about the state of a scaler', () => {
       name: 'web',
     });
 
-    expect(first).toMatch(/^Delete the second HorizontalPodAutoscaler/);
+    expect(first).toMatch(/^To keep this one, delete HorizontalPodAutoscaler/);
     expect(second).toBe(
       `Or compare the two first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
     );
@@ -157,10 +157,11 @@ describe('what to do about the state of a scaler', () => {
     ]);
   });
 
-  it('is the search for the value of a metric, before the dry run ends', async () => {
-    const [first] = await remediesFor('a dry run without data');
+  it('is only the search for the value of a metric in a dry run without one', async () => {
+    const lines = await remediesFor('a dry run without data');
 
-    expect(first).toMatch(/^Let doctor say why a metric has no value/);
+    expect(lines[0]).toMatch(/^Let doctor say why a metric has no value/);
+    expect(lines.join()).not.toMatch(/delete|"?dryRun"?:/i);
   });
 
   it('is an edit of an invalid object', async () => {
@@ -175,12 +176,30 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
-  it('is the deletion of the other document before a dry run next to it ends', async () => {
-    const [first] = await remediesFor('a dry run next to another document');
+  it('deletes no scaler that scales the target of a dry run', async () => {
+    const lines = await remediesFor('a dry run next to another document', {
+      document: { spec: { dryRun: true } },
+    });
 
-    expect(first).toBe(
-      'Delete the second document (or its file), shop/other, or this one: kubectl delete -n shop scalers.promscaler.dev other',
-    );
+    expect(lines.slice(0, 2)).toEqual([
+      'Compare with the scaler of the target: promscaler explain shop/other',
+      `To let this one scale, put shop/other in dry run (or its file): kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
+    ]);
+    expect(lines[2]).toMatch(/^Then carry the decisions out/);
+    expect(lines).toHaveLength(3);
+  });
+
+  it('is, between two scalers, the deletion of either', async () => {
+    const lines = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '', {
+      name: 'web',
+      generation: 3,
+      otherScaler: { kind: 'Scaler', namespace: 'shop', name: 'other' },
+    });
+
+    expect(lines).toEqual([
+      'Keep one of the two. To keep the other, delete this one: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep this one, delete shop/other (or its file): kubectl delete -n shop scalers.promscaler.dev other',
+    ]);
   });
 
   it('quotes for the shell what is not plain', async () => {

@@ -123,10 +123,17 @@ describe('schema', () => {
 
   it('has the service config defaults that it resolves to', () => {
     const config = resolveServiceConfig(
-      { notifications: { default: { url: 'http://receiver' } }, record: { path: '/record' } },
+      {
+        notifications: { default: { url: 'http://receiver' } },
+        record: { path: '/record' },
+        recommendations: { enabled: true },
+      },
       null,
     );
-    const shown = fieldsOf(serviceJsonSchema()).filter(([, field]) => field['default'] !== undefined);
+    const shown = fieldsOf(serviceJsonSchema()).filter(
+      // Without it, the service has no recommendations.
+      ([path, field]) => field['default'] !== undefined && path !== 'recommendations.enabled',
+    );
 
     const resolved = shown
       .filter(([path]) => !/\.(tls|oauth2|sigv4|azure)\./.test(path) && !path.startsWith('defaults.'))
