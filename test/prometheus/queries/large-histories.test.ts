@@ -54,7 +54,8 @@ async function historyWith(bytes: number): Promise<LoadHistory> {
     const history = round.loadHistory(scaler, { now, podStartSeconds: 60 });
     if (history !== undefined) return history;
     const asked = answers;
-    await eventually(() => answers > asked || minute > 10, 'another answer');
+    const lastMs = performance.now() + 100;
+    await eventually(() => answers > asked || (minute > 10 && performance.now() > lastMs), 'another answer');
   }
   throw new Error('the history is not known');
 }
