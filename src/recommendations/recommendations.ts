@@ -8,7 +8,7 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Recommendation } from '../telemetry/recommendation.js';
 import { type Clock, createAlarm } from '../units/clock.js';
 import type { Log } from '../units/log.js';
-import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
+import { addSeconds, type Instant, multipleBefore } from '../units/time.js';
 import { type BackTestResult, runBackTest } from './back-test.js';
 
 export interface RecommendationPorts {
@@ -179,7 +179,7 @@ function rangeOf(
   const seconds = days * 86_400;
   const interval = Math.max(1, ...sources.map(({ config }) => config.scrapeIntervalSeconds));
   const stepSeconds = interval * Math.ceil(seconds / interval / MOST_STEPS);
-  const end = instantFromMs(Math.floor(now / (stepSeconds * 1000)) * stepSeconds * 1000);
+  const end = multipleBefore(now, stepSeconds);
   const warmUpSeconds = warmUpOf([scaler], stepSeconds);
   return { start: addSeconds(end, -seconds), end, stepSeconds, warmUpSeconds };
 }

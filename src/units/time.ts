@@ -81,6 +81,12 @@ export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
+/** Returns the last whole multiple of `seconds` since 1970 that is not after `instant`. */
+export function multipleBefore(instant: Instant, seconds: number): Instant {
+  const ms = seconds * 1000;
+  return instantFromMs(Math.floor(instant / ms) * ms);
+}
+
 /** Returns whole milliseconds: a fraction would get lost in JSON, and a stored instant would differ from its original. */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return instantFromMs(Math.round(instant + seconds * 1000));

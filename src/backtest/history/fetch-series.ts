@@ -4,7 +4,14 @@ import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify
 import { selectSeries } from '../../prometheus/answers/columns.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import { addSeconds, formatInstant, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
+import {
+  addSeconds,
+  formatInstant,
+  type Instant,
+  instantFromMs,
+  multipleBefore,
+  secondsBetween,
+} from '../../units/time.js';
 
 export interface Range {
   readonly start: Instant;
@@ -83,8 +90,7 @@ export async function fetchInstant(
   { at, stepSeconds }: { readonly at: Instant; readonly stepSeconds: number },
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
-  const stepMs = stepSeconds * 1000;
-  const time = instantFromMs(Math.floor(at / stepMs) * stepMs);
+  const time = multipleBefore(at, stepSeconds);
   return fetchChunk(what, query, { chunk: { start: time, end: time }, stepSeconds }, fetching);
 }
 

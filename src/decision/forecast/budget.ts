@@ -1,5 +1,5 @@
 import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
-import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
+import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 
 /** After a longer pause between two decisions, what was spent meanwhile is not known. */
@@ -44,7 +44,7 @@ export function addSpent(
   now: Instant,
   step: Omit<SpentPart, 'from'>,
 ): readonly SpentPart[] {
-  const from = instantFromMs(Math.floor(now / (PART_SECONDS * 1000)) * PART_SECONDS * 1000);
+  const from = multipleBefore(now, PART_SECONDS);
   const last = parts.at(-1);
   const isNew = last?.from !== from;
   const open = isNew ? { from, reactive: 0, added: 0, short: 0, prevented: 0 } : last;
@@ -90,7 +90,7 @@ export function spentPercent(parts: readonly SpentPart[], reactive: number): num
 
 /** Returns the loads of the last ten minutes, with this one. */
 export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: number): readonly LoadMinute[] {
-  const at = instantFromMs(Math.floor(now / 60_000) * 60_000);
+  const at = multipleBefore(now, 60);
   const start = addSeconds(at, -9 * 60);
   const kept = minutes.filter((minute) => minute.at >= start && minute.at < at);
   const open = minutes.find((minute) => minute.at === at) ?? { at, sum: 0, count: 0 };

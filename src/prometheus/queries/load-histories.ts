@@ -9,7 +9,7 @@ import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
 import type { Forecast, Scaler } from '../../scaler/spec.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
-import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
+import { addSeconds, type Instant, multipleBefore } from '../../units/time.js';
 import { isServerFailure } from '../answers/answer.js';
 import type { RangeAnswer, RangeSeries } from '../answers/classify.js';
 import type { RangeClient, RangeQuery } from '../client/range-client.js';
@@ -268,7 +268,7 @@ function startHour(
 function rangeOf({ asked: { load, forecast }, leadSeconds }: Entry, part: Part, now: Instant): RangeQuery {
   if (part === 'highest') {
     const over = `${forecast.lookbackDays}d:${HIGHEST_STEP_SECONDS}s`;
-    const at = minuteBefore(now);
+    const at = multipleBefore(now, STEP_SECONDS);
     return {
       query: `max_over_time((${load.query})[${over}])`,
       start: at,
@@ -278,13 +278,9 @@ function rangeOf({ asked: { load, forecast }, leadSeconds }: Entry, part: Part, 
   }
   const at = seasonTimes(now, forecast)[part] ?? now;
   const { from, to } = seasonSeconds(leadSeconds);
-  const start = minuteBefore(addSeconds(at, from));
-  const end = minuteBefore(addSeconds(at, to + SERVED_SECONDS + STEP_SECONDS));
+  const start = multipleBefore(addSeconds(at, from), STEP_SECONDS);
+  const end = multipleBefore(addSeconds(at, to + SERVED_SECONDS + STEP_SECONDS), STEP_SECONDS);
   return { query: load.query, start, end, stepSeconds: STEP_SECONDS };
-}
-
-function minuteBefore(at: Instant): Instant {
-  return instantFromMs(Math.floor(at / STEP_MS) * STEP_MS);
 }
 
 interface Learned {

@@ -5,7 +5,7 @@ import { takeTurns, type Clock } from '../../units/clock.js';
 import { viewerOf } from '../access/viewer.js';
 import { refuse, SLICE_MS } from '../pacing/paced.js';
 import { writeHistory } from './views.js';
-import { type Instant, addSeconds, instantFromMs, secondsBetween } from '../../units/time.js';
+import { type Instant, addSeconds, multipleBefore, secondsBetween } from '../../units/time.js';
 import { BadRequest, readInteger, readText, readTime, type Query } from './query.js';
 import { LIMITS } from '../../api/routes.js';
 
@@ -111,9 +111,4 @@ function leastStep(seconds: number): number {
 
 function roundUp(seconds: number, unit: number): number {
   return Math.ceil(seconds / unit) * unit;
-}
-
-function multipleBefore(instant: Instant, stepSeconds: number): Instant {
-  const stepMs = stepSeconds * 1000;
-  return instantFromMs(Math.floor(instant / stepMs) * stepMs);
 }
