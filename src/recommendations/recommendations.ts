@@ -5,7 +5,7 @@ import { warmUpOf } from '../backtest/history/warm-up.js';
 import type { HistorySource } from '../prometheus/metric-source.js';
 import { readCron } from '../schedules/cron.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { Recommendation } from '../telemetry/recommendation.js';
+import { changeText, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
 import { type Clock, createAlarm } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { addSeconds, type Instant, multipleBefore } from '../units/time.js';
@@ -109,11 +109,8 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
     signal: AbortSignal,
   ): Promise<void> => {
     if (patch === null || patch === entry.announced) return;
-    const values = changes.map(
-      ({ field, current, proposed }) => `${field}: ${current ?? '(unset)'} -> ${proposed}`,
-    );
     try {
-      await ports.recordEvent(entry.scaler, `${values.join(', ')}: ${reason}`, signal);
+      await ports.recordEvent(entry.scaler, `${changes.map(changeText).join(', ')}: ${reason}`, signal);
       entry.announced = patch;
     } catch (error) {
       log.warn('no Event for a recommendation: the target cannot be read', {
@@ -190,6 +187,5 @@ function recommendationOf(
   at: Instant,
 ): Recommendation {
   if ('suggestion' in result) return { ...result.suggestion, stepSeconds, at };
-  const nothing = { changes: [], patch: null, saving: null, thetaU: null };
-  return { ...nothing, from: start, to: end, stepSeconds, reason: result.why, at };
+  return { ...NO_CHANGE, from: start, to: end, stepSeconds, reason: result.why, at };
 }

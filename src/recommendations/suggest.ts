@@ -8,7 +8,7 @@ import { type GivenAssumptions, historyInput } from '../backtest/history/history
 import { readHistory } from '../backtest/history/read-history.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import type { Scaler } from '../scaler/spec.js';
-import { CONDITION, type FieldChange, type Recommendation } from '../telemetry/recommendation.js';
+import { CONDITION, type FieldChange, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
 import { formatSeconds } from '../units/format-seconds.js';
 import { secondsBetween } from '../units/time.js';
 
@@ -53,15 +53,7 @@ export async function suggest(
   const given = { ...NOTHING_GIVEN, scrapeIntervalSeconds, resourceWindowSeconds };
   const { range, ...input } = historyInput(recorded, { given, range: asked });
   const { start: from, end: to } = range;
-  const nothing = (reason: string): Suggestion => ({
-    from,
-    to,
-    reason,
-    changes: [],
-    patch: null,
-    saving: null,
-    thetaU: null,
-  });
+  const nothing = (reason: string): Suggestion => ({ from, to, reason, ...NO_CHANGE });
   const knownSeconds = secondsBetween(from, to);
   if (knownSeconds < LEAST_HISTORY_SECONDS)
     return nothing(

@@ -30,3 +30,16 @@ export interface FieldChange {
   /** JSON. */
   readonly proposed: string;
 }
+
+/** A recommendation to keep the document as it is. */
+export const NO_CHANGE = {
+  changes: [],
+  patch: null,
+  saving: null,
+  thetaU: null,
+} as const satisfies Partial<Recommendation>;
+
+/** Returns `spec.maxReplicas: 20 -> 15`. */
+export function changeText({ field, current, proposed }: FieldChange): string {
+  return `${field}: ${current ?? '(unset)'} -> ${proposed}`;
+}

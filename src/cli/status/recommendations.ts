@@ -1,6 +1,7 @@
 import type { ScalerView } from '../../api/answers.js';
-import { CONDITION } from '../../telemetry/recommendation.js';
+import { changeText, CONDITION } from '../../telemetry/recommendation.js';
 import { cleanText } from '../../units/clean-text.js';
+import { quoteForShell } from '../../units/quote-for-shell.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;
 
@@ -57,7 +58,7 @@ function itemLines(item: RecommendationItem): readonly string[] {
   const percent = (value: number): string => `${value.toFixed(3)} %`;
   return [
     `${key}: ${reason}`,
-    ...changes.map(({ field, current, proposed }) => `  ${field}: ${current ?? '(unset)'} -> ${proposed}`),
+    ...changes.map((change) => `  ${changeText(change)}`),
     `  risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the scored parts`,
     `  evidence: ${from} to ${to}, back-tested at ${at}`,
     `  apply: ${applyWith ?? `set these fields in the file of ${key}`}`,
@@ -72,7 +73,7 @@ interface Named {
 
 function applyCommand({ namespace, name }: Named, { patch, isObject }: Recommendation): string | null {
   if (patch === null || !isObject) return null;
-  return `kubectl patch scalers.promscaler.dev ${name} -n ${namespace} --type merge -p ${quote(patch)}`;
+  return `kubectl patch scalers.promscaler.dev ${name} -n ${namespace} --type merge -p ${quoteForShell(patch)}`;
 }
 
 function reproduceCommand(
@@ -84,9 +85,4 @@ function reproduceCommand(
   return isObject
     ? `kubectl get scalers.promscaler.dev ${name} -n ${namespace} -o yaml | ${command} backtest --scaler - ${options}`
     : `${command} backtest --scaler 'FILE#${namespace}/${name}' ${options}`;
-}
-
-/** Quotes for a POSIX shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
