@@ -181,11 +181,11 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
   return [
     {
       text: 'Compare with the scaler of the target',
-      snippet: command(`promscaler explain ${quoteForShell(`${namespace}/${name}`)}`),
+      snippet: command(`promscaler explain ${keyOf(other)}`),
     },
     {
       text: `To let this one scale, put ${namespace}/${name} in dry run (or its file)`,
-      snippet: kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', '{"spec":{"dryRun":true}}'),
+      snippet: patchObject(other, 'dryRun', true),
     },
   ];
 }
@@ -330,8 +330,12 @@ function patch(scaler: TroubledScaler, text: string, field: string, value: numbe
     const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
     return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: `${field}: ${value}` } };
   }
+  return { text, snippet: patchObject(scaler, field, value) };
+}
+
+function patchObject({ namespace, name }: Named, field: string, value: number | boolean): Snippet {
   const json = JSON.stringify({ spec: { [field]: value } });
-  return { text, snippet: kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', json) };
+  return kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', json);
 }
 
 function keepReplicas(scaler: TroubledScaler): Remedy {
@@ -344,7 +348,9 @@ function keepReplicas(scaler: TroubledScaler): Remedy {
 
 const OBJECTS = 'scalers.promscaler.dev';
 
-function keyOf({ namespace, name }: TroubledScaler): string {
+type Named = Pick<TroubledScaler, 'namespace' | 'name'>;
+
+function keyOf({ namespace, name }: Named): string {
   return quoteForShell(`${namespace}/${name}`);
 }
 
