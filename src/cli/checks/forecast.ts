@@ -1,3 +1,4 @@
+import { FEWEST_SEASONS } from '../../decision/forecast/propose-forecast.js';
 import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatSeconds } from '../../units/format-seconds.js';
@@ -5,8 +6,6 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
-/** As `proposeForecast`. */
-const FEWEST_DAYS = 3;
 /** The lookback is read once an hour of it. */
 const STEP = '1h';
 
@@ -33,12 +32,12 @@ export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<r
   const series = answer.class === 'missing' ? [] : selectLoad(load, answer.series);
   const since = Math.min(...series.map(({ value }) => value));
   const seconds = Math.round(context.clock.now() / 1000 - since);
-  if (series.length > 0 && seconds >= FEWEST_DAYS * DAY_SECONDS)
+  if (series.length > 0 && seconds >= FEWEST_SEASONS * DAY_SECONDS)
     return [make.ok(`${what} is known for ${formatSeconds(seconds)} of the lookback of ${lookbackDays} d`)];
   const known = series.length === 0 ? 'is not known' : `is known for ${formatSeconds(seconds)} only`;
   return [
     make.warning(
-      `${what} ${known}: the forecast is silent with fewer than ${FEWEST_DAYS} earlier days`,
+      `${what} ${known}: the forecast is silent with fewer than ${FEWEST_SEASONS} earlier days`,
       `wait, or keep the samples longer: the lookback is ${lookbackDays} d`,
     ),
   ];

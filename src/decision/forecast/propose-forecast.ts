@@ -9,7 +9,7 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
 
 /** Fewer earlier days say too little about this one. */
-const FEWEST_SEASONS = 3;
+export const FEWEST_SEASONS = 3;
 
 /** Of the last ten minutes. */
 const FEWEST_MINUTES = 5;
