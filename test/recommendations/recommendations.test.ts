@@ -113,7 +113,7 @@ function setUp(
 }
 
 describe('createRecommendations', () => {
-  it('back-tests each document once a night, at a time of its own within 360 minutes', async () => {
+  it('back-tests each document once a night, at its own time within 360 minutes', async () => {
     const rig = setUp();
     rig.setScalers(NAMES.map(named));
 

@@ -8,10 +8,10 @@ const DAY_MS = 86_400_000;
 
 /** A raise of another day was at the same time if it began within this time of it. */
 const SAME_TIME_MS = 30 * 60_000;
-/** After so long without a forecast, or above the count without one, the next is another raise. */
+/** After this time without a forecast, or above the count without one, the next is another raise. */
 const LONGEST_PAUSE_SECONDS = 300;
 /**
- * A longer one counts as several: each has a time of day of its own. What is left of its pods after that is not counted:
+ * A longer one counts as several, each with its own time of day. What is left of its pods after that is not counted:
  * the tolerance can keep one for the rest of the day.
  */
 const LONGEST_SECONDS = 3600;

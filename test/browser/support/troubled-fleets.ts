@@ -51,7 +51,7 @@ function held(reason: 'ConflictingScaler', message: string): Story {
   };
 }
 
-/** New pods do not become ready for 19 minutes, while the others have so many percent of their load. */
+/** New pods do not become ready for 19 minutes, while the others have `percent` of their load. */
 function unready(percent: number): Story {
   const rounds = 76;
   return {
@@ -75,7 +75,7 @@ function unready(percent: number): Story {
   };
 }
 
-/** No metric has had a value for so many rounds. */
+/** No metric has had a value for `rounds` rounds. */
 function blind(rounds: number, kind: 'failed' | 'missing', error: string): Story {
   const sample: Sample = { form: 'error', kind, error };
   return {

@@ -9,7 +9,7 @@ import { values } from '../../prometheus/fakes.js';
 const clock = new ManualClock('2026-03-16T12:00:00Z');
 const HOUR = 3600;
 
-/** Returns the message, and the query, for a load that is known since so many seconds ago; null: it is not. */
+/** Returns the message, and the query, for a load that is known since `secondsAgo`; null: it is not known. */
 async function check(
   secondsAgo: number | null,
   { forecast = {}, answer }: { readonly forecast?: object | null; readonly answer?: Answer } = {},

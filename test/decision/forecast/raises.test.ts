@@ -20,7 +20,7 @@ function time(text: string): Instant {
   return parseInstant(text) ?? T0;
 }
 
-/** Raises of so many days ago at `clock`, each with what it has added and prevented. */
+/** Returns raises at `clock`, `daysAgo` days ago, each with what it has added and prevented. */
 function raisesOf(
   clock: string,
   ...days: readonly (readonly [daysAgo: number, added: number, prevented: number])[]
