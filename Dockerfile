@@ -41,6 +41,6 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/promscaler /usr/local/bin/promscaler
 USER 65532:65532
 EXPOSE 8080
-# With few scalers, the semi-spaces keep their first size (src/cli/run/heap-growth.ts). NODE_OPTIONS rejects the flag.
+# With few scalers, the semi-spaces keep their first size (src/cli/commands/heap-growth.ts). NODE_OPTIONS rejects the flag.
 ENTRYPOINT ["/nodejs/bin/node", "--disable-proto=delete", "--min-semi-space-size=8", "/app/dist/bundle/main.js"]
 CMD ["run", "--config", "/etc/promscaler/config/promscaler.yaml"]

@@ -77,7 +77,7 @@ export default tseslint.config(
     rules: { 'regexp/no-super-linear-backtracking': 'off', 'regexp/no-super-linear-move': 'off' },
   },
   {
-    files: ['src/cli/system-clock.ts', 'src/dashboard/browser/browser-clock.ts'],
+    files: ['src/cli/system-clock.ts', 'src/dashboard/browser-clock.ts'],
     rules: { 'no-restricted-properties': 'off', 'no-restricted-globals': ['error', NO_PROCESS] },
   },
   {

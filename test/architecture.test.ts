@@ -51,7 +51,7 @@ describe('the image', () => {
   });
 
   it('has all that `run` loads', () => {
-    const roots = ['main.ts', 'run/run-service.ts'].map((file) => `src/cli/${file}`);
+    const roots = ['main.ts', 'commands/run-service.ts'].map((file) => `src/cli/${file}`);
     const loaded = filesLoadedBy(SOURCES, [...roots, 'src/config/reading-worker.ts']);
 
     for (const file of ['cli/program.ts', 'control/cycle/cycle.ts', 'kubernetes/requests/transport.ts'])

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { basename, delimiter, dirname } from 'node:path';
 import { inspect } from 'node:util';
-import type { FaultListener } from './process/io.js';
+import type { FaultListener } from './output/io.js';
 import { lossyOutput } from './output/streams.js';
 import { cli } from './program.js';
 import { readStdin } from './input/read-stdin.js';
-import { countBuffersWithHeap, keepSemiSpaces } from './run/heap-growth.js';
+import { countBuffersWithHeap, keepSemiSpaces } from './commands/heap-growth.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
 // Only this file uses `process`; the rest of `cli` gets everything as arguments.

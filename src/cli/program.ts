@@ -6,11 +6,11 @@ import { addMetaCommands } from './command-line/meta-commands.js';
 import type { Result } from './command-line/options.js';
 import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
-import type { CommandIo, ExitCode } from './process/io.js';
-import { CommandError } from './process/io.js';
+import type { CommandIo, ExitCode } from './output/io.js';
+import { CommandError } from './output/io.js';
 import { cleanText } from '../units/clean-text.js';
 import { cleanStream } from './output/streams.js';
-import { VERSION } from './process/version.js';
+import { VERSION } from './output/version.js';
 
 /** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */
 export async function cli(argv: readonly string[], given: CommandIo): Promise<ExitCode> {

@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import { BROWSER_CLOCK } from './browser/browser-clock.js';
-import { sessionValue } from './browser/storage.js';
+import { BROWSER_CLOCK } from './browser-clock.js';
+import { sessionValue } from './shell/storage.js';
 import { createApi } from './data/api.js';
 import { createSession } from './data/session.js';
 import { Shell } from './shell/shell.jsx';

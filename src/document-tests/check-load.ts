@@ -1,4 +1,4 @@
-import { createLoad, type Load } from '../backtest/load/load.js';
+import { createLoad, type Load } from '../backtest/simulation/load.js';
 import { parseMeasure } from '../backtest/simulation/measures.js';
 import { parseQueue, type QueueSettings } from '../backtest/simulation/settings.js';
 import { isLeftOut, traceModels } from '../backtest/simulation/trace-models.js';

@@ -1,4 +1,4 @@
-import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/load/load.js';
+import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/simulation/load.js';
 import { parsePodStart } from '../backtest/simulation/settings.js';
 import { type Finding, type Path, finding, formatPath, formatValue } from '../scaler/problems/finding.js';
 import { checkSchema } from '../scaler/schema/check-schema.js';

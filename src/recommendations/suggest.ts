@@ -2,7 +2,7 @@ import { BacktestError, checkDemand, checkRounds } from '../backtest/compare/che
 import { recommend } from '../backtest/compare/recommend.js';
 import type { RunJobs } from '../backtest/compare/variant.js';
 import { changedVariant } from '../backtest/compare/sweep.js';
-import { parseThreshold, type Threshold } from '../backtest/figures/threshold.js';
+import { parseThreshold, type Threshold } from '../backtest/compare/threshold.js';
 import type { Fetching, Range } from '../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../backtest/history/history-input.js';
 import { readHistory } from '../backtest/history/read-history.js';

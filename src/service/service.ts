@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../config/resolve-service-config.js';
 import { createChangeSlots } from '../control/cycle/change.js';
 import { createClockWarnings } from './clock-warnings.js';
 import { createController } from '../control/controller.js';
-import { createDeletionCosts } from '../control/deletion-costs/deletion-costs.js';
+import { createDeletionCosts } from '../control/cycle/deletion-costs.js';
 import type { CycleOutput, CyclePorts } from '../control/cycle/types.js';
 import type { Shards } from '../control/election/leadership.js';
 import { createRotatingFile } from '../files/rotating-file.js';

@@ -1,7 +1,7 @@
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type Runtime, podTotals } from './controllers/runtime.js';
 import type { WorkloadControllers } from './controllers/workloads.js';
-import { listAt, objectAt, stringAt, numberAt } from './json/json.js';
+import { listAt, objectAt, stringAt, numberAt } from './kinds/json.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import type { PodState } from './model/workload.js';
 

@@ -76,20 +76,22 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
 /** Imports everything; no other directory imports it. */
 const TOP = 'cli';
 
-/** Directories of `cli` that commands share. Each other one is a command, and no command imports another. */
+/**
+ * Directories of `cli` that commands share. Each other one is a command, and so is each `run-` file in `commands`; no
+ * command imports another.
+ */
 const SHARED_BY_COMMANDS: ReadonlySet<string> = new Set([
   'checks',
   'explanation',
   'input',
   'output',
-  'process',
   'reach',
 ]);
 
 /** The commands that a directory of `cli` may import besides itself. */
 const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   // It starts the service on a simulated cluster, and saves what `backtest --history` reads.
-  demo: ['backtest', 'run', 'schema'],
+  demo: ['backtest', 'run-service.ts', 'schema'],
   status: ['explain'],
 };
 
@@ -116,7 +118,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   '@aws-crypto/sha256-js': ['prometheus/sign-in/sigv4.ts'],
   '@azure/msal-node': ['prometheus/sign-in/azure.ts'],
   'google-auth-library': ['prometheus/sign-in/google.ts'],
-  '@marcbachmann/cel-js': ['simulator/crd/cel-rules.ts'],
+  '@marcbachmann/cel-js': ['simulator/validation/cel-rules.ts'],
   tar: ['cli/demo/programs/unpack.ts'],
   fflate: ['cli/demo/programs/unpack.ts'],
   'eventsource-parser': ['server/events/read-messages.ts'],
@@ -138,7 +140,7 @@ const WITHOUT_NODE: ReadonlySet<string> = new Set([
 ]);
 const CLOCK_FILES: ReadonlySet<string> = new Set([
   'src/cli/system-clock.ts',
-  'src/dashboard/browser/browser-clock.ts',
+  'src/dashboard/browser-clock.ts',
 ]);
 const PROCESS_FILE = 'src/cli/main.ts';
 const MAX_LINES = 400;
@@ -214,10 +216,14 @@ function commandBreach(from: string, to: string): string | null {
   return `${own} may not import the command ${other}`;
 }
 
-/** The directory below `src/cli`; null for a file in `src/cli`, which may import any command. */
+/**
+ * The directory below `src/cli`, or the file of `src/cli/commands` with a command; null for other files there and in
+ * `src/cli`.
+ */
 function commandOf(file: string): string | null {
-  const [, , command = '', ...rest] = file.split('/');
-  return rest.length === 0 ? null : command;
+  const [, , directory = '', name] = file.split('/');
+  if (directory !== 'commands') return name === undefined ? null : directory;
+  return name?.startsWith('run-') === true ? name : null;
 }
 
 function packageBreach(file: string, name: string): string | null {

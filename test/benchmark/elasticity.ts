@@ -10,9 +10,9 @@ import {
   traceWorkload,
 } from '../../src/backtest/compare/variant.js';
 import { assignmentText, changedVariant } from '../../src/backtest/compare/sweep.js';
-import { parseThreshold } from '../../src/backtest/figures/threshold.js';
-import { evenLoad, createLoad, type Load } from '../../src/backtest/load/load.js';
-import { parseTrace } from '../../src/backtest/load/parse-trace.js';
+import { parseThreshold } from '../../src/backtest/compare/threshold.js';
+import { evenLoad, createLoad, type Load } from '../../src/backtest/simulation/load.js';
+import { parseTrace } from '../../src/backtest/simulation/parse-trace.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';
 import { ASSUMPTIONS } from '../backtest/compare/assumptions.js';

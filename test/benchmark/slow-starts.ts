@@ -5,7 +5,7 @@ import {
   scoringOf,
   traceWorkload,
 } from '../../src/backtest/compare/variant.js';
-import type { Load } from '../../src/backtest/load/load.js';
+import type { Load } from '../../src/backtest/simulation/load.js';
 import { podStartOf } from '../../src/backtest/simulation/settings.js';
 import { countAt } from '../../src/backtest/simulation/count-steps.js';
 import type { Run } from '../../src/backtest/simulation/run-variant.js';

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
 import { format, resolveConfig } from 'prettier';
 import { customResourceDefinition, customResourceDefinitionYaml } from '../../src/cli/schema/definition.js';
-import { structuralProblems } from '../../src/simulator/crd/definition.js';
-import type { JsonObject } from '../../src/simulator/json/json.js';
+import { structuralProblems } from '../../src/simulator/validation/definition.js';
+import type { JsonObject } from '../../src/simulator/kinds/json.js';
 import {
   CHART,
   HELMS,

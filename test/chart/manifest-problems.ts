@@ -24,7 +24,7 @@ export function manifestProblems(object: Rendered): readonly string[] {
   const pod = kind === 'Pod' ? object['spec'] : at(object, 'spec', 'template', 'spec');
   const problems = schemaProblems(validate, object);
   return [
-    // The validators do not check the schema of a definition; simulator/crd/definition.ts does.
+    // The validators do not check the schema of a definition; simulator/validation/definition.ts does.
     ...(kind === 'CustomResourceDefinition' ? problems.filter((one) => !IN_SCHEMA.test(one)) : problems),
     ...metadataProblems(object),
     ...(pod === undefined ? [] : podProblems(pod)),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import type { JsonObject } from '../../src/simulator/json/json.js';
+import type { JsonObject } from '../../src/simulator/kinds/json.js';
 import type { Rule } from '../../src/simulator/api/access/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../src/simulator/simulator.js';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../src/cli/process/version.js';
+import { VERSION } from '../../src/cli/output/version.js';
 import { withCluster } from '../../src/cli/reach/cluster-options.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { runCli } from './fake-io.js';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from '@jest/globals';
-import type { CommandIo } from '../../src/cli/process/io.js';
+import type { CommandIo } from '../../src/cli/output/io.js';
 import { cli } from '../../src/cli/program.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { Clock } from '../../src/units/clock.js';

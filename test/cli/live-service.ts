@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { VERSION } from '../../src/cli/process/version.js';
+import { VERSION } from '../../src/cli/output/version.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { createApp } from '../../src/server/app.js';

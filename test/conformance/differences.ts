@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject } from '../../src/simulator/json/json.js';
+import { type Json, type JsonObject, isList, isObject } from '../../src/simulator/kinds/json.js';
 
 /** Fields that may differ between two servers, or two runs of one: identities, times, versions and prose. */
 const VOLATILE: ReadonlySet<string> = new Set([

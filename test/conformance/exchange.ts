@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Json, type JsonObject, valueAt } from '../../src/simulator/json/json.js';
+import { type Json, type JsonObject, valueAt } from '../../src/simulator/kinds/json.js';
 import type { ManualClock } from '../support/manual-clock.js';
 
 /** One request; `@NAME.path.to.value@` in its path or body is replaced by a value of an earlier answer. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/simulator/json/json.js';
+import type { JsonObject } from '../../src/simulator/kinds/json.js';
 
 /** Builds a HorizontalPodAutoscaler that keeps a Deployment at 60 % of its cpu requests. */
 export function hpaManifest(namespace: string, name: string, min: number): JsonObject {

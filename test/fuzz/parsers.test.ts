@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { readTarget } from '../../src/cli/reach/target-kind.js';
 import { readNewOptions } from '../../src/cli/new/new-options.js';
 import { parsePastTime } from '../../src/cli/explain/parse-time.js';
-import { CommandError } from '../../src/cli/process/io.js';
+import { CommandError } from '../../src/cli/output/io.js';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { readHorizontalPodAutoscaler } from '../../src/kubernetes/hpa.js';
 import { createPodReader } from '../../src/kubernetes/pods/watched-pod.js';

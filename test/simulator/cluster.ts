@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-import { type JsonObject, listAt, numberAt, stringAt } from '../../src/simulator/json/json.js';
+import { type JsonObject, listAt, numberAt, stringAt } from '../../src/simulator/kinds/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { makeManifest } from '../../src/simulator/controllers/manifests.js';
-import { type JsonObject, objectAt, valueAt } from '../../src/simulator/json/json.js';
+import { type JsonObject, objectAt, valueAt } from '../../src/simulator/kinds/json.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { type KubectlResult, kubectlFile, runKubectl } from '../support/kubectl.js';
 

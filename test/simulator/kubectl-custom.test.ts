@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import type { JsonObject } from '../../src/simulator/json/json.js';
+import type { JsonObject } from '../../src/simulator/kinds/json.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { type KubectlResult, kubectlFile, runKubectl } from '../support/kubectl.js';
 import { send } from './cluster.js';

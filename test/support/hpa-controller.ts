@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/simulator/json/json.js';
+import type { JsonObject } from '../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { sleep, type Clock } from '../../src/units/clock.js';
 

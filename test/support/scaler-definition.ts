@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/simulator/json/json.js';
+import type { JsonObject } from '../../src/simulator/kinds/json.js';
 
 /** Builds the CRD of scalers for tests of the service: it accepts every spec and every status. */
 export function scalerDefinition(): JsonObject {

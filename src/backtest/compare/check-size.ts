@@ -1,4 +1,4 @@
-import type { Demand, Scoring } from '../figures/figures.js';
+import type { Demand, Scoring } from './figures.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Variant } from './variant.js';

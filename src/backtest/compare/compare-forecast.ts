@@ -1,5 +1,5 @@
 import type { ForecastMode, MetricSpec } from '../../scaler/spec.js';
-import type { Figures } from '../figures/figures.js';
+import type { Figures } from './figures.js';
 import { type Backtest, type Result, runAll, type Variant } from './variant.js';
 
 /** A document that was not given, and its result. */

@@ -1,5 +1,5 @@
-import type { Figures } from '../figures/figures.js';
-import type { Threshold } from '../figures/threshold.js';
+import type { Figures } from './figures.js';
+import type { Threshold } from './threshold.js';
 import { type ProbeFigures, meanWithoutSmallest } from './probes.js';
 
 /** The figures of one candidate and of the document on one probe. */

@@ -1,6 +1,6 @@
 import { type Instant, addSeconds, secondsBetween } from '../../units/time.js';
-import { createLoad, type Load } from '../load/load.js';
-import { type Figures, figuresOf, type Scoring } from '../figures/figures.js';
+import { createLoad, type Load } from '../simulation/load.js';
+import { type Figures, figuresOf, type Scoring } from './figures.js';
 import {
   type Backtest,
   runAll,

@@ -1,7 +1,7 @@
 import { addSeconds, secondsBetween } from '../../units/time.js';
-import { createLoad, type Load } from '../load/load.js';
-import type { Figures, Scoring } from '../figures/figures.js';
-import type { Threshold } from '../figures/threshold.js';
+import { createLoad, type Load } from '../simulation/load.js';
+import type { Figures, Scoring } from './figures.js';
+import type { Threshold } from './threshold.js';
 import { CAREFUL_SLACK } from './judge-settings.js';
 import { probesOf, figuresByWindow, subWindows } from './probes.js';
 import { withMode } from './compare-forecast.js';

@@ -1,5 +1,5 @@
 import type { Scaler } from '../../scaler/spec.js';
-import type { Threshold } from '../figures/threshold.js';
+import type { Threshold } from './threshold.js';
 import { isCareful, isConfirmed, type Comparison, savingOf } from './judge-settings.js';
 import type { Probe, ProbeFigures } from './probes.js';
 import {

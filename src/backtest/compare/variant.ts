@@ -6,8 +6,8 @@ import {
   withQueue,
   type Figures,
   type Scoring,
-} from '../figures/figures.js';
-import { constantLoad, type Load } from '../load/load.js';
+} from './figures.js';
+import { constantLoad, type Load } from '../simulation/load.js';
 import { podOrderOf, FleetError } from '../simulation/fleet.js';
 import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
 import type { PodStart, QueueSettings } from '../simulation/settings.js';

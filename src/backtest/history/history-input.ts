@@ -1,7 +1,7 @@
 import { addSeconds, type Instant, latest, instantFromMs } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';
 import { type Assumptions, type Backtest, type Result, resultOf, scoringOf } from '../compare/variant.js';
-import { DEFAULT_POD_START_SECONDS } from '../load/load.js';
+import { DEFAULT_POD_START_SECONDS } from '../simulation/load.js';
 import { countAt, countsSince, type CountStep, visitCounts } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
 import { type PodStart, podStartOf } from '../simulation/settings.js';

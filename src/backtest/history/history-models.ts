@@ -1,5 +1,5 @@
 import type { Assumptions, WorkloadModel } from '../compare/variant.js';
-import type { Load } from '../load/load.js';
+import type { Load } from '../simulation/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
 import { type MetricModel, CONTAINER } from '../simulation/samples.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';

@@ -1,5 +1,5 @@
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
-import { createLoad, type Load } from '../load/load.js';
+import { createLoad, type Load } from '../simulation/load.js';
 
 /** One value for each step of the history; NaN: no value. */
 export interface Column {

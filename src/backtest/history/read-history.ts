@@ -23,7 +23,7 @@ import {
   windowOfQuery,
 } from './plan-queries.js';
 import { recordedRun } from './recorded-run.js';
-import type { Load } from '../load/load.js';
+import type { Load } from '../simulation/load.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
 import { CONTAINER, spanOfRate } from '../simulation/samples.js';

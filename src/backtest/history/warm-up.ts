@@ -1,4 +1,4 @@
-import type { Load } from '../load/load.js';
+import type { Load } from '../simulation/load.js';
 import type { Scaler, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 

@@ -1,4 +1,4 @@
-import { type Figures, stepMeans, type Demand } from '../figures/figures.js';
+import { type Figures, stepMeans, type Demand } from '../compare/figures.js';
 import type { Run } from '../simulation/run-variant.js';
 
 interface Column {

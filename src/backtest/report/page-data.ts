@@ -1,5 +1,5 @@
 import type { Instant } from '../../units/time.js';
-import type { Figures } from '../figures/figures.js';
+import type { Figures } from '../compare/figures.js';
 
 /** What the page of `--html` shows. Times are seconds since `from`. */
 export interface PageData {

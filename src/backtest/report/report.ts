@@ -1,6 +1,6 @@
 import { formatInstant } from '../../units/time.js';
-import { FIGURE_NAMES, QUEUE_FIGURE_NAMES, readFigure } from '../figures/threshold.js';
-import type { Scoring } from '../figures/figures.js';
+import { FIGURE_NAMES, QUEUE_FIGURE_NAMES, readFigure } from '../compare/threshold.js';
+import type { Scoring } from '../compare/figures.js';
 import { paretoFront, type Result } from '../compare/variant.js';
 import type { Saving } from '../compare/recommend.js';
 import type { Assignment } from '../compare/sweep.js';

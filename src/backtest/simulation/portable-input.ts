@@ -1,4 +1,4 @@
-import { createLoad, type Load, type LoadData } from '../load/load.js';
+import { createLoad, type Load, type LoadData } from './load.js';
 import type { MetricModel } from './samples.js';
 import type { QueueInput } from './queue.js';
 import type { RunInput } from './run-variant.js';

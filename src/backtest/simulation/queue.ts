@@ -1,5 +1,5 @@
 import { type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
-import type { Load } from '../load/load.js';
+import type { Load } from './load.js';
 import type { Measure } from './measures.js';
 import type { QueueSettings } from './settings.js';
 

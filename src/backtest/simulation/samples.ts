@@ -1,4 +1,4 @@
-import { type Load, lastAtOrBefore } from '../load/load.js';
+import { type Load, lastAtOrBefore } from './load.js';
 import { countAt, type CountStep, visitCounts } from './count-steps.js';
 import { parseMeasure } from './measures.js';
 import type { Queue } from './queue.js';

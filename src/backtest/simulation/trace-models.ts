@@ -2,7 +2,7 @@ import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/r
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Load } from '../load/load.js';
+import type { Load } from './load.js';
 import { type MetricModel, spanOfRate, CONTAINER } from './samples.js';
 
 export interface TraceAssumptions {

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { earliest, type Instant, latest } from '../../units/time.js';
-import type { Load } from '../load/load.js';
+import type { Load } from './load.js';
 import type { CountStep } from './count-steps.js';
 import { createFleet, type PodOrder } from './fleet.js';
 import { createQueue, type Queue, type QueueInput } from './queue.js';

@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import { contextNamespace } from '../reach/context-namespace.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { SOURCE_KINDS, type SourceKind } from '../reach/source-kinds.js';

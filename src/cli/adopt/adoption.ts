@@ -4,7 +4,7 @@ import { nameTarget } from '../../kubernetes/targets.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import { type AdoptOptions, type Source, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, originOf } from './saved-manifest.js';

@@ -1,6 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { type Instant, parseInstant } from '../../units/time.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 import { type ServiceClient, createServiceClient } from '../reach/service-client.js';
 import {
   type AdoptContext,

@@ -1,4 +1,4 @@
-import { CommandError, type ExitCode } from '../process/io.js';
+import { CommandError, type ExitCode } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { type AdoptContext, type ScalerObject, nameScaler, readAdoption, nameWorkload } from './adoption.js';

@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 import type { AdoptContext } from './adoption.js';
 import { type AdoptOptions, type AdoptStep, readSource, readStep } from './adopt-options.js';
 import { openObjects } from '../reach/cluster-objects.js';

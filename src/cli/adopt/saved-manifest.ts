@@ -4,7 +4,7 @@ import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/a
 import { SYSTEM_METADATA } from '../../scaler/read/system-fields.js';
 import { openOutputFile } from '../output/output-file.js';
 import { writeStructured } from '../output/output-format.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import type { AdoptOptions, Source } from './adopt-options.js';
 
 /** Annotations of a Scaler object, which make the hand-over independent of the process. */

@@ -14,7 +14,7 @@ import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
 import { readInput } from '../input/read-files.js';
 import { writeStructured } from '../output/output-format.js';
-import { CommandError, type ExitCode } from '../process/io.js';
+import { CommandError, type ExitCode } from '../output/io.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { SCALER } from '../reach/source-kinds.js';
 import { commandFor, nameSource } from './adopt-options.js';

@@ -2,7 +2,7 @@ import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
 import { parseInstant } from '../../units/time.js';
-import { CommandError, type ExitCode } from '../process/io.js';
+import { CommandError, type ExitCode } from '../output/io.js';
 import { HPA, SCALER } from '../reach/source-kinds.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import {

@@ -1,5 +1,5 @@
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
-import { CommandError, type ExitCode } from '../process/io.js';
+import { CommandError, type ExitCode } from '../output/io.js';
 import {
   type AdoptContext,
   type ScalerObject,

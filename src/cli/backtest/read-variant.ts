@@ -10,7 +10,7 @@ import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import { listSome } from '../output/lines.js';
 
 /**

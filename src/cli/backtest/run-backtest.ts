@@ -10,17 +10,17 @@ import {
   traceWorkload,
 } from '../../backtest/compare/variant.js';
 import type { GivenAssumptions } from '../../backtest/history/history-input.js';
-import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/figures/threshold.js';
+import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
 import { podStartOf } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report/report.js';
-import { DEFAULT_POD_START_SECONDS } from '../../backtest/load/load.js';
+import { DEFAULT_POD_START_SECONDS } from '../../backtest/simulation/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isDeepStrictEqual } from 'node:util';
 import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
-import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { createProgress } from '../output/progress.js';
 import { type OutputFile, openOutputFile } from '../output/output-file.js';
@@ -35,7 +35,7 @@ import {
   parseMetrics,
   parseSweeps,
   parseThresholds,
-} from './input/options.js';
+} from './options.js';
 import {
   describeAssumptions,
   hasCeiling,
@@ -43,15 +43,15 @@ import {
   unscoredLines,
   openTrace,
   type BacktestInput,
-} from './input/backtest-input.js';
-import { openHistory } from './history/open-history.js';
-import { buildPage, MOST_CHARACTERS, writeHtml } from './report/write-html.js';
-import type { RunTrace } from './report/trace-run.js';
+} from './backtest-input.js';
+import { openHistory } from './open-history.js';
+import { buildPage, MOST_CHARACTERS, writeHtml } from './write-html.js';
+import type { RunTrace } from './trace-run.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
-import { createWorkerPool } from './workers/run-jobs-in-workers.js';
-import { createTraces, type Traces } from './workers/traces.js';
-import { type Format, FORMATS, writeReport } from './report/write-report.js';
+import { createWorkerPool } from './run-jobs-in-workers.js';
+import { createTraces, type Traces } from './traces.js';
+import { type Format, FORMATS, writeReport } from './write-report.js';
 
 /**
  * Runs `backtest`: simulates documents on a load. Returns 1 if a condition of `--fail-if` is true for the first

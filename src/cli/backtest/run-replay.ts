@@ -4,9 +4,9 @@ import { cleanText } from '../../units/clean-text.js';
 import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';
 import { alignColumns } from '../output/lines.js';
-import type { CommandIo, ExitCode } from '../process/io.js';
-import { VERSION } from '../process/version.js';
-import type { Format } from './report/write-report.js';
+import type { CommandIo, ExitCode } from '../output/io.js';
+import { VERSION } from '../output/version.js';
+import type { Format } from './write-report.js';
 
 /** Only the first lines are listed, because a file may have millions. All lines are counted. */
 const MAX_LISTED = 100;

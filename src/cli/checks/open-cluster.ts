@@ -6,7 +6,7 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import { ownObjects } from '../../service/own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';
-import { VERSION } from '../process/version.js';
+import { VERSION } from '../output/version.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';
 

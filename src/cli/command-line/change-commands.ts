@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { AdoptOptions } from '../adopt/adopt-options.js';
 import type { PauseOptions, ResumeOptions } from '../pause/pause-options.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { NAMESPACE_OF_SCALER, optionOf, outputOption, reaching, type Result } from './options.js';
 
 export function addPauseCommands(program: Command, io: CommandIo, result: Result): void {

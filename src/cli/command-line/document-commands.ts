@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { BacktestOptions } from '../backtest/input/options.js';
-import type { CommandIo } from '../process/io.js';
+import type { BacktestOptions } from '../backtest/options.js';
+import type { CommandIo } from '../output/io.js';
 import type { NewOptions } from '../new/new-options.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { optionOf, outputOption, reachingCluster, type Result } from './options.js';
@@ -77,7 +77,7 @@ function addImport(program: Command, io: CommandIo, result: Result): void {
     .option('--config <file>', 'With --live: service config with the data sources')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');
   reachingCluster(command).action(async (paths: string[], options: ImportFlags) => {
-    const { runImport } = await import('../import/run-import.js');
+    const { runImport } = await import('../commands/run-import.js');
     result.exitCode = await runImport({ paths, ...options }, io);
   });
 }
@@ -101,7 +101,7 @@ function addValidate(program: Command, io: CommandIo, result: Result): void {
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reachingCluster(command).action(async (paths: string[], options: ValidateFlags) => {
-    const { runValidate } = await import('../validate/run-validate.js');
+    const { runValidate } = await import('../commands/run-validate.js');
     result.exitCode = await runValidate({ paths, ...options }, io);
   });
 }
@@ -128,7 +128,7 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
       'Snapshot from /api/v1/scalers/NAMESPACE/NAME/snapshot, or several, one per line; - for standard input',
     )
     .action(async (file: string) => {
-      const { runDecide } = await import('../decide/run-decide.js');
+      const { runDecide } = await import('../commands/run-decide.js');
       result.exitCode = await runDecide(file, io);
     });
 }
@@ -217,7 +217,7 @@ function addTest(program: Command, io: CommandIo, result: Result): void {
     .option('--config <file>', 'Service config with the defaults of the documents')
     .addOption(outputOption(['text', 'json', 'github', 'junit']))
     .action(async (paths: string[], options: { config?: string; output: string }) => {
-      const { runTest } = await import('../test/run-test.js');
+      const { runTest } = await import('../commands/run-test.js');
       result.exitCode = await runTest({ paths, ...options }, io);
     });
 }

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { outputOption, type Result } from './options.js';
 
 export function addMetaCommands(program: Command, io: CommandIo, result: Result): void {
@@ -8,7 +8,7 @@ export function addMetaCommands(program: Command, io: CommandIo, result: Result)
     .description('Print the version of this command')
     .addOption(outputOption(['text', 'json', 'yaml']))
     .action(async (options: { output: string }) => {
-      const { runVersion } = await import('../version/run-version.js');
+      const { runVersion } = await import('../commands/run-version.js');
       result.exitCode = runVersion(options, io);
     });
   const shell = new Argument('<shell>', 'Shell of the script');

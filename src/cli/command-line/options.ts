@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ExitCode } from '../process/io.js';
+import type { ExitCode } from '../output/io.js';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { NAMESPACE_OF_SCALER, outputOption, reaching, type Result } from './options.js';
 
 interface ReachFlags {
@@ -62,7 +62,7 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .option('--no-open', 'Only print the address');
   reaching(dashboard).action(
     async (options: Omit<ReachFlags, 'output'> & { port?: string; open?: boolean }) => {
-      const { runDashboard } = await import('../dashboard/run-dashboard.js');
+      const { runDashboard } = await import('../commands/run-dashboard.js');
       result.exitCode = await runDashboard(options, io);
     },
   );

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type * as Demo from '../demo/demo.js';
 import type { DemoOptions } from '../demo/options.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import {
   KUBECONFIG_OF_SERVICE,
@@ -31,7 +31,7 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
     .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
     .option('--strict', 'Exit if any scaler document is invalid at startup');
   reachingCluster(command, KUBECONFIG_OF_SERVICE).action(async (options: RunFlags) => {
-    const { runService } = await import('../run/run-service.js');
+    const { runService } = await import('../commands/run-service.js');
     const { config = null, dryRun = false, strict = false, ...cluster } = options;
     result.exitCode = await runService({ configFile: config, dryRun, strict, cluster }, io);
   });
@@ -90,7 +90,7 @@ function addDoctor(program: Command, io: CommandIo, result: Result): void {
     .option('--dry-run', 'Allow an HPA on the same target, for a service that runs with --dry-run')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reachingCluster(command).action(async (scaler: string | undefined, options: DoctorFlags) => {
-    const { runDoctor } = await import('../doctor/run-doctor.js');
+    const { runDoctor } = await import('../commands/run-doctor.js');
     result.exitCode = await runDoctor({ scaler, ...options }, io);
   });
 }

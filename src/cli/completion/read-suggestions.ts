@@ -2,7 +2,7 @@ import { objectIn, textIn } from '../../kubernetes/api/json.js';
 import { endedWithin } from '../../units/clock.js';
 import { openObjects } from '../reach/cluster-objects.js';
 import { type ResourceKind, SCALER, SOURCE_KINDS } from '../reach/source-kinds.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { contextNames, contextNamespace } from '../reach/context-namespace.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { createServiceClient } from '../reach/service-client.js';

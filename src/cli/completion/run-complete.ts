@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CommandIo, ExitCode } from '../process/io.js';
+import type { CommandIo, ExitCode } from '../output/io.js';
 import { complete } from './complete.js';
 import { describeCommands } from './describe-commands.js';
 import { readSuggestions } from './read-suggestions.js';

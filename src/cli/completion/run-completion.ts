@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo, type ExitCode } from '../process/io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 
 export const FISH_SCRIPT = `# fish completion of promscaler. Try: promscaler completion fish | source
 function __promscaler_complete

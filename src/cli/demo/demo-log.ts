@@ -6,7 +6,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage, reasonOf, rescaleDirection, type CycleRecord } from '../../telemetry/cycle-record.js';
 import { secondsBetween, type Instant } from '../../units/time.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { paintOf } from '../output/paint.js';
 import { OBJECTS_PATH } from '../../config/read-objects.js';
 

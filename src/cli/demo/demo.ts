@@ -9,11 +9,11 @@ import { startPrometheus, type RunningPrometheus } from './programs/prometheus-s
 import { readBoundedText } from '../../files/read-bounded.js';
 import { type Curve, parseTrace, traceCurve } from '../../simulator/model/curves.js';
 import { startSimulator } from '../../simulator/simulator.js';
-import { type CommandIo, type ExitCode, CommandError } from '../process/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import type { Instant } from '../../units/time.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { runService } from '../run/run-service.js';
+import { runService } from '../commands/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
 import { introduction, createDelayedOutput, withoutRefusals } from './introduction.js';
 import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-history.js';

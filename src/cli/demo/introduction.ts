@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CommandIo, OutputStream } from '../process/io.js';
+import type { CommandIo, OutputStream } from '../output/io.js';
 import { DEMO_SCALERS } from './workloads.js';
 import type { DemoSettings } from './options.js';
 import { OUTAGE_SECONDS } from './revived-prometheus.js';

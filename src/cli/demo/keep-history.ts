@@ -12,10 +12,10 @@ import type { KubeObject } from '../../simulator/objects/kube-object.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { withDeadline } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { type HistorySources, openServers } from '../backtest/history/history-sources.js';
-import { writeHistory } from '../backtest/history/saved-history.js';
+import { type HistorySources, openServers } from '../backtest/history-sources.js';
+import { writeHistory } from '../backtest/saved-history.js';
 import { openOutputFile } from '../output/output-file.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 
 /** Files that a demo saves for `backtest`. */

@@ -1,4 +1,4 @@
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 export interface DemoOptions {
   readonly duration?: string | undefined;

@@ -4,7 +4,7 @@ import { Agent, createServer, request, type IncomingMessage, type ServerResponse
 import { parse } from 'yaml';
 import { freePort } from './programs/prometheus-server.js';
 import type { RevivedPrometheus } from './revived-prometheus.js';
-import type { JsonObject } from '../../simulator/json/json.js';
+import type { JsonObject } from '../../simulator/kinds/json.js';
 import { kubeconfigText } from '../../simulator/api/access/kubeconfig.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { customResourceDefinition } from '../schema/definition.js';

@@ -1,5 +1,5 @@
 import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
-import type { JsonObject } from '../../simulator/json/json.js';
+import type { JsonObject } from '../../simulator/kinds/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import type { Curve } from '../../simulator/model/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';

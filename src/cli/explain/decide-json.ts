@@ -2,7 +2,7 @@ import { decide } from '../../decision/decide.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 /** Throws `CommandError` if the snapshot is invalid. `called`: the snapshot in the message. */
 export function decideJson(

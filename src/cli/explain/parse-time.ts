@@ -1,7 +1,7 @@
 import { DURATION_FORM, parseDuration } from '../../units/duration.js';
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 
 /** Returns null if HOME is unset and the user has no passwd entry, as in some containers. */
 export function homeDirectory({ env }: Pick<CommandIo, 'env'>): string | null {

@@ -4,7 +4,7 @@ import { remarkLine } from '../../importers/import-object.js';
 import type { MetricQueries } from '../../importers/manifest/named-metric.js';
 import { oneLine } from '../../importers/draft/comments.js';
 import { readInput } from './read-files.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 
 /** Reads the config of prometheus-adapter and prints which parts cannot be used. */
 export async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {

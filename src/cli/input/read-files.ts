@@ -5,7 +5,7 @@ import { describeReadError } from '../../config/describe-read-error.js';
 import { readBounded } from '../../files/read-bounded.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 
 export interface InputFile {
   /** The name that the user typed; `-`: standard input. */

@@ -4,7 +4,7 @@ import { readLines } from '../../files/read-lines.js';
 import { parseRecordLine } from '../../recording/record-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
 import { listSome } from '../output/lines.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 
 /** Larger than the largest snapshot: 15,000 pods with two containers and two metrics. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;

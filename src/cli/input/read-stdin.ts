@@ -1,5 +1,5 @@
 import { type Readable, addAbortSignal } from 'node:stream';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 /** A longer input is an endless stream; Node.js limits a string to 512 Mi characters. */
 const MOST_BYTES = 256 * 1024 * 1024;

@@ -4,7 +4,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import { formatProblem } from '../../scaler/problems/format-problem.js';
 import { readInput } from './read-files.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 
 export interface ServiceInput {
   readonly config: ServiceConfig | null;

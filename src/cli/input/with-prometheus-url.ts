@@ -1,5 +1,5 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 /**
  * Sets the URL of the data source `default`, or of the only one, to `--prometheus`. Throws `CommandError` if the URL is

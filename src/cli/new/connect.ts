@@ -2,7 +2,7 @@ import { type Connection, findConnection } from '../../kubernetes/access/connect
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 import { pluginRunner } from '../reach/run-plugin.js';
 

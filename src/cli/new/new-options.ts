@@ -1,7 +1,7 @@
 import { metricNames } from '../../promql/vector-selectors.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 
 export interface NewOptions extends ClusterOptions {

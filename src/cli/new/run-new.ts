@@ -4,7 +4,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { errorCode } from '../../units/error-code.js';
-import { type CommandIo, type ExitCode, CommandError } from '../process/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { guessTarget, readTarget } from '../reach/target-kind.js';
 import { checkCluster } from './check-cluster.js';
 import { findAccess } from './connect.js';

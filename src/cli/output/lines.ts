@@ -1,4 +1,4 @@
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from './io.js';
 
 /** Pads columns to their widest cell, separated by two spaces, without trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {

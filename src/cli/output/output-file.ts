@@ -4,7 +4,7 @@ import { describeReadError } from '../../config/describe-read-error.js';
 import { FileError } from '../../files/read-bounded.js';
 import { replaceFile, tryReplacement } from '../../files/replace-file.js';
 import { errorCode } from '../../units/error-code.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from './io.js';
 
 /** A file that a command writes when its work is done. */
 export interface OutputFile {

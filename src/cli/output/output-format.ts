@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { CommandError } from '../process/io.js';
+import { CommandError } from './io.js';
 
 /** Throws `CommandError` with exit code 2 for any other value of `-o`. */
 export function readOutputFormat<Format extends string>(value: string, formats: readonly Format[]): Format {

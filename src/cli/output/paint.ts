@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from './io.js';
 
 export type Paint = ReturnType<typeof pc.createColors>;
 

@@ -1,4 +1,4 @@
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from './io.js';
 
 /** Shows how much of a long task is done. */
 export interface Progress {

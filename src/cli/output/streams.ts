@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { escapeText } from '../../units/clean-text.js';
-import type { OutputStream } from '../process/io.js';
+import type { OutputStream } from './io.js';
 
 /**
  * Terminal sequences that commands write: colors (not `conceal`), the start of a progress line or of a screen, and the

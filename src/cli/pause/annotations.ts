@@ -6,8 +6,8 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import { formatInstant } from '../../units/time.js';
 import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
-import type { CommandIo } from '../process/io.js';
-import { VERSION } from '../process/version.js';
+import type { CommandIo } from '../output/io.js';
+import { VERSION } from '../output/version.js';
 import type { PauseTarget } from './find-target.js';
 import type { PauseRequest, ResumeOptions } from './pause-options.js';
 

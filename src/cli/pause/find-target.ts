@@ -1,8 +1,8 @@
 import type { ScalerView } from '../../api/answers.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
-import type { CommandIo } from '../process/io.js';
-import { CommandError } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
+import { CommandError } from '../output/io.js';
 import { readTarget } from '../reach/target-kind.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';

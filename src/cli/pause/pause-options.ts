@@ -2,7 +2,7 @@ import { DURATION_FORM, parseDuration } from '../../units/duration.js';
 import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
 import type { Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 import type { NamingOptions } from '../reach/scaler-name.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 

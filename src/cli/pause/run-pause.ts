@@ -3,7 +3,7 @@ import { nameTarget } from '../../kubernetes/targets.js';
 import { formatSeconds } from '../../units/format-seconds.js';
 import { formatInstant, secondsBetween, type Instant } from '../../units/time.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
-import { type CommandIo, type ExitCode, CommandError } from '../process/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { readScalerName } from '../reach/scaler-name.js';
 import type { ScalerName } from '../reach/service-pages.js';
 import { annotationsOf, openAnnotations, NO_PAUSE } from './annotations.js';

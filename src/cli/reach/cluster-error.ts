@@ -1,5 +1,5 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 /** The permission that a request of a command needs. */
 export interface NeededPermission {

@@ -3,10 +3,10 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import { clusterError } from './cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from './find-service.js';
-import { VERSION } from '../process/version.js';
+import { VERSION } from '../output/version.js';
 import type { ResourceKind } from './source-kinds.js';
 
 /** Objects of one namespace, with the permissions of the user. Failures are `CommandError`s. */

@@ -1,7 +1,7 @@
 import { podNamespace, usualKubeconfigs } from '../../kubernetes/access/connection.js';
 import { ConnectionError, readContextNames, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 import type { ClusterOptions } from './cluster-options.js';
 
 /**

@@ -7,11 +7,11 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../process/io.js';
-import { CommandError } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
+import { CommandError } from '../output/io.js';
 import { serviceHeaders } from './service-token.js';
 import { pluginRunner } from './run-plugin.js';
-import { VERSION } from '../process/version.js';
+import { VERSION } from '../output/version.js';
 
 export interface ReachOptions {
   /** Unset: the service proxy of the API server. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import type { RunPlugin } from '../../kubernetes/access/exec-plugin.js';
 import { DeadlineError, withDeadline } from '../../units/clock.js';
-import type { CommandIo } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_LINE_LENGTH = 200;

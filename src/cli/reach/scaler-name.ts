@@ -1,7 +1,7 @@
 import { contextNamespace } from './context-namespace.js';
 import type { ClusterOptions } from './cluster-options.js';
 import type { ScalerName } from './service-pages.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 
 export interface NamingOptions extends Pick<ClusterOptions, 'kubeconfig' | 'context'> {
   readonly namespace?: string;

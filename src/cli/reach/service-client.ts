@@ -8,11 +8,11 @@ import type { ReachOptions, ReachedService } from './find-service.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { cleanText } from '../../units/clean-text.js';
-import type { CommandIo } from '../process/io.js';
-import { CommandError } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
+import { CommandError } from '../output/io.js';
 import { isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
 import type { PastScaler, ReadScaler, ScalerName } from './service-pages.js';
-import { VERSION } from '../process/version.js';
+import { VERSION } from '../output/version.js';
 import type { Instant } from '../../units/time.js';
 
 export interface ServiceClient {

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
-import type { CommandIo } from '../process/io.js';
-import { CommandError } from '../process/io.js';
+import type { CommandIo } from '../output/io.js';
+import { CommandError } from '../output/io.js';
 
 const MOST_BYTES = 64 * 1024;
 const VARIABLE = 'PROMSCALER_TOKEN';

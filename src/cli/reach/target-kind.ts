@@ -1,6 +1,6 @@
 import type { TargetRef } from '../../scaler/spec.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
-import { CommandError } from '../process/io.js';
+import { CommandError } from '../output/io.js';
 
 interface UnknownKind {
   /** `rollout`, `rollouts`, `Rollout`, or a short name. */

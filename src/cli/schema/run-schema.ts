@@ -1,9 +1,9 @@
 import { openApiDocument } from '../../server/openapi.js';
-import type { CommandIo, ExitCode } from '../process/io.js';
-import { CommandError } from '../process/io.js';
+import type { CommandIo, ExitCode } from '../output/io.js';
+import { CommandError } from '../output/io.js';
 import { customResourceDefinitionYaml } from './definition.js';
 import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
-import { VERSION } from '../process/version.js';
+import { VERSION } from '../output/version.js';
 
 interface SchemaOptions {
   readonly service?: boolean;

@@ -14,7 +14,7 @@ import { SCRAPES_IN_WINDOW, windowOfInterval } from '../../units/resource-window
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { readOutputFormat } from '../output/output-format.js';
-import type { CommandIo, ExitCode } from '../process/io.js';
+import type { CommandIo, ExitCode } from '../output/io.js';
 import type { Row } from './row.js';
 import { scalerRows } from './scaler-rows.js';
 

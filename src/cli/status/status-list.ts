@@ -3,11 +3,11 @@ import { STATES } from '../../decision/state.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
 import { rejectionsOf } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
-import { CommandError, type CommandIo } from '../process/io.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { type ListedScalers, placedLine, type ServiceClient } from '../reach/service-client.js';
 import { keysHint } from '../input/nearest-keys.js';
-import { VERSION } from '../process/version.js';
+import { VERSION } from '../output/version.js';
 
 /** What the service reports, sorted by namespace and name. */
 export interface StatusList extends ListedScalers {

@@ -19,7 +19,7 @@ import type { Recorder } from '../../telemetry/records.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
-import type { DeletionCosts } from '../deletion-costs/deletion-costs.js';
+import type { DeletionCosts } from './deletion-costs.js';
 import type { Leadership } from '../election/leadership.js';
 import type { Memory } from '../memory/memory.js';
 

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
-import { formatCount } from '../format/numbers.js';
+import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { OUTCOME_NAMES } from '../ui/outcome-names.js';

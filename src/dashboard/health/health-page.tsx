@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import type { Loaded } from '../data/use-answer.js';
-import { formatDistance, parseTime } from '../format/times.js';
+import { formatDistance, parseTime } from '../ui/times.js';
 import { PageHeading } from '../ui/page-heading.jsx';
 import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
 import { useNow } from '../ui/use-now.js';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { UNKNOWN } from '../format/numbers.js';
+import { UNKNOWN } from '../ui/numbers.js';
 import { Time } from '../ui/time.jsx';
 
 interface LastErrorProps {

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
-import { formatCount } from '../format/numbers.js';
+import { formatCount } from '../ui/numbers.js';
 import { Badge } from '../ui/badge.jsx';
 import { Section } from '../ui/section.jsx';
 import { Table } from '../ui/table.jsx';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
-import { formatCount, formatLatency } from '../format/numbers.js';
-import { formatDuration } from '../format/times.js';
+import { formatCount, formatLatency } from '../ui/numbers.js';
+import { formatDuration } from '../ui/times.js';
 import { Section } from '../ui/section.jsx';
 import { Time } from '../ui/time.jsx';
 import { Reachability } from './data-sources.jsx';

@@ -1,5 +1,5 @@
 import type { ServiceStatus } from '../../api/answers.js';
-import { formatCount, plural } from '../format/numbers.js';
+import { formatCount, plural } from '../ui/numbers.js';
 import type { Tone } from '../ui/tone.js';
 import type { IconName } from '../ui/icon-paths.js';
 

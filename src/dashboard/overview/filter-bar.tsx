@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatCount } from '../format/numbers.js';
+import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';

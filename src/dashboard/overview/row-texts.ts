@@ -1,5 +1,5 @@
 import type { OverviewRow } from '../../api/answers.js';
-import { formatCount } from '../format/numbers.js';
+import { formatCount } from '../ui/numbers.js';
 
 /** Describes the sparkline of the replicas for screen readers. */
 export function sparklineLabel({ replicas }: OverviewRow): string {

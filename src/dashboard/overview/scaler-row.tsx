@@ -1,9 +1,9 @@
 import { Component } from 'preact';
 import type { ComponentChildren, HTMLAttributes, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
-import { formatCount, formatMetric, UNKNOWN } from '../format/numbers.js';
-import { formatAge, formatShort } from '../format/short-times.js';
-import { formatLocal, formatUtc, parseTime } from '../format/times.js';
+import { formatCount, formatMetric, UNKNOWN } from '../ui/numbers.js';
+import { formatAge, formatShort } from '../ui/short-times.js';
+import { formatLocal, formatUtc, parseTime } from '../ui/times.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';

@@ -1,6 +1,6 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../format/numbers.js';
+import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { useScrollMemory } from '../ui/scroll-memory.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { ScalerDetail } from '../../api/answers.js';
-import { formatCount } from '../format/numbers.js';
+import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Time } from '../ui/time.jsx';

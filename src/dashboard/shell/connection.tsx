@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { Api } from '../data/api.js';
 import type { LiveState } from '../data/live-events.js';
 import { useCell } from '../data/use-cell.js';
-import { formatDuration, formatLocal } from '../format/times.js';
+import { formatDuration, formatLocal } from '../ui/times.js';
 import { Icon } from '../ui/icon.jsx';
 import { useNow } from '../ui/use-now.js';
 

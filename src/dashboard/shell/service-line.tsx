@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
-import { plural } from '../format/numbers.js';
+import { plural } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
 import { troublesOf } from './troubles.js';

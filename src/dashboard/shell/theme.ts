@@ -1,4 +1,4 @@
-import { lastingValue } from '../browser/storage.js';
+import { lastingValue } from './storage.js';
 import { createCell } from '../data/cell.js';
 import type { Cell } from '../data/cell.js';
 

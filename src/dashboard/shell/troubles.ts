@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '../../api/answers.js';
-import { plural } from '../format/numbers.js';
-import { formatAge, formatShort } from '../format/short-times.js';
+import { plural } from '../ui/numbers.js';
+import { formatAge, formatShort } from '../ui/short-times.js';
 
 /** What a person on call needs to know about the service itself. */
 export interface Trouble {

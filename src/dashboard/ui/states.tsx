@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
-import { formatLocal, parseTime } from '../format/times.js';
+import { formatLocal, parseTime } from './times.js';
 import { Icon } from './icon.jsx';
 
 interface WaitingProps {

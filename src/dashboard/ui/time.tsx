@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { formatDistance, formatLocal, formatUtc, parseTime } from '../format/times.js';
-import { UNKNOWN } from '../format/numbers.js';
+import { formatDistance, formatLocal, formatUtc, parseTime } from './times.js';
+import { UNKNOWN } from './numbers.js';
 
 interface TimeProps {
   /** RFC 3339; null: unknown. */

@@ -9,7 +9,7 @@ import { RENDERINGS, includedObject } from './reads/render.js';
 import type { ResourceRequest } from './requests/request.js';
 import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './access/rules.js';
 import type { WatchPeer } from './reads/watch.js';
-import { type JsonObject, stringAt } from '../json/json.js';
+import { type JsonObject, stringAt } from '../kinds/json.js';
 import type { ApiContext } from './objects/context.js';
 import { discover, describeOpenApi } from './discovery.js';
 import { parseBody } from './requests/parse-body.js';

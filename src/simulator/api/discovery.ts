@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.js';
+import type { JsonObject } from '../kinds/json.js';
 import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.js';
 import { knownType } from '../kinds/known.js';
 import type { ObjectType, Type } from '../kinds/type.js';

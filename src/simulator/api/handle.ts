@@ -1,4 +1,4 @@
-import { type JsonObject, listAt } from '../json/json.js';
+import { type JsonObject, listAt } from '../kinds/json.js';
 import type { ApiContext } from './objects/context.js';
 import { createObject, issueToken } from './writes/create.js';
 import { getObject, listObjects } from './reads/list.js';

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../json/json.js';
+import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../kinds/json.js';
 import { templateHash } from '../model/names.js';
 import type { PodTiming, WorkloadSpec } from '../model/workload.js';
 import type { KubeObject } from '../objects/kube-object.js';

@@ -1,4 +1,4 @@
-import { type JsonObject } from '../json/json.js';
+import { type JsonObject } from '../kinds/json.js';
 import { WORKLOAD_KINDS } from './kinds.js';
 
 export interface ContainerOptions {

@@ -3,7 +3,7 @@ import type { LoadSource, LoadState, PodTotals } from '../model/load.js';
 import type { PodPhase, Pods, PodTiming } from '../model/workload.js';
 import type { WorkloadKind } from './kinds.js';
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
-import { type JsonObject, listAt, stringAt } from '../json/json.js';
+import { type JsonObject, listAt, stringAt } from '../kinds/json.js';
 import { type Curve, constant } from '../model/curves.js';
 
 /** The behavior of a workload's pods, which no manifest contains. */

@@ -1,6 +1,6 @@
 import type { ClusterState, Change } from '../objects/store.js';
 import { type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
-import { stringAt } from '../json/json.js';
+import { stringAt } from '../kinds/json.js';
 import { NO_LOAD, advanceLoad } from '../model/load.js';
 import { phaseOf, endPod, nextChangeAt, settledPods, stepWorkload } from '../model/workload.js';
 import { type Behavior, DEFAULT_BEHAVIOR, loadSource, type Runtime } from './runtime.js';

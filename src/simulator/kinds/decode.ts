@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject } from '../json/json.js';
+import { type Json, type JsonObject, isList, isObject } from './json.js';
 import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
 
 /** A value has the wrong type for its field. The message is that of the real server. */

@@ -7,7 +7,7 @@ import {
   stringAt,
   stringsAt,
   valueAt,
-} from '../json/json.js';
+} from './json.js';
 
 const ROLLING = { maxUnavailable: '25%', maxSurge: '25%' };
 const UP_POLICIES = [

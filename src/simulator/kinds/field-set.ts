@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject, sameJson } from '../json/json.js';
+import { type Json, type JsonObject, isList, isObject, sameJson } from './json.js';
 import { type ListType, type Type, any } from './type.js';
 
 /**

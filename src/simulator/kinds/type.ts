@@ -1,4 +1,4 @@
-import type { Json } from '../json/json.js';
+import type { Json } from './json.js';
 
 /** The type of a field, like the Go types of the API. */
 export type Type = ScalarType | MapType | ListType | ObjectType;

@@ -1,5 +1,5 @@
 import type { Random } from '../model/names.js';
-import { type Json, type JsonObject, isObject, stringAt } from '../json/json.js';
+import { type Json, type JsonObject, isObject, stringAt } from '../kinds/json.js';
 
 export type ObjectMeta = JsonObject & {
   readonly name: string;

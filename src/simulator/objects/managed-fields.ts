@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt } from '../json/json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt } from '../kinds/json.js';
 import { type FieldSet, fieldChanges, fieldsFromTree, fieldsToTree } from '../kinds/field-set.js';
 import type { Type } from '../kinds/type.js';
 import { type KubeObject, timestamp, withMetadata } from './kube-object.js';

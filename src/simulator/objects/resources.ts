@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.js';
+import type { JsonObject } from '../kinds/json.js';
 
 export interface Resource {
   /** Empty: the core group. */

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../json/json.js';
+import { type Json, type JsonObject, stringAt, stringsAt, valueAt } from '../kinds/json.js';
 import type { KubeObject } from './kube-object.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import { badRequest, type StatusError } from './status-error.js';

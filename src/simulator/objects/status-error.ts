@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.js';
+import type { JsonObject } from '../kinds/json.js';
 
 /** A failure, sent as a Kubernetes `Status` object. */
 export class StatusError extends Error {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.js';
+import type { JsonObject } from '../kinds/json.js';
 import type { Writer } from './managed-fields.js';
 import type { Resource } from './resources.js';
 import { badRequest, invalidPatch } from './status-error.js';

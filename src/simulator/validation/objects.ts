@@ -10,7 +10,7 @@ import {
   stringsAt,
   valueAt,
   type Json,
-} from '../json/json.js';
+} from '../kinds/json.js';
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 const MOST_CONFIG_BYTES = 1024 * 1024;

@@ -9,7 +9,7 @@ import {
   sameJson,
   stringAt,
   valueAt,
-} from '../json/json.js';
+} from '../kinds/json.js';
 import { forbidden, invalid, required, unsupported, negative } from './objects.js';
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';

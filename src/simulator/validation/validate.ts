@@ -1,7 +1,7 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import type { Resource } from '../objects/resources.js';
 import { type FieldCause, invalidFields } from '../objects/status-error.js';
-import { type JsonObject, valueAt, stringsAt } from '../json/json.js';
+import { type JsonObject, valueAt, stringsAt } from '../kinds/json.js';
 import { negative, invalid, autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './objects.js';
 import { podCauses, replicationControllerCauses, workloadCauses } from './pods.js';
 

@@ -1,6 +1,6 @@
 import type { ProbeFigures } from '../../../src/backtest/compare/probes.js';
-import type { Figures } from '../../../src/backtest/figures/figures.js';
-import { parseThreshold, type Threshold } from '../../../src/backtest/figures/threshold.js';
+import type { Figures } from '../../../src/backtest/compare/figures.js';
+import { parseThreshold, type Threshold } from '../../../src/backtest/compare/threshold.js';
 
 /** Figures of a document that is as good as can be, with these exceptions. */
 export function figuresWith(some: Partial<Figures>): Figures {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
 import { figuresByWindow, meanWithoutSmallest, subWindows } from '../../../src/backtest/compare/probes.js';
-import { createLoad, type Load } from '../../../src/backtest/load/load.js';
+import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import { addSeconds, instantFromMs, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';
 import { ASSUMPTIONS } from './assumptions.js';

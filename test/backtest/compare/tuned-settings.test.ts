@@ -6,7 +6,7 @@ import {
   presentSettings,
 } from '../../../src/backtest/compare/recommend-candidates.js';
 import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
-import { createLoad } from '../../../src/backtest/load/load.js';
+import { createLoad } from '../../../src/backtest/simulation/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { elasticityOf } from '../../../src/backtest/figures/elasticity.js';
-import type { ElasticityStep } from '../../../src/backtest/figures/elasticity.js';
+import { elasticityOf } from '../../../src/backtest/compare/elasticity.js';
+import type { ElasticityStep } from '../../../src/backtest/compare/elasticity.js';
 
 /** Step functions of 20 time units, as [from, value]. Source: unit tests of BUNGEE, whose expected values these are. */
 const DEMAND = [

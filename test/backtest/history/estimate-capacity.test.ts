@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { estimateCapacity } from '../../../src/backtest/history/history-input.js';
-import { createLoad } from '../../../src/backtest/load/load.js';
+import { createLoad } from '../../../src/backtest/simulation/load.js';
 import { at, T0 } from '../../support/builders.js';
 
 /** One value for each 15 s. */

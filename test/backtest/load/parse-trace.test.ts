@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseTrace } from '../../../src/backtest/load/parse-trace.js';
-import type { TraceProblem } from '../../../src/backtest/load/parse-trace.js';
+import { parseTrace } from '../../../src/backtest/simulation/parse-trace.js';
+import type { TraceProblem } from '../../../src/backtest/simulation/parse-trace.js';
 import { T0, at } from '../../support/builders.js';
 
 const trace = (...lines: readonly string[]): ReturnType<typeof parseTrace> =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { figuresByWindow } from '../../../src/backtest/compare/probes.js';
 import { scoringOf } from '../../../src/backtest/compare/variant.js';
-import type { Figures } from '../../../src/backtest/figures/figures.js';
-import { createLoad, type Load } from '../../../src/backtest/load/load.js';
+import type { Figures } from '../../../src/backtest/compare/figures.js';
+import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import { type Run, runVariant } from '../../../src/backtest/simulation/run-variant.js';
 import { podStartOf } from '../../../src/backtest/simulation/settings.js';
 import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Figures } from '../../../src/backtest/figures/figures.js';
+import type { Figures } from '../../../src/backtest/compare/figures.js';
 import { figuresByWindow } from '../../../src/backtest/compare/probes.js';
 import { scoringOf } from '../../../src/backtest/compare/variant.js';
-import { createLoad, type Load } from '../../../src/backtest/load/load.js';
+import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import {
   type OnRound,
   type Run,

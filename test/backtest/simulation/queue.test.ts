@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLoad, type Load } from '../../../src/backtest/load/load.js';
+import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import { createQueue, type Queue, type QueueLog } from '../../../src/backtest/simulation/queue.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { T0 } from '../../support/builders.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseTrace } from '../../../src/backtest/load/parse-trace.js';
-import type { Load } from '../../../src/backtest/load/load.js';
+import { parseTrace } from '../../../src/backtest/simulation/parse-trace.js';
+import type { Load } from '../../../src/backtest/simulation/load.js';
 import { runVariant } from '../../../src/backtest/simulation/run-variant.js';
 import type { Run, RunInput } from '../../../src/backtest/simulation/run-variant.js';
 import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';

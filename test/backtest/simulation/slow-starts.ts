@@ -5,8 +5,8 @@ import {
   scoringOf,
   traceWorkload,
 } from '../../../src/backtest/compare/variant.js';
-import type { Figures } from '../../../src/backtest/figures/figures.js';
-import { createLoad, type Load } from '../../../src/backtest/load/load.js';
+import type { Figures } from '../../../src/backtest/compare/figures.js';
+import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import { countAt } from '../../../src/backtest/simulation/count-steps.js';
 import type { Run } from '../../../src/backtest/simulation/run-variant.js';
 import type { Scaler } from '../../../src/scaler/spec.js';

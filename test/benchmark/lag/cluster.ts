@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { listAt, stringAt } from '../../../src/simulator/json/json.js';
+import { listAt, stringAt } from '../../../src/simulator/kinds/json.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 import type { WrittenSeries } from '../../support/remote-write.js';

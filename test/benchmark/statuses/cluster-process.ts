@@ -1,6 +1,6 @@
 import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 
 /**

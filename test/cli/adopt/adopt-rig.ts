@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { HpaController } from '../../support/hpa-controller.js';
 import { eventually } from '../../support/manual-clock.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
 import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { type Ran, runCli } from '../fake-io.js';

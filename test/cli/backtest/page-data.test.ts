@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createBand, type PageData } from '../../../src/backtest/report/page-data.js';
-import { createExplanations } from '../../../src/cli/backtest/report/trace-run.js';
-import { pageText } from '../../../src/cli/backtest/report/write-html.js';
+import { createExplanations } from '../../../src/cli/backtest/trace-run.js';
+import { pageText } from '../../../src/cli/backtest/write-html.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { T0 } from '../../support/builders.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../../src/cli/process/version.js';
+import { VERSION } from '../../../src/cli/output/version.js';
 import { decide } from '../../../src/decision/decide.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { formatRecordLine } from '../../../src/recording/record-line.js';

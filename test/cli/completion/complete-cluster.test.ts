@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
 import { folderOf, runCli } from '../fake-io.js';
 

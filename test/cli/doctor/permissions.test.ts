@@ -3,7 +3,7 @@ import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { PERMISSIONS, type Permission, permissionsBy } from '../../../src/service/permissions.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { rulesFor } from '../../support/permission-rules.js';
 import { cluster, diagnosed, document, prometheus } from './fixture.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ValidationReport } from '../../../src/cli/validate/run-validate.js';
+import type { ValidationReport } from '../../../src/cli/commands/run-validate.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './fixture.js';

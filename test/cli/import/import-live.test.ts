@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 // Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/import/run-import.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import '../../../src/cli/commands/run-import.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { send } from '../../simulator/cluster.js';
 import { cluster, prometheus } from '../doctor/fixture.js';

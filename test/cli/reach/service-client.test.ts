@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../../src/cli/process/version.js';
+import { VERSION } from '../../../src/cli/output/version.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { folderOf, runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';

@@ -1,5 +1,5 @@
 import { expect, it, jest } from '@jest/globals';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type Ran, runCli } from '../fake-io.js';
 import { ResourceRig, type Service } from './custom-resources-rig.js';

@@ -1,9 +1,9 @@
 import { afterEach } from '@jest/globals';
 // Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/run/run-service.js';
+import '../../../src/cli/commands/run-service.js';
 import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { Clock } from '../../../src/units/clock.js';

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type Condition, ResourceRig } from './custom-resources-rig.js';
 

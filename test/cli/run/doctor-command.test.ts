@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { doctorCommand } from '../../../src/cli/run/run-service.js';
+import { doctorCommand } from '../../../src/cli/commands/run-service.js';
 
 const CONFIG = '/etc/promscaler/config/promscaler.yaml';
 

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { heapGrowthPercent } from '../../../src/cli/run/heap-growth.js';
+import { heapGrowthPercent } from '../../../src/cli/commands/heap-growth.js';
 import { IMAGE_FLAGS } from '../../support/image-process.js';
 
-const HEAP_GROWTH = pathToFileURL(resolve('dist/cli/run/heap-growth.js')).href;
+const HEAP_GROWTH = pathToFileURL(resolve('dist/cli/commands/heap-growth.js')).href;
 
 test.each([
   [0, 40],

@@ -1,6 +1,6 @@
 import { expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { send } from '../../simulator/cluster.js';
 import { eventually } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';

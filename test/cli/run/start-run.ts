@@ -1,5 +1,5 @@
 // Loaded here, because the command line loads it on demand, which would count toward the first test.
-import '../../../src/cli/run/run-service.js';
+import '../../../src/cli/commands/run-service.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { folderOf, type Ran, runCli } from '../fake-io.js';

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { VERSION } from '../../../src/cli/process/version.js';
+import { VERSION } from '../../../src/cli/output/version.js';
 import { createApp } from '../../../src/server/app.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { dataSourceId } from '../../../src/telemetry/outages.js';

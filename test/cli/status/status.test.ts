@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { VERSION } from '../../../src/cli/process/version.js';
+import { VERSION } from '../../../src/cli/output/version.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { runCli } from '../fake-io.js';

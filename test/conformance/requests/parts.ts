@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { ConformanceRequest } from '../exchange.js';
 
 export const NS = 'conformance';

@@ -1,7 +1,7 @@
 import {
   createDeletionCosts,
   type DeletionCosts,
-} from '../../../src/control/deletion-costs/deletion-costs.js';
+} from '../../../src/control/cycle/deletion-costs.js';
 import { createBusyBuckets } from '../../../src/control/sharding/own-buckets.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import type { CycleOutput } from '../../../src/control/cycle/types.js';
@@ -10,7 +10,7 @@ import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import { objectAt } from '../../../src/simulator/json/json.js';
+import { objectAt } from '../../../src/simulator/kinds/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
 import type { Facts } from '../../../src/units/log.js';
 import { aSource } from '../../support/builders.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { planCosts } from '../../../src/control/deletion-costs/plan-costs.js';
+import { planCosts } from '../../../src/control/cycle/plan-costs.js';
 import type { CostedPod } from '../../../src/kubernetes/pods/pod-costs.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createDeletionCosts } from '../../../src/control/deletion-costs/deletion-costs.js';
+import { createDeletionCosts } from '../../../src/control/cycle/deletion-costs.js';
 import { alwaysLeads } from '../../../src/control/election/leadership.js';
 import { createBusyBuckets, createOwnBuckets } from '../../../src/control/sharding/own-buckets.js';
 import type { PodCosts } from '../../../src/kubernetes/pods/pod-costs.js';

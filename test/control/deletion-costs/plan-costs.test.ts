@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_COSTS, planCosts, planRemovals } from '../../../src/control/deletion-costs/plan-costs.js';
+import { MAX_COSTS, planCosts, planRemovals } from '../../../src/control/cycle/plan-costs.js';
 import type { CostedPod } from '../../../src/kubernetes/pods/pod-costs.js';
 import { aPod, at } from '../../support/builders.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/format/numbers.js';
-import { formatAge } from '../../../src/dashboard/format/short-times.js';
-import { formatDistance, formatDuration, formatUtc, parseTime } from '../../../src/dashboard/format/times.js';
+import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/ui/numbers.js';
+import { formatAge } from '../../../src/dashboard/ui/short-times.js';
+import { formatDistance, formatDuration, formatUtc, parseTime } from '../../../src/dashboard/ui/times.js';
 
 describe('numbers', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { stringAt, type JsonObject } from '../../../src/simulator/json/json.js';
+import { stringAt, type JsonObject } from '../../../src/simulator/kinds/json.js';
 import { Cluster } from './cluster.js';
 import type { ApiRecord } from './log.js';
 import { createRandom } from './random.js';

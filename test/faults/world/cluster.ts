@@ -5,7 +5,7 @@ import type { ApiParts, ApiRequest } from '../../../src/simulator/api/exchange.j
 import { FaultPlan } from '../../../src/simulator/api/requests/faults.js';
 import { parseRequest, type ResourceRequest } from '../../../src/simulator/api/requests/request.js';
 import { type WatchPeer, Watches } from '../../../src/simulator/api/reads/watch.js';
-import { type JsonObject, numberAt, objectAt, stringAt } from '../../../src/simulator/json/json.js';
+import { type JsonObject, numberAt, objectAt, stringAt } from '../../../src/simulator/kinds/json.js';
 import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { Catalog } from '../../../src/simulator/objects/resources.js';
 import { Store } from '../../../src/simulator/objects/store.js';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Instant } from '../../../src/units/time.js';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Random } from './random.js';
 
 /** The namespace that shares the data sources with all others and does them harm. */

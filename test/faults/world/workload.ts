@@ -1,5 +1,5 @@
 import { timestamp, makeUid, type KubeObject } from '../../../src/simulator/objects/kube-object.js';
-import { objectAt, numberAt, type JsonObject } from '../../../src/simulator/json/json.js';
+import { objectAt, numberAt, type JsonObject } from '../../../src/simulator/kinds/json.js';
 import { type Cluster, DEPLOYMENTS, PODS, replicasOf } from './cluster.js';
 import type { Load } from './load.js';
 import { WORLD_START_MS } from './process.js';

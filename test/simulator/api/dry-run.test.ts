@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { makeManifest } from '../../../src/simulator/controllers/manifests.js';
-import { numberAt, valueAt } from '../../../src/simulator/json/json.js';
+import { numberAt, valueAt } from '../../../src/simulator/kinds/json.js';
 import { DEPLOYMENTS, WEB, names, send, startCluster } from '../cluster.js';
 
 const WEB_PATH = `${DEPLOYMENTS}/web`;

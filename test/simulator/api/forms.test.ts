@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, listAt, stringAt, valueAt } from '../../../src/simulator/json/json.js';
+import { type JsonObject, listAt, stringAt, valueAt } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { DEPLOYMENTS, PODS, WEB, send, startCluster } from '../cluster.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { makeManifest } from '../../../src/simulator/controllers/manifests.js';
-import { type JsonObject, listAt, objectAt, stringAt } from '../../../src/simulator/json/json.js';
+import { type JsonObject, listAt, objectAt, stringAt } from '../../../src/simulator/kinds/json.js';
 import { type Answer, DEPLOYMENTS, PODS, WEB, send, startCluster } from '../cluster.js';
 
 const MAPS = '/api/v1/namespaces/shop/configmaps';

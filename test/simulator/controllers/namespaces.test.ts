@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, stringAt } from '../../../src/simulator/json/json.js';
+import { type JsonObject, stringAt } from '../../../src/simulator/kinds/json.js';
 import { WEB, names, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 
 const SHOP = '/api/v1/namespaces/shop';

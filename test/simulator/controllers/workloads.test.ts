@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listAt, numberAt, objectAt, stringAt, valueAt } from '../../../src/simulator/json/json.js';
+import { listAt, numberAt, objectAt, stringAt, valueAt } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { DEPLOYMENTS, PODS, WEB, names, pass, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 

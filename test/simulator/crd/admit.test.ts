@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, numberAt, stringAt } from '../../../src/simulator/json/json.js';
+import { type JsonObject, numberAt, stringAt } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { type Answer, send, startCluster } from '../cluster.js';
 import { FLEETS, fleet, installFleets } from './fleet.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { listAt, objectAt, stringAt } from '../../../src/simulator/json/json.js';
+import { listAt, objectAt, stringAt } from '../../../src/simulator/kinds/json.js';
 import { settle } from '../../support/manual-clock.js';
 import { names, send, startCluster, namesOfEvents, watch } from '../cluster.js';
 import { DEFINITIONS, FLEETS, fleet, fleetDefinition, installFleets } from './fleet.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { loadCel, ruleProblems } from '../../../src/simulator/crd/cel-rules.js';
-import { withSchemaDefaults } from '../../../src/simulator/crd/admit.js';
-import type { Json, JsonObject } from '../../../src/simulator/json/json.js';
+import { loadCel, ruleProblems } from '../../../src/simulator/validation/cel-rules.js';
+import { withSchemaDefaults } from '../../../src/simulator/validation/admit.js';
+import type { Json, JsonObject } from '../../../src/simulator/kinds/json.js';
 
 describe('defaults of a schema', () => {
   const schema: JsonObject = {

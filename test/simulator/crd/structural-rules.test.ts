@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
-import { structuralProblems } from '../../../src/simulator/crd/definition.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
+import { structuralProblems } from '../../../src/simulator/validation/definition.js';
 import { FLEET_SCHEMA } from './fleet.js';
 
 const TEXT = { type: 'string' } as const;

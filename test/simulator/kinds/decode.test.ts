@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../src/simulator/json/json.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { decode } from '../../../src/simulator/kinds/decode.js';
 import { fieldChanges, fieldsFromTree, fieldsToTree } from '../../../src/simulator/kinds/field-set.js';
 import { knownType } from '../../../src/simulator/kinds/known.js';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { formatCount, formatMetric, plural } from '../../format/numbers.js';
+import { formatCount, formatMetric, plural } from '../../ui/numbers.js';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { ChartData } from '../model/chart-data.js';

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
-import { formatMetric } from '../../format/numbers.js';
+import { formatMetric } from '../../ui/numbers.js';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';

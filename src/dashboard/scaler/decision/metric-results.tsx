@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { formatCount, formatMetric, UNKNOWN } from '../../format/numbers.js';
+import { formatCount, formatMetric, UNKNOWN } from '../../ui/numbers.js';
 import { Icon } from '../../ui/icon.jsx';
 import { Table } from '../../ui/table.jsx';
 import type { Metric, MetricResult, PastDecision } from '../model/answers.js';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { formatCount } from '../../format/numbers.js';
+import { formatCount } from '../../ui/numbers.js';
 import type { MetricResult } from '../model/answers.js';
 import { groupPods } from '../model/pod-groups.js';
 import type { PodGroup } from '../model/pod-groups.js';

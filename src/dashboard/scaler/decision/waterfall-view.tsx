@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { formatCount } from '../../format/numbers.js';
+import { formatCount } from '../../ui/numbers.js';
 import { Time } from '../../ui/time.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import type { Waterfall, WaterfallRow } from '../model/waterfall.js';

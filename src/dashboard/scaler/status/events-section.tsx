@@ -3,7 +3,7 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import { scalerEventsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
-import { formatCount } from '../../format/numbers.js';
+import { formatCount } from '../../ui/numbers.js';
 import { Badge } from '../../ui/badge.jsx';
 import { Section } from '../../ui/section.jsx';
 import { Notice, Waiting } from '../../ui/states.jsx';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { SnapshotAnswer } from '../../../api/answers.js';
-import { formatCount } from '../../format/numbers.js';
+import { formatCount } from '../../ui/numbers.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { PastDecision } from '../model/answers.js';
 import { buildWaterfall } from '../model/waterfall.js';

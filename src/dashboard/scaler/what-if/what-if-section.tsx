@@ -4,7 +4,7 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { ApiError } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { snapshotRequest } from '../../data/requests.js';
-import { formatLocal, parseTime } from '../../format/times.js';
+import { formatLocal, parseTime } from '../../ui/times.js';
 import { Section } from '../../ui/section.jsx';
 import { ErrorView } from '../../ui/states.jsx';
 import type { WhatIfPanelProps } from './what-if-panel.jsx';

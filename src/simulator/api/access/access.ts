@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, stringAt } from '../../json/json.js';
+import { type JsonObject, objectAt, stringAt } from '../../kinds/json.js';
 import { type Rbac, type Subject, isAllowed, forbidden } from './rules.js';
 import { unauthorized, StatusError } from '../../objects/status-error.js';
 

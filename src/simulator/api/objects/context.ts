@@ -1,4 +1,4 @@
-import type { CelEvaluator } from '../../crd/cel-rules.js';
+import type { CelEvaluator } from '../../validation/cel-rules.js';
 import type { ClusterState } from '../../objects/store.js';
 
 export interface ApiContext extends ClusterState {

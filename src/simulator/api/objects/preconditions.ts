@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt } from '../../json/json.js';
+import { type JsonObject, stringAt } from '../../kinds/json.js';
 import type { KubeObject } from '../../objects/kube-object.js';
 import type { Resource } from '../../objects/resources.js';
 import {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, type Json, isList, isObject, stringAt } from '../../json/json.js';
+import { type JsonObject, objectAt, type Json, isList, isObject, stringAt } from '../../kinds/json.js';
 import { DecodeError, type Decoding, decode } from '../../kinds/decode.js';
 import { knownType } from '../../kinds/known.js';
 import { objectMeta, scale } from '../../kinds/meta.js';

@@ -6,7 +6,7 @@ import {
   isObject,
   listAt,
   numberAt,
-} from '../../json/json.js';
+} from '../../kinds/json.js';
 import { knownType } from '../../kinds/known.js';
 import { type KubeObject, asKubeObject } from '../../objects/kube-object.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';

@@ -8,7 +8,7 @@ import {
   stringAt,
   stringsAt,
   isList,
-} from '../../json/json.js';
+} from '../../kinds/json.js';
 import type { KubeObject } from '../../objects/kube-object.js';
 import type { Resource } from '../../objects/resources.js';
 

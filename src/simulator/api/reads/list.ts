@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, stringAt } from '../../json/json.js';
+import { type JsonObject, numberAt, stringAt } from '../../kinds/json.js';
 import type { ApiContext } from '../objects/context.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
 import type { ResourceRequest } from '../requests/request.js';

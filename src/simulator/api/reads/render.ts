@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json.js';
+import type { JsonObject } from '../../kinds/json.js';
 import type { KubeObject } from '../../objects/kube-object.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';
 import { itemText, toWire, wireText } from '../objects/wire.js';

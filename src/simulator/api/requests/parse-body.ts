@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { type JsonObject, isObject, stringAt } from '../../json/json.js';
+import { type JsonObject, isObject, stringAt } from '../../kinds/json.js';
 import type { Resource } from '../../objects/resources.js';
 import { badRequest } from '../../objects/status-error.js';
 

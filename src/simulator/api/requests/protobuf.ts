@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject } from '../../json/json.js';
+import { type Json, type JsonObject, isList, isObject } from '../../kinds/json.js';
 import { badRequest, unsupportedMediaType } from '../../objects/status-error.js';
 
 /** Type of a field. `skip`: a field that no client sets. */

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../json/json.js';
+import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../kinds/json.js';
 import { type FieldSet, childrenOf, fieldChanges, fieldText, fieldsOf } from '../../kinds/field-set.js';
 import type { Type } from '../../kinds/type.js';
 import {

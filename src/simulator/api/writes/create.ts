@@ -1,7 +1,7 @@
-import { admitCustom } from '../../crd/admit.js';
-import type { CelEvaluator } from '../../crd/cel-rules.js';
-import { DEFINITIONS, checkDefinition, establishedStatus } from '../../crd/definition.js';
-import { type JsonObject, objectAt, stringAt, numberAt } from '../../json/json.js';
+import { admitCustom } from '../../validation/admit.js';
+import type { CelEvaluator } from '../../validation/cel-rules.js';
+import { DEFINITIONS, checkDefinition, establishedStatus } from '../../validation/definition.js';
+import { type JsonObject, objectAt, stringAt, numberAt } from '../../kinds/json.js';
 import { fillDefaults } from '../../kinds/defaults.js';
 import { generatedName } from '../../model/names.js';
 import { newEventCauses } from '../../validation/objects.js';

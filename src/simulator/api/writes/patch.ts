@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../json/json.js';
+import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../kinds/json.js';
 import { StatusError, badRequest } from '../../objects/status-error.js';
 import { type Type, any } from '../../kinds/type.js';
 

@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, objectAt, stringAt } from '../../json/json.js';
+import { type JsonObject, numberAt, objectAt, stringAt } from '../../kinds/json.js';
 import type { ApiContext } from '../objects/context.js';
 import { type KubeObject, timestamp, withMetadata } from '../../objects/kube-object.js';
 import { type Addressed, checkDeletion, nameOf } from '../objects/preconditions.js';

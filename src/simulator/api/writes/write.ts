@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, isObject, objectAt, sameJson } from '../../json/json.js';
+import { type Json, type JsonObject, isObject, objectAt, sameJson } from '../../kinds/json.js';
 import { knownType } from '../../kinds/known.js';
 import { scale as scaleType } from '../../kinds/meta.js';
 import { type Type, any } from '../../kinds/type.js';

@@ -6,10 +6,10 @@ import { parse } from 'yaml';
 import { customResourceDefinition } from '../../../../src/cli/schema/definition.js';
 import { documentJsonSchema } from '../../../../src/cli/schema/json-schema.js';
 import { isPlainObject } from '../../../../src/scaler/plain-json.js';
-import { loadCel, ruleProblems } from '../../../../src/simulator/crd/cel-rules.js';
-import { fieldProblems } from '../../../../src/simulator/crd/admit.js';
-import { structuralProblems } from '../../../../src/simulator/crd/definition.js';
-import type { Json, JsonObject } from '../../../../src/simulator/json/json.js';
+import { loadCel, ruleProblems } from '../../../../src/simulator/validation/cel-rules.js';
+import { fieldProblems } from '../../../../src/simulator/validation/admit.js';
+import { structuralProblems } from '../../../../src/simulator/validation/definition.js';
+import type { Json, JsonObject } from '../../../../src/simulator/kinds/json.js';
 import { manifestProblems } from '../../../chart/manifest-problems.js';
 import { runCli } from '../../fake-io.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
 import { customResourceDefinitionYaml } from '../../../../src/cli/schema/definition.js';
-import { type Json, stringAt } from '../../../../src/simulator/json/json.js';
+import { type Json, stringAt } from '../../../../src/simulator/kinds/json.js';
 import { type Simulator, startSimulator } from '../../../../src/simulator/simulator.js';
 import { send } from '../../../simulator/cluster.js';
 import { type KubectlResult, kubectlFile, runKubectl } from '../../../support/kubectl.js';

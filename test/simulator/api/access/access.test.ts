@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { valueAt } from '../../../../src/simulator/json/json.js';
+import { valueAt } from '../../../../src/simulator/kinds/json.js';
 import { DEPLOYMENTS, WEB, send, startCluster } from '../../cluster.js';
 
 const USER = 'system:serviceaccount:ops:promscaler';

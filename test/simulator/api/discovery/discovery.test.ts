@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { discover } from '../../../../src/simulator/api/discovery.js';
 import { Catalog, makeResource } from '../../../../src/simulator/objects/resources.js';
-import { listAt, stringAt } from '../../../../src/simulator/json/json.js';
+import { listAt, stringAt } from '../../../../src/simulator/kinds/json.js';
 import { send, startCluster } from '../../cluster.js';
 
 const names = (path: string, catalog = new Catalog()): readonly (string | null)[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { stringAt } from '../../../../src/simulator/json/json.js';
+import { stringAt } from '../../../../src/simulator/kinds/json.js';
 import { eventually } from '../../../support/manual-clock.js';
 import { DEPLOYMENTS, WEB, pass, send, startCluster, namesOfEvents, watch } from '../../cluster.js';
 

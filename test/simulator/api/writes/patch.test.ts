@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { jsonPatch, mergePatch, strategicMergePatch } from '../../../../src/simulator/api/writes/patch.js';
-import type { Json } from '../../../../src/simulator/json/json.js';
+import type { Json } from '../../../../src/simulator/kinds/json.js';
 import { podSpec } from '../../../../src/simulator/kinds/pod.js';
 
 describe('a merge patch', () => {

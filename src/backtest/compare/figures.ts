@@ -1,0 +1,285 @@
+import { elasticityOf, type Elasticity, type ElasticityStep } from './elasticity.js';
+import type { Load } from '../simulation/load.js';
+import type { CountStep } from '../simulation/count-steps.js';
+import { createQueue, type QueueLog } from '../simulation/queue.js';
+import type { QueueSettings } from '../simulation/settings.js';
+import type { Run } from '../simulation/run-variant.js';
+import type { LimitName } from '../../decision/result/limit-names.js';
+import { secondsBetween, addSeconds, earliest, type Instant } from '../../units/time.js';
+
+/** What a variant achieved, and what it cost. */
+export interface Figures extends Elasticity {
+  /** Load above what the ready pods carry, in percent of the load. */
+  readonly unserved: number;
+  readonly averagePods: number;
+  readonly peakPods: number;
+  readonly podHours: number;
+  /** `podHours` times the price; null without a price. */
+  readonly cost: number | null;
+  readonly changes: number;
+  /** Number of changes in the opposite direction of the previous change, at most 10 minutes after it. */
+  readonly flaps: number;
+  /** Share of the rounds in which maxReplicas limited the recommendation, in percent. */
+  readonly atMaximum: number;
+  /** Share of the rounds in which each limit changed the count, in percent. */
+  readonly byLimit: Readonly<Partial<Record<LimitName, number>>>;
+  /** Null: load does not wait. */
+  readonly queue: QueueFigures | null;
+}
+
+/** Waits are in seconds. A depth is load times seconds, such as requests. */
+export interface QueueFigures {
+  /** Of the load that was served. */
+  readonly meanWait: number;
+  /** 95 % of the served load waited for at most this time, by the means of 15 s. */
+  readonly p95Wait: number;
+  /** Also of load that was not served until the end. */
+  readonly maxWait: number;
+  /** Load that found the queue full or waited too long, in percent of the load. */
+  readonly lost: number;
+  readonly peakDepth: number;
+  readonly endDepth: number;
+}
+
+export interface Scoring {
+  readonly load: Load;
+  /** Load that one pod carries. */
+  readonly capacity: number;
+  readonly demand: Demand;
+  readonly pricePerPodHour: number | null;
+  /** Null: load above the capacity is lost. */
+  readonly queue: QueueSettings | null;
+}
+
+/** Returns the figures for the time in which the load is known. Null: it is never known. */
+export function figuresOf(run: Run, scoring: Scoring): Figures | null {
+  const elasticity = elasticityOf(steps(run.ready, scoring.demand));
+  if (elasticity === null) return null;
+  return {
+    ...elasticity,
+    ...costOf(run.replicas, scoring),
+    unserved: unservedPercent(run.ready, scoring),
+    changes: run.changes.length,
+    flaps: countFlaps(run),
+    atMaximum: percentOf(run.roundsAtMaximum, run.rounds),
+    byLimit: Object.fromEntries(
+      [...run.roundsByLimit].map(([limit, rounds]) => [limit, percentOf(rounds, run.rounds)]),
+    ),
+    queue: run.queue === null ? null : queueFigures(run.queue, scoring.demand),
+  };
+}
+
+function queueFigures(log: QueueLog, { start, stepSeconds, pods }: Demand): QueueFigures {
+  const first = Math.round(secondsBetween(log.start, start) / stepSeconds);
+  const sums = { arrived: 0, served: 0, lost: 0, waited: 0 };
+  const most = { maxWait: 0, peakDepth: 0 };
+  let endDepth = 0;
+  const waits: { readonly wait: number; readonly served: number }[] = [];
+  pods.forEach((needed, index) => {
+    const step = first + index;
+    if (Number.isNaN(needed) || step < 0 || step >= log.served.length) return;
+    const served = log.served[step] ?? 0;
+    const waited = log.waited[step] ?? 0;
+    sums.arrived += log.arrived[step] ?? 0;
+    sums.served += served;
+    sums.lost += log.lost[step] ?? 0;
+    sums.waited += waited;
+    most.maxWait = Math.max(most.maxWait, log.longestWait[step] ?? 0);
+    most.peakDepth = Math.max(most.peakDepth, log.deepest[step] ?? 0);
+    endDepth = log.depth[step] ?? 0;
+    if (served > 0) waits.push({ wait: waited / served, served });
+  });
+  // While nothing is served, all wait.
+  const meanWait = sums.served > 0 ? sums.waited / sums.served : most.maxWait;
+  const p95Wait = sums.served > 0 ? quantile95(waits, sums.served) : most.maxWait;
+  return { meanWait, p95Wait, ...most, lost: percentOf(sums.lost, sums.arrived), endDepth };
+}
+
+function quantile95(
+  waits: readonly { readonly wait: number; readonly served: number }[],
+  served: number,
+): number {
+  let left = 0.05 * served;
+  for (const each of waits.toSorted((one, other) => other.wait - one.wait)) {
+    left -= each.served;
+    if (left < 0) return each.wait;
+  }
+  return 0;
+}
+
+/** Returns a run whose ready pods are known, with the queue that they would have had. */
+export function withQueue(run: Run, { load, capacity, queue: settings }: Scoring): Run {
+  if (settings === null || run.queue !== null) return run;
+  const { start, end, ready } = run;
+  const queue = createQueue({ ...settings, load, capacity }, { start, end, keptSeconds: 0 });
+  ready.forEach(({ at, count }, index) => {
+    queue.advance({ from: at, to: ready[index + 1]?.at ?? end, ready: count });
+  });
+  return { ...run, queue: queue.log() };
+}
+
+function* steps(ready: readonly CountStep[], demand: Demand): Iterable<ElasticityStep> {
+  let index = 0;
+  for (const { mean, seconds } of stepMeans(ready, demand)) {
+    const pods = demand.pods[index] ?? NaN;
+    yield { demand: Number.isNaN(pods) ? null : pods, supply: mean, seconds };
+    index += 1;
+  }
+}
+
+function costOf(
+  replicas: readonly CountStep[],
+  { demand, pricePerPodHour }: Scoring,
+): Pick<Figures, 'averagePods' | 'peakPods' | 'podHours' | 'cost'> {
+  let podSeconds = 0;
+  let knownSeconds = 0;
+  let peakPods = 0;
+  let index = 0;
+  for (const { mean, seconds } of stepMeans(replicas, demand)) {
+    if (!Number.isNaN(demand.pods[index] ?? NaN)) {
+      podSeconds += mean * seconds;
+      knownSeconds += seconds;
+      peakPods = Math.max(peakPods, Math.ceil(mean));
+    }
+    index += 1;
+  }
+  const podHours = podSeconds / 3600;
+  return {
+    averagePods: podSeconds / knownSeconds,
+    peakPods,
+    podHours,
+    cost: pricePerPodHour === null ? null : podHours * pricePerPodHour,
+  };
+}
+
+function unservedPercent(ready: readonly CountStep[], { load, capacity, demand }: Scoring): number {
+  let total = 0;
+  let unserved = 0;
+  ready.forEach(({ at, count }, index) => {
+    load.pieces(at, ready[index + 1]?.at ?? demand.end, (from, to, value) => {
+      if (value === null) return;
+      const seconds = secondsBetween(from, to);
+      total += value * seconds;
+      unserved += Math.max(value - count * capacity, 0) * seconds;
+    });
+  });
+  return total === 0 ? 0 : (100 * unserved) / total;
+}
+
+const FLAP_SECONDS = 600;
+
+function countFlaps({ changes }: Run): number {
+  return changes.filter((change, index) => {
+    const before = changes[index - 1];
+    return (
+      before !== undefined &&
+      before.action !== change.action &&
+      secondsBetween(before.at, change.at) <= FLAP_SECONDS
+    );
+  }).length;
+}
+
+function percentOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : (100 * part) / whole;
+}
+
+/** How many pods the load needed in each step. */
+export interface Demand {
+  readonly start: Instant;
+  readonly end: Instant;
+  readonly stepSeconds: number;
+  /** Pods per step, at least 1; NaN where the load is unknown. */
+  readonly pods: Float64Array;
+}
+
+/**
+ * Returns the pods needed for the mean load of each step: the load divided by what one pod carries, rounded up, at
+ * least 1. It uses the mean of a step because the demand of single seconds changes faster than any scaler decides.
+ */
+export function demandOf(
+  load: Load,
+  settings: {
+    readonly capacity: number;
+    readonly start: Instant;
+    readonly end: Instant;
+    readonly stepSeconds: number;
+  },
+): Demand {
+  const { capacity, start, end, stepSeconds } = settings;
+  const steps = Math.max(1, Math.ceil((end - start) / (stepSeconds * 1000)));
+  const pods = new Float64Array(steps);
+  for (let index = 0; index < steps; index += 1) {
+    const from = addSeconds(start, index * stepSeconds);
+    const mean = load.mean(from, earliest(addSeconds(from, stepSeconds), end));
+    // 0.3 / 0.1 is slightly more than 3.
+    pods[index] = mean === null ? NaN : Math.max(1, Math.ceil(mean / capacity - 1e-9));
+  }
+  return { start, end, stepSeconds, pods };
+}
+
+/**
+ * Yields the mean count and the length in seconds of each period of `stepSeconds` from `start` to `end`. The last
+ * period may be shorter.
+ */
+export function* stepMeans(
+  counts: readonly CountStep[],
+  {
+    start,
+    end,
+    stepSeconds,
+  }: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
+): Iterable<{ readonly mean: number; readonly seconds: number }> {
+  let index = 0;
+  for (let from: number = start; from < end; from += stepSeconds * 1000) {
+    const to = Math.min(from + stepSeconds * 1000, end);
+    let area = 0;
+    let time = from;
+    while (time < to) {
+      while ((counts[index + 1]?.at ?? Infinity) <= time) index += 1;
+      const until = Math.min(counts[index + 1]?.at ?? to, to);
+      area += (counts[index]?.count ?? 0) * (until - time);
+      time = until;
+    }
+    yield { mean: area / (to - from), seconds: (to - from) / 1000 };
+  }
+}
+
+/** Returns a run with a fixed number of pods. Default: as many as the highest demand. */
+export function staticFleet(demand: Demand, count: number = peakOf(demand)): Run {
+  return runOf(demand, [{ at: demand.start, count }]);
+}
+
+function peakOf({ pods }: Demand): number {
+  return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
+}
+
+/**
+ * Returns a run of an ideal scaler: always as many ready pods as the demand. While the demand is unknown, it keeps the
+ * last count.
+ */
+export function idealFollower(demand: Demand): Run {
+  const counts: CountStep[] = [];
+  let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
+  demand.pods.forEach((pods, index) => {
+    const count = Number.isNaN(pods) ? last : pods;
+    if (index === 0 || count !== last)
+      counts.push({ at: addSeconds(demand.start, index * demand.stepSeconds), count });
+    last = count;
+  });
+  return runOf(demand, counts);
+}
+
+function runOf({ start, end }: Demand, counts: readonly CountStep[]): Run {
+  return {
+    start,
+    end,
+    replicas: counts,
+    ready: counts,
+    changes: [],
+    rounds: 0,
+    roundsAtMaximum: 0,
+    roundsByLimit: new Map(),
+    roundsWithoutValue: 0,
+    queue: null,
+  };
+}

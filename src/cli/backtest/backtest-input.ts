@@ -1,0 +1,152 @@
+import { resolve } from 'node:path';
+import {
+  type Assumptions,
+  type Result,
+  type WorkloadModel,
+  DEMAND_STEP_SECONDS,
+  type Variant,
+} from '../../backtest/compare/variant.js';
+import type { Scoring, Demand } from '../../backtest/compare/figures.js';
+import { evenLoad, type Load } from '../../backtest/simulation/load.js';
+import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
+import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
+import { isLeftOut } from '../../backtest/simulation/trace-models.js';
+import { parseTime } from './options.js';
+import { CommandError, type CommandIo } from '../output/io.js';
+import { describeReadError } from '../../config/describe-read-error.js';
+import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
+import { readBoundedText } from '../../files/read-bounded.js';
+import { takeTurns } from '../../units/clock.js';
+import { windowOfInterval } from '../../units/resource-window.js';
+import type { Instant } from '../../units/time.js';
+
+/** The input of all runs, from a load trace or from history. */
+export interface BacktestInput {
+  readonly workload: WorkloadModel;
+  readonly scoring: Scoring;
+  readonly assumptions: Assumptions;
+  /** Additional rows, such as the recorded replicas. */
+  readonly otherResults: readonly Result[];
+  /** The assumptions as sentences. */
+  readonly assumptionLines: readonly string[];
+}
+
+/** 30 days of seconds are 40 MB. */
+const MAX_TRACE_BYTES = 128 * 1024 * 1024;
+
+/** Reads a load trace and prints its problems. Throws `CommandError`. */
+export async function openTrace(file: string, start: string | undefined, io: CommandIo): Promise<Load> {
+  const startTime: Instant | null = start === undefined ? null : parseTime('--start', start);
+  const takeTurn = takeTurns(io.clock);
+  const parts = parseTraceInParts(await readText(file, io), startTime);
+  let part = parts.next();
+  for (; part.done !== true; part = parts.next()) {
+    await takeTurn();
+    if (io.signal.aborted) throw new CommandError(`--trace: reading ${file}: interrupted`);
+  }
+  const { load, problems } = part.value;
+  for (const { severity, line, message } of problems)
+    io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
+  if (load === null) throw new CommandError(`--trace: ${file} is not used`);
+  return evenLoad(load, DEMAND_STEP_SECONDS);
+}
+
+async function readText(file: string, io: CommandIo): Promise<string> {
+  if (file === '-') return io.readStdin();
+  try {
+    return await readBoundedText(resolve(io.cwd, file), {
+      mostBytes: MAX_TRACE_BYTES,
+      pipe: { signal: io.signal },
+    });
+  } catch (error) {
+    throw new CommandError(`--trace: reading ${file}: ${describeReadError(error)}`);
+  }
+}
+
+/** Returns whether a document has a CPU metric. */
+export function usesCpu(variants: readonly Variant[]): boolean {
+  return variants.some(({ scaler }) =>
+    scaler.spec.metrics.some(
+      ({ type, name }) => (type === 'Resource' || type === 'ContainerResource') && name === 'cpu',
+    ),
+  );
+}
+
+/** Returns whether a document has `maxReplicasFrom`. */
+export function hasCeiling({ scaler }: Variant): boolean {
+  return scaler.spec.maxReplicasFrom !== null;
+}
+
+/** Returns one sentence for each assumption that the result depends on, with the option that sets it. */
+export function describeAssumptions(
+  assumptions: Assumptions,
+  variants: readonly Variant[],
+  {
+    isSaved,
+    usageAtCapacity = `${assumptions.usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
+  }: {
+    /** Whether the history is that of a file. */
+    readonly isSaved: boolean;
+    readonly usageAtCapacity?: string;
+  },
+): readonly string[] {
+  const { capacity, podStart, initialReplicas, queue, measures } = assumptions;
+  const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
+  const isOfCpu = usesCpu(variants);
+  const defaults = {
+    scrapeIntervalSeconds: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+    resourceWindowSeconds: windowOfInterval(scrapeIntervalSeconds),
+  };
+  const given = (field: keyof typeof defaults): string => {
+    if (assumptions[field] === defaults[field]) return `(the default of ${field}; --config sets it)`;
+    return `(${field} of ${isSaved ? 'the saved history' : '--config'})`;
+  };
+  return [
+    queue === null
+      ? `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`
+      : `one pod serves a load of ${round(capacity)} per second (--capacity); more than that waits ${describeQueue(queue)} (--queue)`,
+    ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
+    `a pod is ready ${describePodStart(podStart)} after it was created (--pod-start)`,
+    ...(isOfCpu ? [`a pod at its capacity uses ${usageAtCapacity}`] : []),
+    ...(maxReplicasFrom !== null ? [`maxReplicasFrom is ${maxReplicasFrom} (--max-replicas-from)`] : []),
+    'the load is divided evenly among the ready pods',
+    ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
+    `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
+    `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
+    initialReplicas === null
+      ? 'the first replicas are the first demand (--initial-replicas)'
+      : `the first replicas are ${initialReplicas} (--initial-replicas)`,
+    'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
+    'pauses, dry run, recovery holds and failures are not simulated',
+  ];
+}
+
+/** Names the metrics, and the ceiling, for which a load trace has no information. */
+export function leftOutLines(
+  variants: readonly Variant[],
+  { maxReplicasFrom }: Pick<Assumptions, 'maxReplicasFrom'>,
+): readonly string[] {
+  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isLeftOut));
+  const distinct = [...new Set(names.map(({ identity }) => identity))];
+  return [
+    ...(distinct.length === 0
+      ? []
+      : [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`]),
+    ...(maxReplicasFrom === null && variants.some(hasCeiling)
+      ? ['a load trace has no value of maxReplicasFrom, which is left out (--max-replicas-from)']
+      : []),
+  ];
+}
+
+/** Returns a sentence about the share of the time without load. */
+export function unscoredLines({ pods }: Demand): readonly string[] {
+  const unknown = pods.reduce((count, needed) => count + (Number.isNaN(needed) ? 1 : 0), 0);
+  // Half of the last window always lacks values.
+  if (100 * unknown < pods.length) return [];
+  const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
+  return [`the load is unknown for ${percent} % of this time, which is not scored`];
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
+}

@@ -1,0 +1,221 @@
+import type { Range } from '../../backtest/history/fetch-series.js';
+import { type GivenAssumptions, historyInput } from '../../backtest/history/history-input.js';
+import { isMemory } from '../../backtest/history/history-models.js';
+import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
+import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
+import type { Variant } from '../../backtest/compare/variant.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import { resolveServiceConfig } from '../../config/resolve-service-config.js';
+import { parseQuantity, milliToNumber } from '../../units/quantity.js';
+import { formatInstant, type Instant } from '../../units/time.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import { formatSeconds } from '../../units/format-seconds.js';
+import { openOutputFile } from '../output/output-file.js';
+import { CommandError, type CommandIo } from '../output/io.js';
+import {
+  describeAssumptions,
+  hasCeiling,
+  unscoredLines,
+  usesCpu,
+  type BacktestInput,
+} from './backtest-input.js';
+import type { HistoryOptions } from './options.js';
+import { type HistorySources, openSaved, openServers } from './history-sources.js';
+import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
+import { readRange } from './read-range.js';
+
+const DEFAULT_STEP_SECONDS = 15;
+
+/** Reads the history of the documents. */
+export async function openHistory(
+  options: HistoryOptions,
+  variants: readonly Variant[],
+  given: {
+    readonly config: ServiceConfig | null;
+    readonly assumptions: GivenAssumptions;
+  },
+  io: CommandIo,
+): Promise<BacktestInput> {
+  const request = options.request === undefined ? null : parseRequest(options.request);
+  const { saveHistory } = options;
+  const saved =
+    saveHistory === undefined ? null : await openOutputFile('--save-history', saveHistory, io.cwd);
+  const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
+  const { sources, range } =
+    file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
+  const { capacity, usageAtCapacityPercent } = given.assumptions;
+  let recorded: RecordedHistory;
+  try {
+    recorded = await readHistory(
+      variants.map(({ scaler }) => scaler),
+      { range, request, capacity, usageAtCapacityPercent, sources: sources.byName },
+    );
+  } finally {
+    await sources.close();
+  }
+  if (saved !== null) await writeHistory(saved, sources.saved(range));
+  for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
+  const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
+  const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
+  return inputOf(recorded, variants, { given: assumptions, range, isSaved: file !== null });
+}
+
+interface Opened {
+  readonly sources: HistorySources;
+  readonly range: Range;
+}
+
+async function openServersOf(
+  options: HistoryOptions,
+  variants: readonly Variant[],
+  known: ServiceConfig | null,
+  io: CommandIo,
+): Promise<Opened> {
+  const { prometheus } = withPrometheusUrl(known ?? resolveServiceConfig({}, null), options.prometheus);
+  const source = prometheus['default'] ?? Object.values(prometheus)[0];
+  const range = readRange(options, {
+    now: io.clock.now(),
+    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS,
+    scalers: variants.map(({ scaler }) => scaler),
+  });
+  const { cache = true, saveHistory } = options;
+  const names = variants.flatMap(({ scaler }) =>
+    [...scaler.spec.metrics, scaler.spec.maxReplicasFrom].flatMap((queried) => queried?.source ?? []),
+  );
+  const settings = { names, hasCache: cache, isSaved: saveHistory !== undefined };
+  return { sources: await openServers(prometheus, settings, io), range };
+}
+
+function openFile(file: SavedHistory, io: CommandIo): Opened {
+  const { start, end, stepSeconds, warmUpSeconds } = file;
+  return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
+}
+
+function inputOf(
+  recorded: RecordedHistory,
+  variants: readonly Variant[],
+  {
+    given,
+    range: asked,
+    isSaved,
+  }: { readonly given: GivenAssumptions; readonly range: Range; readonly isSaved: boolean },
+): BacktestInput {
+  const { workload, scoring, assumptions, range, warmUpSeconds, capacityAt, ran } = historyInput(recorded, {
+    given,
+    range: asked,
+  });
+  return {
+    workload,
+    scoring,
+    assumptions,
+    otherResults: ran === null ? [] : [ran],
+    assumptionLines: [
+      ...(capacityAt === null
+        ? []
+        : [
+            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: pods that were never busy carry more (--capacity)`,
+          ]),
+      ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
+      ...describeAssumptions(assumptions, variants, { isSaved, ...usageAtCapacity(recorded, given) }),
+      ...unscoredLines(scoring.demand),
+    ],
+  };
+}
+
+function historyLines(
+  { loadMetric, cpuRequest, cpuLimit, podStartSeconds, ran }: RecordedHistory,
+  variants: readonly Variant[],
+  {
+    given,
+    range,
+    askedFrom,
+    warmUpSeconds,
+  }: {
+    readonly given: GivenAssumptions;
+    readonly range: Range;
+    readonly askedFrom: Instant;
+    readonly warmUpSeconds: number;
+  },
+): readonly string[] {
+  const { start, end, stepSeconds } = range;
+  const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
+  const hasMemory = metrics.some(isMemory);
+  const hasZero = metrics.some((metric) => 'onMissing' in metric && metric.onMissing === 'zero');
+  const measured = cpuLimit === null ? 'the cpu request' : 'the cpu limit';
+  return [
+    `the load is the total of metric ${loadMetric.identity} from ${formatInstant(start)} to ${formatInstant(end)}, every ${stepSeconds} s (--from, --to, --step)`,
+    ...(start > askedFrom
+      ? [
+          `the history has nothing from ${formatInstant(askedFrom)} to ${formatInstant(start)}, which is not scored`,
+        ]
+      : []),
+    ...(cpuRequest === null || !usesCpu(variants)
+      ? []
+      : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
+    ...(given.capacity === null && usesCpu(variants)
+      ? [`the capacity of a pod is ${measured} (--capacity)`]
+      : []),
+    ...(given.podStart === null && podStartSeconds !== null
+      ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
+      : []),
+    warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),
+    'for the demand, values are moved back by half of the window of their query',
+    'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
+    ...(given.maxReplicasFrom === null && variants.some(hasCeiling)
+      ? ['maxReplicasFrom is what its query returned (--max-replicas-from)']
+      : []),
+    ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),
+    ...(hasZero ? ['onMissing: zero applies where the replicas were recorded'] : []),
+    ...(ran === null
+      ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
+      : []),
+  ];
+}
+
+/** `--usage-at-capacity` has no effect if the capacity is given or the cpu limit of the pod. */
+function usageAtCapacity(
+  { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,
+  { capacity }: GivenAssumptions,
+): { readonly usageAtCapacity?: string } {
+  const isOfCpu = loadMetric.type === 'Resource' || loadMetric.type === 'ContainerResource';
+  const most = isOfCpu ? saturation : cpuLimit;
+  if (most === null || (cpuLimit === null && (capacity === null || !isOfCpu))) return {};
+  return {
+    usageAtCapacity:
+      cpuRequest === null
+        ? `${round(most)} cores, and never more`
+        : `${round((100 * most) / cpuRequest)} % of its cpu request, and never more`,
+  };
+}
+
+function warmUpLine(
+  variants: readonly Variant[],
+  warmUpSeconds: number,
+  hasInitialReplicas: boolean,
+): string {
+  const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
+  const lookback = Math.max(...variants.map(({ scaler }) => lookbackSeconds(scaler)));
+  if (hasInitialReplicas) return 'windows are empty at --from (--initial-replicas)';
+  if (warmUpSeconds === 0)
+    return `the history has nothing before its start: windows (up to ${formatSeconds(longest)}) are empty there`;
+  const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, and count from --from on`;
+  if (warmUpSeconds < longest)
+    return `${begin}; the history has nothing before that, and windows are up to ${formatSeconds(longest)}`;
+  return warmUpSeconds < lookback
+    ? `${begin}; the history has nothing before that, and a forecast looks back ${formatSeconds(lookback)}`
+    : begin;
+}
+
+function parseRequest(text: string): number {
+  const milli = parseQuantity(text);
+  if (milli === null || milli <= 0n)
+    throw new CommandError(
+      `--request is ${JSON.stringify(text)}, must be a quantity above 0, such as 500m`,
+      2,
+    );
+  return milliToNumber(milli);
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(4));
+}

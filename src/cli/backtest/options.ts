@@ -1,0 +1,220 @@
+import { resolve } from 'node:path';
+import { parseSweep, type Sweep } from '../../backtest/compare/sweep.js';
+import { parseThreshold, type Threshold } from '../../backtest/compare/threshold.js';
+import { parseMeasure } from '../../backtest/simulation/measures.js';
+import {
+  parsePodStart,
+  parseQueue,
+  type PodStart,
+  positiveNumber,
+  type QueueSettings,
+} from '../../backtest/simulation/settings.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import { listSome } from '../output/lines.js';
+import { CommandError } from '../output/io.js';
+import { DURATION_FORM, parseDuration } from '../../units/duration.js';
+import { parseInstant, type Instant } from '../../units/time.js';
+
+export interface HistoryOptions {
+  readonly prometheus?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly step?: string;
+  readonly request?: string;
+  readonly cache?: boolean;
+  readonly history?: string;
+  readonly saveHistory?: string;
+}
+
+export interface BacktestOptions extends HistoryOptions {
+  readonly scaler?: string;
+  readonly replay?: readonly string[];
+  readonly trace?: string;
+  readonly capacity?: string;
+  readonly start?: string;
+  readonly against?: readonly string[];
+  readonly sweep?: readonly string[];
+  readonly podStart?: string;
+  readonly queue?: string;
+  readonly metric?: readonly string[];
+  readonly maxReplicasFrom?: string;
+  readonly initialReplicas?: string;
+  readonly usageAtCapacity: string;
+  readonly price?: string;
+  readonly config?: string;
+  readonly failIf?: readonly string[];
+  readonly recommend?: readonly string[];
+  readonly html?: string;
+  readonly output: string;
+}
+
+type Option = keyof BacktestOptions;
+
+/** Option -> options that have no effect if it is set. */
+const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
+  [
+    'replay',
+    [
+      'scaler',
+      'trace',
+      'prometheus',
+      'from',
+      'to',
+      'step',
+      'history',
+      'saveHistory',
+      'capacity',
+      'start',
+      'against',
+      'sweep',
+      'recommend',
+      'podStart',
+      'queue',
+      'metric',
+      'maxReplicasFrom',
+      'initialReplicas',
+      'request',
+      'price',
+      'config',
+      'failIf',
+      'html',
+    ],
+    'decides again on recorded snapshots, without a load',
+  ],
+  ['trace', ['prometheus', 'from', 'history'], 'is the source of load'],
+  ['trace', ['to', 'step', 'saveHistory', 'request'], 'has no history'],
+  ['history', ['prometheus', 'from', 'to', 'step', 'saveHistory'], 'has its own times'],
+  ['history', ['start'], 'has its own times'],
+  ['prometheus', ['start'], 'takes the time from --from'],
+  ['from', ['start'], 'is the start of the history'],
+  ['recommend', ['against', 'sweep'], 'is about one document'],
+  ['recommend', ['failIf'], 'has its own condition'],
+];
+
+/** Throws `CommandError` for contradicting options, because one of them would be ignored. */
+export function checkOptions(options: BacktestOptions): void {
+  for (const [option, others, why] of EXCLUDED) {
+    if (options[option] === undefined) continue;
+    const found = others.filter((other) => options[other] !== undefined);
+    if (found.length > 0)
+      throw new CommandError(`${flagOf(option)} ${why}: remove ${found.map(flagOf).join(', ')}`, 2);
+  }
+}
+
+/** Throws `CommandError` if a file to write is also read, or written twice. */
+export function checkFiles(options: BacktestOptions, cwd: string): void {
+  const { scaler, against = [], trace, history, config, html, saveHistory } = options;
+  const documents = [scaler, ...against].map((file) => file?.split('#', 1)[0]);
+  const read = [...documents, trace, history, config].flatMap((file) => (file === undefined ? [] : [file]));
+  const written = [
+    ['--html', html],
+    ['--save-history', saveHistory],
+  ] as const;
+  const known = new Map(read.map((file) => [resolve(cwd, file), 'read']));
+  for (const [flag, file] of written) {
+    if (file === undefined) continue;
+    const path = resolve(cwd, file);
+    const other = known.get(path);
+    if (other !== undefined)
+      throw new CommandError(
+        `${flag}: ${file} is also ${other}, and would be overwritten: choose another file`,
+        2,
+      );
+    known.set(path, 'the file of --html');
+  }
+}
+
+function flagOf(option: Option): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+export function parseSeconds(option: string, text: string): number {
+  const seconds = parseDuration(text);
+  if (seconds === null) throw invalid(option, text, DURATION_FORM);
+  return seconds;
+}
+
+export function parsePodStartOption(text: string): PodStart {
+  const start = parsePodStart(text);
+  if (typeof start === 'string') throw new CommandError(`--pod-start ${start}`, 2);
+  return start;
+}
+
+export function parseQueueOption(text: string): QueueSettings {
+  const queue = parseQueue(text);
+  if (typeof queue === 'string') throw new CommandError(`--queue ${queue}`, 2);
+  return queue;
+}
+
+/** Parses `NAME=EXPRESSION`. Each name must be that of a metric of a document that is not a resource. */
+export function parseMetrics(
+  texts: readonly string[],
+  metrics: readonly MetricSpec[],
+): ReadonlyMap<string, string> {
+  const measured = metrics.filter(({ type }) => type === 'Pods' || type === 'Object' || type === 'External');
+  const known = new Set(measured.map(({ identity }) => identity));
+  const parsed = new Map<string, string>();
+  for (const text of texts) {
+    // The name of a metric without one is its query.
+    const name = [...known].find((identity) => text.startsWith(`${identity}=`));
+    if (name === undefined) {
+      const names = listSome([...known]);
+      const rule =
+        known.size === 0 ? 'but no document has a metric with a query' : `must begin with ${names} and =`;
+      throw new CommandError(`--metric ${shorten(text)}: ${rule}`, 2);
+    }
+    const expression = text.slice(name.length + 1);
+    const measure = parseMeasure(expression);
+    if (typeof measure === 'string')
+      throw new CommandError(`--metric ${shorten(text)}: ${name} ${measure}`, 2);
+    if (parsed.has(name)) throw new CommandError(`--metric ${shorten(text)}: ${name} has a value already`, 2);
+    parsed.set(name, expression);
+  }
+  return parsed;
+}
+
+export function parsePositive(option: string, text: string): number {
+  const value = positiveNumber(text);
+  if (value === null) throw invalid(option, text, 'a number above 0');
+  return value;
+}
+
+export function parseCount(option: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw invalid(option, text, 'a whole number, at least 0');
+  return Number(text);
+}
+
+export function parseTime(option: string, text: string): Instant {
+  const time = parseInstant(text);
+  if (time === null) throw invalid(option, text, 'a time such as 2026-01-01T00:00:00Z');
+  return time;
+}
+
+export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
+  return texts.map((text) => {
+    const sweep = parseSweep(text);
+    if (typeof sweep === 'string') throw new CommandError(`--sweep ${shorten(text)}: ${sweep}`, 2);
+    return sweep;
+  });
+}
+
+export function parseThresholds(
+  option: '--fail-if' | '--recommend',
+  texts: readonly string[],
+): readonly Threshold[] {
+  return texts.map((text) => {
+    const threshold = parseThreshold(text, { allowsDocument: option === '--recommend' });
+    if (typeof threshold === 'string') throw new CommandError(`${option} ${shorten(text)}: ${threshold}`, 2);
+    return threshold;
+  });
+}
+
+const LONGEST_TEXT = 60;
+
+function shorten(text: string): string {
+  return JSON.stringify(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}...` : text);
+}
+
+function invalid(option: string, text: string, rule: string): CommandError {
+  return new CommandError(`${option} is ${shorten(text)}, must be ${rule}`, 2);
+}

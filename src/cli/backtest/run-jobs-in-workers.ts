@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, freemem } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { type Job, type JobResult, roundsOf, type RunJobs } from '../../backtest/compare/variant.js';
+import type { Load, LoadData } from '../../backtest/simulation/load.js';
+import { packInput, shareLoad } from '../../backtest/simulation/portable-input.js';
+import { onAbort } from '../../units/abort.js';
+import { type Clock, takeTurns } from '../../units/clock.js';
+import type { Progress } from '../output/progress.js';
+import type { JobRequest } from './job-worker.js';
+import { runTracedJob, type TracedResult, type Traces } from './traces.js';
+
+export interface WorkerPool {
+  readonly runJobs: RunJobs;
+  readonly close: () => void;
+}
+
+/** Takes up to one second, for which starting workers saves little. */
+const FEWEST_ROUNDS = 40_000;
+
+/**
+ * Runs jobs in worker threads, one per processor if memory allows, or in this thread if the jobs are few and short. A
+ * failed worker is the error of its job. Aborting the signal ends all workers.
+ */
+export function createWorkerPool({
+  signal,
+  clock,
+  progress = null,
+  traces = null,
+  parallel = null,
+  fewestRounds = FEWEST_ROUNDS,
+  entry = new URL('./job-worker.js', import.meta.url),
+}: {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Progress of the jobs in worker threads. */
+  readonly progress?: Progress | null;
+  /** Filled with a trace of each run. */
+  readonly traces?: Traces | null;
+  /** Null: as many as the machine allows. */
+  readonly parallel?: number | null;
+  readonly fewestRounds?: number;
+  readonly entry?: URL;
+}): WorkerPool {
+  const numbers = new Map<Load, number>();
+  const shared: LoadData[] = [];
+  const idle: JobThread[] = [];
+  const all = new Set<JobThread>();
+  const takeTurn = takeTurns(clock);
+
+  const numberOf = (load: Load): number => {
+    const known = numbers.get(load);
+    if (known !== undefined) return known;
+    shared.push(shareLoad(load));
+    numbers.set(load, shared.length - 1);
+    return shared.length - 1;
+  };
+
+  const runOne = async (job: Job, traceCharacters: number | null): Promise<TracedResult> => {
+    if (signal.aborted) return withoutTrace('interrupted');
+    const thread = idle.pop() ?? startThread(entry);
+    all.add(thread);
+    const dataOf = (number: number): LoadData | undefined => shared[number];
+    const result = await thread.run(job, { numberOf, dataOf, signal, traceCharacters });
+    if (thread.hasEnded()) all.delete(thread);
+    else idle.push(thread);
+    return result;
+  };
+
+  return {
+    runJobs: async (jobs) => {
+      const rounds = jobs.reduce((sum, job) => sum + roundsOf(job) * weightOf(job), 0);
+      const width = Math.min(parallel ?? threadsFor(readMachineLimits(), pointsOf(jobs)), jobs.length);
+      const results: JobResult[] = [];
+      const charactersOf = (index: number): number | null => traces?.charactersOf(index, jobs.length) ?? null;
+      const keep = (index: number, job: Job, { result, trace }: TracedResult): void => {
+        results[index] = result;
+        if (trace !== null) traces?.add(job.scaler, trace);
+      };
+      // A single long job also runs in a worker, because an interrupt reaches this thread only while it is idle.
+      if (rounds < fewestRounds) {
+        for (const [index, job] of jobs.entries()) {
+          await takeTurn();
+          const isEnded = signal.aborted;
+          keep(index, job, isEnded ? withoutTrace('interrupted') : runTracedJob(job, charactersOf(index)));
+        }
+        return results;
+      }
+      progress?.add(jobs.length);
+      const queue = [...jobs.entries()];
+      const work = async (): Promise<void> => {
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+          const [index, job] = next;
+          keep(index, job, await runOne(job, charactersOf(index)));
+          progress?.done();
+        }
+      };
+      await Promise.all(Array.from({ length: width }, work));
+      return results;
+    },
+    close: () => {
+      for (const thread of all) thread.end();
+      all.clear();
+      idle.length = 0;
+    },
+  };
+}
+
+/** A round visits each pod. Larger numbers of pods count as more work. */
+const PODS_OF_A_ROUND = 200;
+
+function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number {
+  return Math.max(1, Math.max(spec.maxReplicas, initialReplicas) / PODS_OF_A_ROUND);
+}
+
+/** Returns the number of points of all loads. */
+function pointsOf(jobs: readonly Job[]): number {
+  const loads = new Set(
+    jobs.flatMap(({ input: setting }) => setting.models.flatMap((model) => model?.load ?? [])),
+  );
+  return [...loads].reduce((sum, { points }) => sum + points, 0);
+}
+
+function withoutTrace(error: string): TracedResult {
+  return { result: { error }, trace: null };
+}
+
+interface JobThread {
+  readonly run: (
+    job: Job,
+    given: {
+      readonly numberOf: (load: Load) => number;
+      readonly dataOf: (number: number) => LoadData | undefined;
+      readonly signal: AbortSignal;
+      readonly traceCharacters: number | null;
+    },
+  ) => Promise<TracedResult>;
+  readonly hasEnded: () => boolean;
+  readonly end: () => void;
+}
+
+/** Passes no environment variables, because they may contain secrets and the worker needs none. */
+function startThread(entry: URL): JobThread {
+  const worker = new Worker(entry, { env: {} });
+  const sent = new Set<number>();
+  let hasEnded = false;
+  const end = (): void => {
+    hasEnded = true;
+    void worker.terminate();
+  };
+  // An error between two jobs must not end the process. The next job starts another worker.
+  worker.on('error', () => (hasEnded = true)).on('exit', () => (hasEnded = true));
+
+  return {
+    hasEnded: () => hasEnded,
+    end,
+    run: ({ scaler, input: setting }, { numberOf, dataOf, signal, traceCharacters }) =>
+      new Promise((resolve) => {
+        const loads = new Map<number, LoadData>();
+        const settle = (result: TracedResult): void => {
+          forget();
+          worker.off('message', settle).off('error', onError).off('exit', onExit);
+          resolve(result);
+        };
+        const onError = (error: unknown): void =>
+          settle(
+            withoutTrace(
+              `its worker thread failed: ${error instanceof Error ? error.message : String(error)}`,
+            ),
+          );
+        const onExit = (): void => settle(withoutTrace('its worker thread exited'));
+        const onStop = (): void => {
+          end();
+          settle(withoutTrace('interrupted'));
+        };
+        const forget = onAbort(signal, onStop);
+        worker.on('message', settle).on('error', onError).on('exit', onExit);
+        const packed = packInput(setting, (load) => {
+          const number = numberOf(load);
+          const data = dataOf(number);
+          if (data !== undefined && !sent.has(number)) loads.set(number, data);
+          sent.add(number);
+          return number;
+        });
+        const request: JobRequest = { scaler, setting: packed, loads, traceCharacters };
+        if (hasEnded) onExit();
+        else worker.postMessage(request);
+      }),
+  };
+}
+
+/** The resources of the machine or container that are left for this process. */
+interface MachineLimits {
+  readonly processors: number;
+  readonly availableBytes: number;
+}
+
+const CGROUP = '/sys/fs/cgroup';
+
+/**
+ * Reads the limits. Node.js before version 22 ignores the quotas of a cgroup. `read` returns null if the file does not
+ * exist.
+ */
+export function readMachineLimits(read: (path: string) => string | null = readText): MachineLimits {
+  const quota = cpuQuota(read(`${CGROUP}/cpu.max`));
+  const left = bytesLeft(read);
+  return {
+    processors: Math.max(1, Math.min(availableParallelism(), quota === null ? Infinity : Math.ceil(quota))),
+    availableBytes: Math.min(freemem(), left ?? Infinity),
+  };
+}
+
+/** `200000 100000` is 2 processors; `max 100000` is no quota. */
+function cpuQuota(text: string | null): number | null {
+  const [quota = NaN, period = NaN] = (text ?? '').trim().split(' ').map(Number);
+  return quota > 0 && period > 0 ? quota / period : null;
+}
+
+/** Returns the free memory in cgroups version 2 or 1; null: no limit. The page cache counts as free. */
+function bytesLeft(read: (path: string) => string | null): number | null {
+  const [limit, used] = ['memory.max', 'memory.current'].map((name) => numberOf(read(`${CGROUP}/${name}`)));
+  const [limit1, used1] = ['limit_in_bytes', 'usage_in_bytes'].map((name) =>
+    numberOf(read(`${CGROUP}/memory/memory.${name}`)),
+  );
+  const [most, now] = limit === null || limit === undefined ? [limit1, used1] : [limit, used];
+  if (most === null || most === undefined) return null;
+  const stat = read(`${CGROUP}/memory.stat`) ?? read(`${CGROUP}/memory/memory.stat`) ?? '';
+  const files = Number(/^(?:total_)?inactive_file (\d+)$/m.exec(stat)?.[1] ?? 0);
+  return Math.max(0, most - Math.max(0, (now ?? 0) - files));
+}
+
+function numberOf(text: string | null): number | null {
+  return text !== null && /^\d{1,20}$/.test(text.trim()) ? Number(text) : null;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** Estimate of the code, the heap and a young generation of default size. */
+const THREAD_BYTES = 100 * 1024 * 1024;
+/** Sums of the load, and the data of the run. */
+const BYTES_PER_POINT = 64;
+/** The main thread uses the rest. */
+const SHARE_OF_THREADS = 0.75;
+
+/** Returns how many worker threads run in parallel, at least 1. `points`: length of the history. */
+export function threadsFor({ processors, availableBytes }: MachineLimits, points: number): number {
+  const each = THREAD_BYTES + BYTES_PER_POINT * points;
+  return Math.max(1, Math.min(processors, Math.floor((availableBytes * SHARE_OF_THREADS) / each)));
+}

@@ -1,0 +1,93 @@
+import type { Job } from '../../backtest/compare/variant.js';
+import { type BandBuilder, createBand, type PageMetric } from '../../backtest/report/page-data.js';
+import { modelledMetrics, type OnRound } from '../../backtest/simulation/run-variant.js';
+import { explainLines } from '../explanation/explain-lines.js';
+import type { Decision } from '../../decision/result/decision.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import { milliToNumber } from '../../units/quantity.js';
+import { addSeconds } from '../../units/time.js';
+
+/** The data of a run that the page shows in addition to its replicas. A worker thread can send it. */
+export interface RunTrace {
+  readonly metrics: readonly PageMetric[];
+  /** The lines of the explanations without duplicates. */
+  readonly lines: readonly string[];
+  /** For each change of the run: indexes into `lines` of its explanation; empty: omitted. */
+  readonly explanations: readonly (readonly number[])[];
+}
+
+export interface RunTracer {
+  readonly onRound: OnRound;
+  readonly finish: () => RunTrace;
+}
+
+/** Records the metrics of a run, and the explanation of each change, up to `mostCharacters` in total. */
+export function createRunTracer({ scaler, input: setting }: Job, mostCharacters: number): RunTracer {
+  const { start, end } = setting;
+  const { syncPeriodSeconds } = scaler.spec;
+  const metrics = modelledMetrics(scaler, setting);
+  const bands = metrics.map(() => createBand(start, end));
+  const explanations = createExplanations(mostCharacters);
+  const byChange: (readonly number[])[] = [];
+  return {
+    onRound: (decision, snapshot) => {
+      const { now } = snapshot;
+      addMetrics(bands, decision, (band, value) => band.add(value, now, addSeconds(now, syncPeriodSeconds)));
+      if (decision.action === 'none') return;
+      byChange.push(explanations.add(() => explainLines({ snapshot, decision, status: null, now })));
+    },
+    finish: () => ({
+      metrics: metrics.map((metric, index) => ({
+        name: metric.identity,
+        isPercent: metric.target.type === 'Utilization',
+        target: targetOf(metric),
+        value: bands[index]?.finish() ?? { low: [], high: [] },
+      })),
+      lines: explanations.lines(),
+      explanations: byChange,
+    }),
+  };
+}
+
+function addMetrics(
+  bands: readonly BandBuilder[],
+  { metrics }: Decision,
+  add: (band: BandBuilder, value: number) => void,
+): void {
+  bands.forEach((band, index) => {
+    const result = metrics[index];
+    if (result === undefined || result.error !== null) return;
+    const { averageUtilization, averageValue, value } = result.current;
+    const shown = averageUtilization ?? averageValue ?? value;
+    if (shown !== undefined) add(band, shown);
+  });
+}
+
+function targetOf({ target }: MetricSpec): number {
+  return target.type === 'Utilization' ? target.percent : milliToNumber(target.milli);
+}
+
+/** Explanations whose lines are stored without duplicates, because most lines repeat. */
+export interface Explanations {
+  /** Returns the indexes of the lines; empty if the limit is exceeded. `lines` is not called again after that. */
+  readonly add: (lines: () => readonly string[]) => readonly number[];
+  readonly lines: () => readonly string[];
+}
+
+export function createExplanations(mostCharacters: number): Explanations {
+  const known = new Map<string, number>();
+  let left = mostCharacters;
+  return {
+    add: (linesOf) => {
+      if (left < 0) return [];
+      const lines = linesOf();
+      const fresh = new Set(lines.filter((line) => !known.has(line)));
+      // An index has up to 6 characters.
+      left -= [...fresh].reduce((sum, line) => sum + line.length + 3, lines.length * 6);
+      if (left < 0) return [];
+      for (const line of fresh) known.set(line, known.size);
+      return lines.map((line) => known.get(line) ?? 0);
+    },
+    lines: () => [...known.keys()],
+  };
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { paretoFront, type Result } from '../../backtest/compare/variant.js';
+import { RAN } from '../../backtest/history/recorded-run.js';
+import { createBand, type PageData, type PageRun, verdictOf } from '../../backtest/report/page-data.js';
+import type { Report } from '../../backtest/report/report.js';
+import type { Change, Run } from '../../backtest/simulation/run-variant.js';
+import { describeReadError } from '../../config/describe-read-error.js';
+import { secondsBetween } from '../../units/time.js';
+import type { OutputFile } from '../output/output-file.js';
+import { CommandError } from '../output/io.js';
+import { VERSION } from '../output/version.js';
+import { createExplanations, type Explanations, type RunTrace } from './trace-run.js';
+import { noteLines, recommendationLines, tableRows } from './write-report.js';
+
+/** Built by Vite from `src/report-page`. */
+const BUILT = '../../../report-page/';
+
+/** Writes a page that needs no other file and no network. Throws `CommandError`. */
+export async function writeHtml(file: OutputFile, data: PageData): Promise<void> {
+  const [script, style] = await Promise.all(['report.js', 'report.css'].map(readBuilt));
+  await file.write(pageText(data, { script: script ?? '', style: style ?? '' }));
+}
+
+async function readBuilt(name: string): Promise<string> {
+  try {
+    return await readFile(fileURLToPath(new URL(BUILT + name, import.meta.url)), 'utf8');
+  } catch (error) {
+    throw new CommandError(
+      `--html: reading ${name} of promscaler: ${describeReadError(error)}. Run npm run build`,
+    );
+  }
+}
+
+/** Returns the page. Its policy allows only its own script and style, so names in the data cannot run as code. */
+export function pageText(
+  data: PageData,
+  { script, style }: { readonly script: string; readonly style: string },
+): string {
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  // In a script element, only `<` could end the script.
+  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Back-test - promscaler</title>
+<style>${style}</style>
+</head>
+<body>
+<main id="report"></main>
+<noscript>The charts and the table need JavaScript.</noscript>
+<script id="data" type="application/json">${json}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** Limit for the characters of explanations, which keeps the file below 5 MB. */
+export const MOST_CHARACTERS = 2_500_000;
+/** Limit for the points of replicas and changes of all variants. */
+const MOST_POINTS = 60_000;
+
+/** `traces`: run name -> metrics and explanations. Other runs have only the reasons. */
+export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>): PageData {
+  const { scoring, assumptions } = report;
+  const { start, end } = scoring.demand;
+  const explanations = createExplanations(MOST_CHARACTERS);
+  const thinned: string[] = [];
+  const runs = runsOf(report, { traces, explanations, thinned });
+  const leftOut = runs.flatMap(({ changes }) => changes).filter(({ lines }) => lines.length === 0).length;
+  if (leftOut > 0) thinned.push(`${leftOut} changes have no explanation, to bound the size of the file`);
+  return {
+    version: VERSION,
+    from: start / 1000,
+    seconds: secondsBetween(start, end),
+    verdict: verdictOf(report.variants),
+    table: tableOf(report),
+    notes: [...noteLines(report).filter((line) => line !== ''), ...thinned],
+    recommendation: recommendationLines(report, '  ').slice(1),
+    assumptions,
+    demand: demandOf(report),
+    runs,
+    lines: explanations.lines(),
+  };
+}
+
+/** The legend of the page names theta and tau. */
+const WORDS: Readonly<Record<string, string>> = {
+  'theta_U %': 'missing pods %',
+  'theta_O %': 'surplus pods %',
+  'tau_U %': 'too few, time %',
+  'tau_O %': 'too many, time %',
+};
+
+function tableOf(report: Report): PageData['table'] {
+  const [[, ...titles] = [], ...rows] = tableRows(report);
+  const columns = titles.map((title) => WORDS[title] ?? title);
+  return { columns, rows: rows.map(([name = '', ...cells]) => ({ name, cells })) };
+}
+
+function demandOf({ scoring: { load, capacity, demand } }: Report): PageData['demand'] {
+  const band = createBand(demand.start, demand.end);
+  load.pieces(demand.start, demand.end, (from, to, value) => {
+    if (value !== null) band.add(value / capacity, from, to);
+  });
+  return band.finish();
+}
+
+interface Parts {
+  readonly traces: ReadonlyMap<string, RunTrace>;
+  readonly explanations: Explanations;
+  readonly thinned: string[];
+}
+
+function runsOf(report: Report, parts: Parts): readonly PageRun[] {
+  const front = paretoFront(report.variants);
+  const marks = report.variants.length > 2 ? front : new Set<string>();
+  const shown = [...report.variants, ...report.baselines.filter(({ name }) => name === RAN)];
+  let points = MOST_POINTS;
+  return shown.flatMap((result): readonly PageRun[] => {
+    if (result.run === null) return [];
+    const name = marks.has(result.name) ? `${result.name} *` : result.name;
+    points -= result.run.replicas.length + result.run.changes.length;
+    if (points < 0) {
+      parts.thinned.push(
+        `${result.name} is not drawn, to bound the size of the file: it has too many changes`,
+      );
+      return [];
+    }
+    return [runOfResult(name, { ...result, run: result.run }, parts)];
+  });
+}
+
+function runOfResult(
+  name: string,
+  { name: key, run }: Result & { readonly run: Run },
+  { traces, explanations }: Parts,
+): PageRun {
+  const trace = traces.get(key);
+  return {
+    name,
+    replicas: run.replicas.map(({ at, count }) => [secondsBetween(run.start, at), count]),
+    metrics: trace?.metrics ?? [],
+    changes: run.changes.map((change, index) => ({
+      at: secondsBetween(run.start, change.at),
+      from: change.currentReplicas,
+      to: change.desiredReplicas,
+      lines: linesOf(change, trace?.explanations[index], { trace, explanations }),
+    })),
+  };
+}
+
+/** Without a trace, only the reason is known. */
+function linesOf(
+  { reason }: Change,
+  indexes: readonly number[] | undefined,
+  { trace, explanations }: { readonly trace: RunTrace | undefined; readonly explanations: Explanations },
+): readonly number[] {
+  if (trace === undefined || indexes === undefined) return explanations.add(() => [reason]);
+  return indexes.length === 0 ? [] : explanations.add(() => indexes.map((line) => trace.lines[line] ?? ''));
+}

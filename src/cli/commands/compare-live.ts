@@ -1,0 +1,138 @@
+import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
+import { findOtherScaler } from '../../control/cycle/shared-targets.js';
+import type { ImportedManifest } from '../../importers/import-objects.js';
+import { isIncomplete } from '../../importers/draft/draft.js';
+import { oneLine } from '../../importers/draft/comments.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
+import { readAnswers } from '../../prometheus/metric-source.js';
+import { readScalers } from '../../scaler/read/read-scalers.js';
+import type { Scaler } from '../../scaler/spec.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { decideOnce } from '../checks/decision.js';
+import type { ClusterContext } from '../checks/context.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import { openCluster } from '../checks/open-cluster.js';
+import { readClusterFacts } from '../checks/scaler-facts.js';
+import { homeDirectory } from '../input/home-directory.js';
+import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
+import type { CommandIo } from '../output/io.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
+
+export interface LiveOptions extends ClusterOptions {
+  /** Service config with the data sources. */
+  readonly config?: string;
+  /** Replaces the URLs of the data source `default`. */
+  readonly prometheus?: string;
+}
+
+const CONCURRENT = 8;
+
+/**
+ * Compares the decision for each document with the current count of its HPA. Returns one line per document, in their
+ * order. Sends only read requests.
+ */
+export async function compareLive(
+  objects: readonly ImportedManifest[],
+  options: LiveOptions,
+  io: CommandIo,
+): Promise<readonly string[]> {
+  const config = await readConfig(options, io);
+  const documents = objects.map((object) => ({ object, read: readDocument(object, config) }));
+  const scalers = documents.flatMap(({ read }) => (typeof read === 'string' ? [] : [read]));
+  const { clock, signal, env } = io;
+  const opened = await openCluster({ clock, signal, env, home: homeDirectory(io), config, scalers });
+  if ('status' in opened) return documents.map(({ object }) => notCompared(object, opened.message));
+  const answers = readAnswers(
+    {
+      sources: new Map(Object.entries(config.prometheus)),
+      clock,
+      onQuery: () => undefined,
+      createClient: (source) => createPrometheusClient(source, clock, env),
+    },
+    scalers,
+    signal,
+  );
+  const lines: string[] = [];
+  const queue = [...documents.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [index, { object, read }] = next;
+      lines[index] =
+        typeof read === 'string'
+          ? notCompared(object, read)
+          : await compareOne(object, read, { context: opened.context, answers });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: CONCURRENT }, work));
+  } finally {
+    opened.close();
+  }
+  return lines;
+}
+
+async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceConfig> {
+  const { config: file, prometheus } = options;
+  const config = (await requireServiceConfig(file, io)) ?? resolveServiceConfig({}, null);
+  return withCluster(withPrometheusUrl(config, prometheus), options);
+}
+
+/** Returns the document, or why it cannot be compared. */
+function readDocument({ text, draft }: ImportedManifest, config: ServiceConfig): Scaler | string {
+  if (draft === null || isIncomplete(draft)) return 'the document is incomplete, see FILL IN';
+  const { scalers, problems } = readScalers(text ?? '', 'document', readOptionsOf(config));
+  const [error] = problems.filter(({ severity }) => severity === 'error');
+  return scalers[0] ?? error?.message ?? 'the document is invalid';
+}
+
+async function compareOne(
+  object: ImportedManifest,
+  scaler: Scaler,
+  input: {
+    readonly context: ClusterContext;
+    readonly answers: Promise<ReadonlyMap<Scaler, readonly Answer[]>>;
+  },
+): Promise<string> {
+  const { context } = input;
+  const cluster = await readClusterFacts(context, scaler);
+  const { target, pods, others } = cluster;
+  const failed = [target, pods, others].find((one) => one instanceof KubernetesError);
+  if (failed instanceof KubernetesError) return notCompared(object, failed.message);
+  const other = others instanceof KubernetesError ? null : findOtherScaler(scaler, others);
+  if (other === null) {
+    const workload = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
+    return notCompared(object, `no HPA scales ${workload}`);
+  }
+  if (other.desiredReplicas === undefined)
+    return notCompared(object, 'its HPA has not computed a count (ScalingActive is not True)');
+  const answers = (await input.answers).get(scaler) ?? [];
+  const record = await decideOnce({ scaler, cluster, context, answers, sharesTargetWith: null });
+  return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });
+}
+
+function compared(
+  object: ImportedManifest,
+  { decision, conditions }: CycleRecord,
+  { desiredReplicas: theirs }: OtherScaler & { readonly desiredReplicas: number },
+): string {
+  const failing = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
+  if (decision === null) return notCompared(object, failing?.message ?? 'no decision is possible');
+  const missing = decision.metrics.find(({ error }) => error !== null);
+  if (missing !== undefined)
+    return notCompared(object, `${missing.name} has no value: ${missing.error ?? ''}`);
+  const ours = decision.desiredReplicas;
+  if (ours === theirs) return lineOf(object, `${ours} replicas, as its HPA`);
+  const difference = `${Math.abs(ours - theirs)} ${ours > theirs ? 'more' : 'less'} than its HPA (${theirs})`;
+  return lineOf(object, `${ours} replicas, ${difference}: ${decision.reason}`);
+}
+
+function notCompared(object: ImportedManifest, why: string): string {
+  return lineOf(object, `not compared: ${why}`);
+}
+
+function lineOf({ file, label }: ImportedManifest, text: string): string {
+  return oneLine(`${file}: ${label}: live: ${text}`);
+}

@@ -1,0 +1,117 @@
+import { resolve } from 'node:path';
+import { readServiceConfig } from '../../config/read-service-config.js';
+import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
+import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { scalerKey, type Scaler } from '../../scaler/spec.js';
+import { homeDirectory } from '../input/home-directory.js';
+import { keysHint } from '../input/nearest-keys.js';
+import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
+import { readOptionsOf, readServiceInput } from '../input/service-config.js';
+import type { CommandIo, ExitCode } from '../output/io.js';
+import { CommandError } from '../output/io.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { paintOf } from '../output/paint.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
+import type { CheckResult } from '../checks/check-result.js';
+import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import { listScalerObjects } from '../checks/list-scaler-objects.js';
+import { makeReport, writeReport } from '../checks/report.js';
+import { runChecks } from '../checks/run-checks.js';
+
+interface DoctorOptions extends ClusterOptions, NamingOptions {
+  readonly scaler?: string | undefined;
+  /** Unset: every field has its default, as in `run`. */
+  readonly config?: string;
+  readonly dryRun?: boolean;
+  /** Replaces the URLs of the data source `default`. */
+  readonly prometheus?: string;
+  readonly output: string;
+}
+
+/**
+ * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends read requests
+ * only. Returns 1 if a check failed; warnings do not count.
+ */
+export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
+  const { config: read, problems } = await readConfig(options.config, io);
+  if (read === null)
+    return print(checkConfig({ configFile: options.config, documents: 0, problems }), format, io);
+  const config = withCluster(withPrometheusUrl(read, options.prometheus), options);
+  const home = homeDirectory(io);
+  const objects = await listScalerObjects({ clock: io.clock, signal: io.signal, env: io.env, home, config });
+  const files = createScalerFiles({
+    paths: config.scalers.paths,
+    clock: io.clock,
+    read: readOptionsOf(config),
+    ...(objects === null ? {} : { objects }),
+  });
+  const loaded = await files.load();
+  const key =
+    options.scaler === undefined ? undefined : scalerKey(await readScalerName(options.scaler, options, io));
+  const scalers = selectScalers(loaded, key, config.scalers.paths);
+  const results = await runChecks({
+    clock: io.clock,
+    signal: io.signal,
+    env: io.env,
+    home,
+    config,
+    scalers,
+    allScalers: loaded.scalers,
+    isDryRun: options.dryRun ?? false,
+    includesServiceChecks: true,
+  });
+  const ofConfig = checkConfig({
+    configFile: options.config,
+    documents: loaded.scalers.length,
+    problems: [...problems, ...problemsOf(loaded, key)],
+  });
+  return print([...ofConfig, ...results], format, io);
+}
+
+async function readConfig(
+  file: string | undefined,
+  io: CommandIo,
+): Promise<{ readonly config: ServiceConfig | null; readonly problems: readonly Problem[] }> {
+  if (file !== undefined) return readServiceInput(file, io);
+  // Same as `run` without --config: an empty promscaler.yaml in the working directory.
+  return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
+}
+
+/**
+ * Returns the problems of one scaler, including those of documents without a readable name, because one of them may be
+ * the scaler.
+ */
+function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
+  if (key === undefined) return problems;
+  return problems.filter(({ scaler }) => scaler === undefined || scaler === key);
+}
+
+function selectScalers(
+  loaded: LoadedScalers,
+  key: string | undefined,
+  paths: readonly string[],
+): readonly Scaler[] {
+  const { scalers } = loaded;
+  if (key === undefined) return scalers;
+  const found = scalers.filter((scaler) => scalerKey(scaler) === key);
+  if (found.length > 0) return found;
+  if (scalers.length === 0)
+    throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);
+  const hint = keysHint(key, scalers.map(scalerKey));
+  const errors = problemsOf(loaded, key).filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) throw new CommandError(`there is no document of scaler ${key}${hint}`, 2);
+  const own = errors.filter(({ scaler }) => scaler === key).map(({ message }) => message);
+  throw new CommandError(
+    `no valid document of scaler ${key}${own.length === 0 ? hint : `: ${own.join('; ')}`}`,
+    2,
+  );
+}
+
+function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {
+  const report = makeReport(results);
+  io.stdout.write(format === 'text' ? writeReport(report, paintOf(io)) : writeStructured(format, report));
+  return report.failed > 0 ? 1 : 0;
+}

@@ -1,0 +1,122 @@
+import { remarkLine } from '../../importers/import-object.js';
+import {
+  type ImportedManifest,
+  type ImportedManifests,
+  importObjects,
+} from '../../importers/import-objects.js';
+import type { ImportContext } from '../../importers/manifest/context.js';
+import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
+import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { readAdapterFile } from '../input/read-adapter-file.js';
+import { type InputFiles, readInputFiles } from '../input/read-files.js';
+import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { contextNamespace } from '../reach/context-namespace.js';
+import { type LiveOptions, compareLive } from './compare-live.js';
+
+interface ImportOptions extends LiveOptions {
+  /** Files and directories; `-` is standard input. */
+  readonly paths: readonly string[];
+  /** Namespace of objects that have none. */
+  readonly namespace?: string;
+  readonly adapterConfig?: string;
+  /** Rejects objects with a part that cannot be converted. */
+  readonly strict?: boolean;
+  readonly dryRun?: boolean;
+  /** Compares each document with the current count of its HPA. */
+  readonly live?: boolean;
+}
+
+type Known = Omit<ImportContext, 'sources'>;
+
+/**
+ * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each part that
+ * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
+ */
+export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
+  const { strict: isStrict = false, live: isLive = false } = options;
+  rejectWithoutLive(options);
+  const context = await readContext(options, io);
+  const input = await readInputFiles(options.paths, io, IMPORT_BOUNDS.bytes);
+  const { imported, problems } = importFiles(input, context);
+  const written = imported.objects.filter((object) => isWritten(object, isStrict));
+  io.stdout.write(written.map(({ text }) => text ?? '').join('---\n'));
+  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  for (const object of imported.objects) writeRemarks(object, isStrict, io);
+  for (const line of sharedTargetLines(written)) io.stderr.write(`${line}\n`);
+  if (isLive) for (const line of await compareLive(written, options, io)) io.stderr.write(`${line}\n`);
+  if (imported.objects.length === 0 && problems.length === 0)
+    io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
+  const isComplete = written.length > 0 && written.length === imported.objects.length;
+  return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
+}
+
+function rejectWithoutLive({ live = false, config, prometheus, url }: ImportOptions): void {
+  const [unused] = Object.entries({ config, prometheus, url }).find(([, value]) => value !== undefined) ?? [];
+  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
+}
+
+async function readContext(options: ImportOptions, io: CommandIo): Promise<Known> {
+  const { namespace, adapterConfig, dryRun: isDryRun = false } = options;
+  return {
+    namespace: namespace ?? (await contextNamespace(options, io)),
+    isNamespaceGiven: namespace !== undefined,
+    queries: adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io),
+    isDryRun,
+  };
+}
+
+function importFiles(
+  { files, problems: unreadable }: InputFiles,
+  context: Known,
+): { readonly imported: ImportedManifests; readonly problems: readonly Problem[] } {
+  const read = files.map(({ text, name }) => readManifests(text, name));
+  return {
+    imported: importObjects(
+      read.flatMap(({ values }) => values),
+      context,
+    ),
+    problems: [...unreadable, ...read.flatMap(({ problems }) => problems)],
+  };
+}
+
+function isWritten({ text, remarks }: ImportedManifest, isStrict: boolean): boolean {
+  return text !== null && !(isStrict && remarks.some(({ kind }) => kind === 'loss'));
+}
+
+function writeRemarks(object: ImportedManifest, isStrict: boolean, { stderr }: CommandIo): void {
+  const { file, label, remarks, text } = object;
+  const lines = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
+  for (const line of lines) stderr.write(`${file}: ${line}\n`);
+  if (isWritten(object, isStrict)) return;
+  const why = text === null ? '' : ': --strict allows nothing to be lost';
+  stderr.write(`${file}: ${label}: not imported${why}\n`);
+}
+
+function nothingFound({ others }: ImportedManifests): string {
+  const kinds = [...others].map(([kind, count]) => `${count} ${kind}`).slice(0, 10);
+  const found = kinds.length === 0 ? 'the input has no documents' : `the input has ${kinds.join(', ')}`;
+  return `no autoscaler to import: ${found}`;
+}
+
+/** Returns one line per document with the target of an earlier document. promscaler would scale neither of them. */
+export function sharedTargetLines(objects: readonly ImportedManifest[]): readonly string[] {
+  const first = new Map<string, ImportedManifest>();
+  return objects.flatMap((object) => {
+    const { file, label, draft } = object;
+    const target = draft?.spec['scaleTargetRef'];
+    if (draft === null || !isPlainObject(target)) return [];
+    const { apiVersion = '', kind = '', name } = target;
+    const key = JSON.stringify([draft.metadata['namespace'], apiVersion, kind, name]);
+    const other = first.get(key);
+    if (other === undefined) {
+      first.set(key, object);
+      return [];
+    }
+    return [
+      `${file}: ${label} has the same target as ${other.label}: promscaler scales it only after one of the documents is removed`,
+    ];
+  });
+}

@@ -1,0 +1,329 @@
+import { checkLimits } from '../../config/document-set.js';
+import {
+  isServiceDocument,
+  mayBeServiceText,
+  readServiceDocument,
+} from '../../config/read-service-config.js';
+import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
+import { findSharedTargets, nameOtherScaler } from '../../control/cycle/shared-targets.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
+import { finding, formatValue } from '../../scaler/problems/finding.js';
+import { formatProblem } from '../../scaler/problems/format-problem.js';
+import type { LocatedDocument } from '../../scaler/problems/located-document.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { readYaml } from '../../scaler/yaml/read-yaml.js';
+import { formatLocal } from '../../schedules/local-time.js';
+import { nextOccurrences } from '../../schedules/occurrences.js';
+import type { Instant } from '../../units/time.js';
+import { readOtherScalers } from '../checks/list-scaler-objects.js';
+import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
+import { runChecks } from '../checks/run-checks.js';
+import { homeDirectory } from '../input/home-directory.js';
+import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
+import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/service-config.js';
+import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { paintOf } from '../output/paint.js';
+import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
+
+interface ValidateOptions extends ClusterOptions {
+  /** Files and directories; `-`: standard input. */
+  readonly paths: readonly string[];
+  /** Namespace of documents without one. Unset: such a document is invalid. */
+  readonly namespace?: string;
+  /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
+  readonly config?: string;
+  readonly live?: boolean;
+  /** Replaces the URLs of the data source `default`, with `live`. */
+  readonly prometheus?: string;
+  readonly output: string;
+}
+
+export interface ValidationReport {
+  readonly serviceConfigs: number;
+  readonly documents: number;
+  /** Files with tests of documents, which are not validated. Unset: none. */
+  readonly testFiles?: number;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly problems: readonly Problem[];
+  readonly schedules: readonly NextTimes[];
+  readonly live?: DoctorReport;
+}
+
+/**
+ * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With `live`, also
+ * runs the checks of `doctor` for documents without an error; otherwise sends no request. Returns 1 for an error or a
+ * failed check.
+ */
+export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
+  const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
+  const named = options.config === undefined ? null : await readServiceInput(options.config, io);
+  const { files, problems } = await readInputFiles(options.paths, io);
+  const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
+  const {
+    report: offline,
+    config,
+    scalers,
+    hasQueries,
+  } = validate(others, {
+    named,
+    problems,
+    namespace: options.namespace,
+    now: io.clock.now(),
+  });
+  const { live: isLive = false, prometheus } = options;
+  rejectWithoutLive(options);
+  if (isLive && config === null && offline.serviceConfigs > 1)
+    throw new CommandError('--live: the paths contain several service configs. Select one with --config', 2);
+  // Without a valid service config the data sources are unknown.
+  const isConfigValid = config !== null || offline.serviceConfigs === 0;
+  const report =
+    isLive && isConfigValid
+      ? { ...offline, live: await checkLive({ config, scalers, prometheus, cluster: options }, io) }
+      : offline;
+  io.stdout.write(format === 'text' ? describe(report, hasQueries, io) : writeStructured(format, report));
+  return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
+}
+
+function rejectWithoutLive({ live = false, prometheus, kubeconfig, context, url }: ValidateOptions): void {
+  const given = Object.entries({ prometheus, kubeconfig, context, url });
+  const [unused] = given.find(([, value]) => value !== undefined) ?? [];
+  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
+}
+
+async function checkLive(
+  input: {
+    readonly config: ServiceConfig | null;
+    readonly scalers: readonly Scaler[];
+    readonly prometheus: string | undefined;
+    readonly cluster: ClusterOptions;
+  },
+  io: CommandIo,
+): Promise<DoctorReport> {
+  const { clock, signal, env } = io;
+  const base = withPrometheusUrl(input.config ?? resolveServiceConfig({}, null), input.prometheus);
+  const config = withCluster(base, input.cluster);
+  const { scalers } = input;
+  const context = { clock, signal, env, home: homeDirectory(io), config };
+  const { others, results: ofObjects } = await readOtherScalers(scalers, context);
+  const results = await runChecks({
+    ...context,
+    scalers,
+    allScalers: [...scalers, ...others],
+    // The account of the user is not that of the service.
+    includesServiceChecks: false,
+  });
+  return makeReport([...results, ...ofObjects]);
+}
+
+/** The last line counts everything: `0 errors` would contradict a failed check. */
+function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo): string {
+  const { live, problems, schedules } = report;
+  const paint = paintOf(io);
+  const found = [...problems.map(formatProblem), ...schedules.map(describeNextTimes)];
+  const lines =
+    live === undefined
+      ? [...found, ...(hasQueries ? [NOT_CHECKED] : []), describeCounts(report)]
+      : [
+          ...found,
+          ...writeResults(live, paint),
+          '',
+          `${describeCounts(report)} (checks: ${writeCounts(live)})`,
+        ];
+  return `${lines.join('\n')}\n`;
+}
+
+function describeCounts({
+  serviceConfigs,
+  documents,
+  testFiles = 0,
+  errors,
+  warnings,
+  live,
+}: ValidationReport): string {
+  return [
+    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
+    count(documents, 'document'),
+    ...(testFiles === 0 ? [] : [`${count(testFiles, 'test file')} (see promscaler test)`]),
+    count(errors + (live?.failed ?? 0), 'error'),
+    count(warnings + (live?.warnings ?? 0), 'warning'),
+  ].join(', ');
+}
+
+interface Placed {
+  readonly file: InputFile;
+  readonly document: LocatedDocument;
+}
+
+function validate(
+  files: readonly InputFile[],
+  {
+    named,
+    problems: unreadable,
+    namespace,
+    now,
+  }: {
+    readonly named: ServiceInput | null;
+    readonly problems: readonly Problem[];
+    readonly namespace: string | undefined;
+    readonly now: Instant;
+  },
+): {
+  readonly report: ValidationReport;
+  readonly config: ServiceConfig | null;
+  readonly scalers: readonly Scaler[];
+  /** True if queries exist that only Prometheus can check completely. */
+  readonly hasQueries: boolean;
+} {
+  const all = files.flatMap((file) =>
+    readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
+  );
+  const placed = all.filter((one) => !isTestFile(one));
+  const services = placed.filter(isServiceConfig);
+  const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
+  const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
+  const documents = placed.filter((one) => !isServiceConfig(one));
+  const read = documents.map(({ document, file }) =>
+    readScalerDocument(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
+  );
+  const unique = refuseDuplicates(read);
+  const shared = findSharedTargets(unique.flatMap(({ scaler }) => scaler ?? []));
+  const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
+  const limitProblem = checkLimits(
+    files.map(({ text }) => text.length),
+    documents.length,
+  );
+  const problems = [
+    ...unreadable,
+    ...(limitProblem === null ? [] : [limitProblem]),
+    // A single empty file is valid. If all files are empty, that is a mistake.
+    ...(all.length === 0 ? files.map(emptyFileProblem) : []),
+    ...(named?.problems ?? []),
+    ...configs.flatMap((one) => one.problems),
+    ...unique.flatMap((one, index) => [
+      ...one.problems,
+      ...sharedTarget(documents[index]?.document ?? null, one.scaler, shared),
+    ]),
+  ];
+  const report = {
+    serviceConfigs: configs.length + (named === null ? 0 : 1),
+    documents: documents.length,
+    ...(all.length === placed.length ? {} : { testFiles: all.length - placed.length }),
+    errors: problems.filter(({ severity }) => severity === 'error').length,
+    warnings: problems.filter(({ severity }) => severity === 'warning').length,
+    problems,
+    schedules: nextTimes(scalers, now),
+  };
+  return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
+}
+
+/** Same as `kubectl apply -n`: adds the namespace if there is none, and rejects another namespace. */
+function inNamespace(document: LocatedDocument, namespace: string | undefined): LocatedDocument {
+  const { value, problems, locate } = document;
+  if (namespace === undefined || !isPlainObject(value)) return document;
+  const metadata = value['metadata'] ?? {};
+  if (!isPlainObject(metadata)) return document;
+  const own = metadata['namespace'] ?? namespace;
+  if (own === namespace) return { ...document, value: { ...value, metadata: { ...metadata, namespace } } };
+  const message = `metadata.namespace is ${formatValue(own)}, but --namespace is ${namespace}`;
+  const problem = locate(finding('wrong-value', ['metadata', 'namespace'], message));
+  return { ...document, problems: [...problems, problem] };
+}
+
+/** The service accepts both documents, because a third one may be the mistake, and holds them. */
+function sharedTarget(
+  document: LocatedDocument | null,
+  scaler: Scaler | null,
+  shared: ReturnType<typeof findSharedTargets>,
+): readonly Problem[] {
+  const other = scaler === null ? undefined : shared.get(scaler.key);
+  if (document === null || scaler === null || other === undefined || scaler.spec.dryRun) return [];
+  const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
+  const message = `${nameOtherScaler(other)} also scales ${target}: promscaler patches it for neither. Delete one of the two, or set spec.dryRun: true in one`;
+  return [document.locate(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
+}
+
+function hasQuery({ value }: LocatedDocument): boolean {
+  const metrics = valueAt(value, ['spec', 'metrics']);
+  return (
+    Array.isArray(metrics) &&
+    metrics.some((metric) =>
+      ['pods', 'object', 'external'].some((member) => valueAt(metric, [member, 'query']) !== undefined),
+    )
+  );
+}
+
+/**
+ * An object with `spec` is reported as a scaler without apiVersion and kind. A document with a syntax error may be a
+ * service config with secrets, so its lines are not shown.
+ */
+function isServiceConfig({ document: { value }, file }: Placed): boolean {
+  if (value === undefined) return mayBeServiceText(file.text);
+  return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
+}
+
+/** Tests of scaler documents, which `promscaler test` reads, may be next to them. */
+function isTestFile({ document: { value } }: Placed): boolean {
+  return isPlainObject(value) && Array.isArray(value['tests']) && value['apiVersion'] === undefined;
+}
+
+/** Returns the only service config. If there are several, none of them applies to the documents. */
+function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
+  const [first = null] = configs;
+  return configs.length === 1 ? first : null;
+}
+
+function emptyFileProblem({ name }: InputFile): Problem {
+  return unreadable(name, 'the file contains no document');
+}
+
+/** Without `--live`, only the syntax tree of a query is checked, for types and labels. */
+const NOT_CHECKED =
+  'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+export interface NextTimes {
+  readonly scaler: string;
+  readonly schedule: string;
+  readonly timeZone: string;
+  /** At most three, in local time without seconds. */
+  readonly next: readonly { readonly start: string; readonly end: string }[];
+}
+
+const COUNT = 3;
+
+export function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes[] {
+  return scalers.flatMap((scaler) =>
+    scaler.spec.schedules.map((schedule) => {
+      const { name, timeZone } = schedule;
+      const next = nextOccurrences(schedule, now, COUNT).map(({ start, end }) => ({
+        start: formatLocal(start, timeZone),
+        end: formatLocal(end, timeZone),
+      }));
+      return { scaler: scalerKey(scaler), schedule: name, timeZone, next };
+    }),
+  );
+}
+
+/** Returns `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
+export function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
+  const times = next.map(({ start, end }) => `${spaced(start)} to ${endText(start, end)}`);
+  const text = times.length === 0 ? 'never active again' : times.join(', ');
+  return `${scaler}, schedule ${schedule} (${timeZone}): ${text}`;
+}
+
+function endText(start: string, end: string): string {
+  return start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : spaced(end);
+}
+
+function spaced(time: string): string {
+  return time.replace('T', ' ');
+}

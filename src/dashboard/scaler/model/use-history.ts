@@ -1,0 +1,92 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Api } from '../../data/api.js';
+import { ApiError } from '../../data/api-error.js';
+import { historyRequest } from '../../data/requests.js';
+import { joinHistories, NO_CHART_DATA, readHistory } from './chart-data.js';
+import type { ChartData } from './chart-data.js';
+
+interface ScalerName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const PERIOD_MS = 15_000;
+
+/** Reads the history in memory of the service, then only new points. A scaler without history has no points. */
+export function useRecentHistory(
+  api: Api,
+  { namespace, name }: ScalerName,
+): { readonly data: ChartData; readonly error: ApiError | null } {
+  const [state, setState] = useState<{ readonly data: ChartData; readonly error: ApiError | null }>({
+    data: NO_CHART_DATA,
+    error: null,
+  });
+  useEffect(() => {
+    const controller = new AbortController();
+    let data = NO_CHART_DATA;
+    let cancel = (): void => undefined;
+    const load = async (): Promise<void> => {
+      cancel();
+      const last = data.at.at(-1);
+      const since = last === undefined ? undefined : new Date(last * 1000).toISOString();
+      try {
+        const answer = await api.read(historyRequest(namespace, name, { since }), controller.signal);
+        data = joinHistories(data, readHistory(answer), Infinity);
+        setState({ data, error: null });
+      } catch (error) {
+        if (controller.signal.aborted) return;
+        const known = error instanceof ApiError ? error : null;
+        setState({ data, error: known?.kind === 'not-found' ? null : known });
+      }
+      if (!controller.signal.aborted) cancel = api.clock.after(PERIOD_MS, () => void load());
+    };
+    void load();
+    const stop = api.live.subscribe((event) => {
+      if (event.type !== 'decision' || event.namespace !== namespace || event.name !== name) return;
+      cancel();
+      cancel = api.clock.after(SOON_MS, () => void load());
+    });
+    return () => {
+      stop();
+      cancel();
+      controller.abort();
+    };
+  }, [api, namespace, name]);
+  return state;
+}
+
+/** The points of a round are available shortly after its event. */
+const SOON_MS = 300;
+
+/** Reads the last hours or days from Prometheus; null: not requested, being read, or missing (`error` says why). */
+export function useLongHistory(
+  api: Api,
+  { namespace, name }: ScalerName,
+  range: { readonly since: number; readonly stepSeconds: number } | null,
+): { readonly data: ChartData | null; readonly error: ApiError | null } {
+  const [state, setState] = useState<{ readonly data: ChartData | null; readonly error: ApiError | null }>({
+    data: null,
+    error: null,
+  });
+  const since = range?.since ?? null;
+  const step = range?.stepSeconds ?? 0;
+  useEffect(() => {
+    setState({ data: null, error: null });
+    if (since === null) return undefined;
+    const controller = new AbortController();
+    const request = historyRequest(namespace, name, {
+      source: 'prometheus',
+      since: new Date(since * 1000).toISOString(),
+      step,
+    });
+    api.read(request, controller.signal).then(
+      (answer) => setState({ data: readHistory(answer), error: null }),
+      (error: unknown) => {
+        if (!controller.signal.aborted)
+          setState({ data: null, error: error instanceof ApiError ? error : null });
+      },
+    );
+    return () => controller.abort();
+  }, [api, namespace, name, since, step]);
+  return state;
+}

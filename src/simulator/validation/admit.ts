@@ -1,0 +1,270 @@
+import { type Json, isObject, type JsonObject, isList, sameJson } from '../kinds/json.js';
+import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
+import type { Writer } from '../objects/managed-fields.js';
+import type { Resource } from '../objects/resources.js';
+import { invalidFields, type FieldCause } from '../objects/status-error.js';
+import { type Arrival, reportUnknown } from '../objects/strict-fields.js';
+import { type CelEvaluator, ruleProblems } from './cel-rules.js';
+
+const METADATA = ['apiVersion', 'kind', 'metadata'];
+
+/**
+ * Returns the stored form of a custom resource: without unknown fields and with the defaults of the schema. Throws 422
+ * if the object violates the schema or, after that, its CEL rules. `reportUnknown` reports unknown fields.
+ */
+export function admitCustom(
+  resource: Resource,
+  object: KubeObject,
+  options: {
+    readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
+    readonly arrival: Arrival;
+    /** Evaluates CEL rules; null: they are not checked. */
+    readonly cel: CelEvaluator | null;
+    readonly before: KubeObject | null;
+  },
+): KubeObject {
+  const { schema, kind, group } = resource;
+  if (schema === null) return object;
+  const unknown: string[] = [];
+  const pruned = prunedObject(object, schema, '', { unknown, kept: METADATA });
+  reportUnknown(unknown, { ...options, resource, sent: object });
+  const filled = withSchemaDefaults(pruned, schema);
+  const complete = asKubeObject({ ...(isObject(filled) ? filled : pruned), metadata: object.metadata });
+  const invalid = fieldProblems(complete, schema, '');
+  const input = { value: complete, before: options.before ?? undefined, path: '' };
+  const causes =
+    invalid.length > 0 || options.cel === null ? invalid : ruleProblems(options.cel, schema, input);
+  if (causes.length > 0) throw invalidFields({ kind, group, name: complete.metadata.name }, causes);
+  return complete;
+}
+
+interface Pruning {
+  readonly unknown: string[];
+  /** Members that are kept even if the schema lacks them. */
+  readonly kept?: readonly string[];
+}
+
+function prunedValue(value: Json, schema: Json | undefined, path: string, unknown: string[]): Json {
+  if (!isObject(schema)) return value;
+  if (Array.isArray(value)) {
+    return value.map((item: Json, i) => prunedValue(item, schema['items'], `${path}[${i}]`, unknown));
+  }
+  return isObject(value) ? prunedObject(value, schema, path, { unknown }) : value;
+}
+
+function prunedObject(
+  value: Readonly<Record<string, Json | undefined>>,
+  schema: Readonly<Record<string, Json | undefined>>,
+  path: string,
+  { unknown, kept = [] }: Pruning,
+): Readonly<Record<string, Json | undefined>> {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const { additionalProperties } = schema;
+  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties === true;
+  const result: Record<string, Json | undefined> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    const memberPath = path === '' ? name : `${path}.${name}`;
+    const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    if (kept.includes(name)) result[name] = member;
+    else if (isObject(known)) result[name] = prunedValue(member, known, memberPath, unknown);
+    else if (isOpen) result[name] = member;
+    else unknown.push(memberPath);
+  }
+  return result;
+}
+
+/** Sets the defaults of a schema for fields that are absent, or null but not nullable. */
+export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
+  if (isList(value)) {
+    const { items } = schema;
+    return isObject(items) ? value.map((item) => withSchemaDefaults(item, items)) : value;
+  }
+  if (!isObject(value)) return value;
+  const { properties, additionalProperties } = schema;
+  const known = isObject(properties) ? properties : {};
+  const result: Record<string, Json | undefined> = { ...value };
+  for (const [name, member] of Object.entries(known)) {
+    if (!isObject(member) || member['default'] === undefined) continue;
+    const isNull = result[name] === null && member['nullable'] !== true;
+    if (result[name] === undefined || isNull) result[name] = member['default'];
+  }
+  for (const [name, member] of Object.entries(result)) {
+    const own = Object.hasOwn(known, name) ? known[name] : additionalProperties;
+    if (isObject(own) && member !== undefined) result[name] = withSchemaDefaults(member, own);
+  }
+  return result;
+}
+
+/** Returns the violations of a schema, with the messages of the real server. */
+export function fieldProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
+  if (value === null && schema['nullable'] === true) return [];
+  const type = typeProblem(value, schema, path);
+  if (type !== null) return [type];
+  return [
+    ...enumProblems(value, schema, path),
+    ...limitProblems(value, schema, path),
+    ...memberProblems(value, schema, path),
+    ...junctorProblems(value, schema, path),
+  ];
+}
+
+function invalid(path: string, value: Json, message: string): FieldCause {
+  const shown = typeof value === 'object' ? JSON.stringify(JSON.stringify(value)) : JSON.stringify(value);
+  const text = `Invalid value: ${shown}: ${path} in body ${message}`;
+  return { reason: 'FieldValueInvalid', field: path === '' ? '<nil>' : path, text };
+}
+
+function typeProblem(value: Json, schema: JsonObject, path: string): FieldCause | null {
+  const found = typeOf(value);
+  const name = JSON.stringify(found);
+  const wrong = (wanted: string): FieldCause => ({
+    reason: 'FieldValueInvalid',
+    field: path === '' ? '<nil>' : path,
+    text: `Invalid value: ${name}: ${path} in body must be of type ${wanted}: ${name}`,
+  });
+  if (schema['x-kubernetes-int-or-string'] === true)
+    return found === 'integer' || found === 'string' ? null : wrong('integer,string');
+  const { type } = schema;
+  if (typeof type !== 'string') return null;
+  return found === type || (type === 'number' && found === 'integer') ? null : wrong(type);
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null';
+  if (isList(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+function enumProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
+  const allowed = schema['enum'];
+  if (!isList(allowed) || allowed.some((one) => sameJson(one, value))) return [];
+  const supported = allowed.map((one) => JSON.stringify(one)).join(', ');
+  const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`;
+  return [{ reason: 'FieldValueNotSupported', field: path, text }];
+}
+
+function limitProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
+  const problems: FieldCause[] = [];
+  const limit = (
+    word: string,
+    isBroken: (bound: number) => boolean,
+    say: (bound: number) => string,
+  ): void => {
+    const bound = schema[word];
+    if (typeof bound === 'number' && isBroken(bound)) problems.push(invalid(path, value, say(bound)));
+  };
+  if (typeof value === 'number') {
+    const isAbove = schema['exclusiveMinimum'] === true;
+    const isBelow = schema['exclusiveMaximum'] === true;
+    const orEqual = (exclusive: boolean): string => (exclusive ? '' : ' or equal to');
+    limit(
+      'minimum',
+      (bound) => value < bound || (isAbove && value === bound),
+      (bound) => `should be greater than${orEqual(isAbove)} ${bound}`,
+    );
+    limit(
+      'maximum',
+      (bound) => value > bound || (isBelow && value === bound),
+      (bound) => `should be less than${orEqual(isBelow)} ${bound}`,
+    );
+  }
+  if (typeof value === 'string') {
+    const { length } = Array.from(value);
+    limit(
+      'minLength',
+      (bound) => length < bound,
+      (bound) => `should be at least ${bound} chars long`,
+    );
+    limit(
+      'maxLength',
+      (bound) => length > bound,
+      (bound) => `should be at most ${bound} chars long`,
+    );
+    const { pattern, format } = schema;
+    if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value))
+      problems.push(invalid(path, value, `should match '${pattern}'`));
+    if (format === 'date-time' && Number.isNaN(Date.parse(value)))
+      problems.push(invalid(path, value, `must be of type date-time: ${JSON.stringify(value)}`));
+  }
+  if (isList(value)) {
+    const { length } = value;
+    limit(
+      'minItems',
+      (bound) => length < bound,
+      (bound) => `should have at least ${bound} items`,
+    );
+    limit(
+      'maxItems',
+      (bound) => length > bound,
+      (bound) => `should have at most ${bound} items`,
+    );
+  }
+  if (isObject(value)) {
+    const { length } = Object.keys(value);
+    limit(
+      'minProperties',
+      (bound) => length < bound,
+      (bound) => `should have at least ${bound} properties`,
+    );
+    limit(
+      'maxProperties',
+      (bound) => length > bound,
+      (bound) => `should have at most ${bound} properties`,
+    );
+  }
+  return problems;
+}
+
+function memberProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
+  if (isList(value)) {
+    const { items } = schema;
+    return isObject(items) ? value.flatMap((item, i) => fieldProblems(item, items, `${path}[${i}]`)) : [];
+  }
+  if (!isObject(value)) return [];
+  const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
+  const { properties, additionalProperties, required } = schema;
+  const missing = (isList(required) ? required : [])
+    .filter((name) => typeof name === 'string')
+    .filter((name) => value[name] === undefined);
+  const found = Object.entries(value).flatMap(([name, member]) => {
+    const own = isObject(properties) ? properties[name] : undefined;
+    const known = own ?? additionalProperties;
+    return isObject(known) && member !== undefined ? fieldProblems(member, known, pathOf(name)) : [];
+  });
+  return [
+    ...missing.map((name): FieldCause => ({
+      reason: 'FieldValueRequired',
+      field: pathOf(name),
+      text: 'Required value',
+    })),
+    ...found,
+  ];
+}
+
+function junctorProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
+  const holding = (word: string): readonly boolean[] | null => {
+    const branches = schema[word];
+    if (!isList(branches)) return null;
+    return branches.map((branch) => isObject(branch) && fieldProblems(value, branch, path).length === 0);
+  };
+  const problems: FieldCause[] = [];
+  if (holding('allOf')?.includes(false))
+    problems.push(invalid(path, value, 'must validate all the schemas (allOf)'));
+  if (holding('anyOf')?.includes(true) === false)
+    problems.push(invalid(path, value, 'must validate at least one schema (anyOf)'));
+  const one = holding('oneOf')?.filter(Boolean).length ?? 1;
+  if (one !== 1)
+    problems.push(
+      invalid(
+        path,
+        value,
+        `must validate one and only one schema (oneOf). Found ${one === 0 ? 'none' : String(one)} valid alternatives`,
+      ),
+    );
+  const { not } = schema;
+  if (isObject(not) && fieldProblems(value, not, path).length === 0)
+    problems.push(invalid(path, value, 'must not validate the schema (not)'));
+  return problems;
+}
