@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/simulator/kinds/json.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { type KubectlResult, kubectlFile, runKubectl } from '../support/kubectl.js';
 import { send } from './cluster.js';
-import { FLEETS, fleet, fleetDefinition } from './crd/fleet.js';
+import { FLEETS, fleet, fleetDefinition } from './validation/fleet.js';
 
 jest.setTimeout(300_000);
 

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JsonObject, listAt, numberAt, stringAt, valueAt } from '../../../../src/simulator/kinds/json.js';
+import {
+  type JsonObject,
+  listAt,
+  numberAt,
+  stringAt,
+  valueAt,
+} from '../../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../../src/simulator/simulator.js';
 import { DEPLOYMENTS, WEB, send, startCluster } from '../../cluster.js';
 

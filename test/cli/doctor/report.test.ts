@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pc from 'picocolors';
-import { CHECK_NAMES } from '../../../../src/cli/checks/check-names.js';
-import { resultsOf } from '../../../../src/cli/checks/check-result.js';
-import { makeReport, writeReport } from '../../../../src/cli/checks/report.js';
-import type { Simulator } from '../../../../src/simulator/simulator.js';
-import { ManualClock, settle } from '../../../support/manual-clock.js';
-import { folderOf, runCli } from '../../fake-io.js';
+import { CHECK_NAMES } from '../../../src/cli/checks/check-names.js';
+import { resultsOf } from '../../../src/cli/checks/check-result.js';
+import { makeReport, writeReport } from '../../../src/cli/checks/report.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
+import { ManualClock, settle } from '../../support/manual-clock.js';
+import { folderOf, runCli } from '../fake-io.js';
 import {
   type Asked,
   cluster,
@@ -17,7 +17,7 @@ import {
   prometheus,
   runDoctor,
   server,
-} from '../fixture.js';
+} from './fixture.js';
 
 let world: Required<Pick<Asked, 'prometheus' | 'kubernetes' | 'documents'>>;
 let simulator: Simulator;
@@ -224,10 +224,7 @@ describe('doctor, while nothing answers', () => {
 
 describe('the page on troubleshooting', () => {
   it('has a row for each check, in order', () => {
-    const page = readFileSync(
-      join(import.meta.dirname, '../../../../docs/guides/troubleshooting.md'),
-      'utf8',
-    );
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/guides/troubleshooting.md'), 'utf8');
     const table = /\| check \|.*\n\| --- .*\n((?:\|.*\n)+)/.exec(page)?.[1] ?? '';
 
     const names = table.split('\n').flatMap((line) => /^\| `([a-z-]+)` \|/.exec(line)?.[1] ?? []);

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
-import { readMachineLimits, threadsFor } from '../../../../src/cli/backtest/run-jobs-in-workers.js';
+import { readMachineLimits, threadsFor } from '../../../src/cli/backtest/run-jobs-in-workers.js';
 
 const MIB = 1024 * 1024;
 const of =

@@ -1,18 +1,15 @@
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  createWorkerPool,
-  type WorkerPool,
-} from '../../../../src/cli/backtest/run-jobs-in-workers.js';
-import type { RunTrace } from '../../../../src/cli/backtest/trace-run.js';
-import { SYSTEM_CLOCK } from '../../../../src/cli/system-clock.js';
-import { createTraces } from '../../../../src/cli/backtest/traces.js';
-import { type Job, runJobsHere } from '../../../../src/backtest/compare/variant.js';
-import { observedOfColumn } from '../../../../src/backtest/history/matrix-to-load.js';
-import { createLoad } from '../../../../src/backtest/simulation/load.js';
-import { traceModels, traceRequests } from '../../../../src/backtest/simulation/trace-models.js';
-import { at, scalerOf, T0 } from '../../../support/builders.js';
-import { podStartOf } from '../../../../src/backtest/simulation/settings.js';
+import { createWorkerPool, type WorkerPool } from '../../../src/cli/backtest/run-jobs-in-workers.js';
+import type { RunTrace } from '../../../src/cli/backtest/trace-run.js';
+import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { createTraces } from '../../../src/cli/backtest/traces.js';
+import { type Job, runJobsHere } from '../../../src/backtest/compare/variant.js';
+import { observedOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
+import { createLoad } from '../../../src/backtest/simulation/load.js';
+import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';
+import { at, scalerOf, T0 } from '../../support/builders.js';
+import { podStartOf } from '../../../src/backtest/simulation/settings.js';
 
 /** The compiled worker: a worker thread has none of the transforms of the tests. */
 const ENTRY = pathToFileURL('dist/cli/backtest/job-worker.js');

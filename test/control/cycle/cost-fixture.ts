@@ -1,7 +1,4 @@
-import {
-  createDeletionCosts,
-  type DeletionCosts,
-} from '../../../src/control/cycle/deletion-costs.js';
+import { createDeletionCosts, type DeletionCosts } from '../../../src/control/cycle/deletion-costs.js';
 import { createBusyBuckets } from '../../../src/control/sharding/own-buckets.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import type { CycleOutput } from '../../../src/control/cycle/types.js';
