@@ -149,11 +149,16 @@ const ABSOLUTE =
 function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
   const external = item.value['external'];
   const query = isPlainObject(external) ? external['query'] : undefined;
-  if (item.isOff || !isPlainObject(external) || typeof query !== 'string') return item;
-  log.note(
-    [...path.slice(0, -2), 'tolerateZero'],
-    'is false, so that the guard holds the replicas while the value is 0.',
-  );
+  if (!isPlainObject(external) || typeof query !== 'string') return item;
+  const field = [...path.slice(0, -2), 'tolerateZero'];
+  if (item.isOff) {
+    log.note(
+      field,
+      'is false: add guard, the sum of the query != 0, to hold the replicas while the value is 0.',
+    );
+    return item;
+  }
+  log.note(field, 'is false, so that the guard holds the replicas while the value is 0.');
   return { ...item, value: { external: { ...external, guard: `sum(${query}) != 0` } } };
 }
 

@@ -336,4 +336,18 @@ describe('a metric whose query is unknown', () => {
 
     expect(text).toContain(`sum(depth{${matcher}})`);
   });
+
+  it.each([
+    ['networking.k8s.io/v1, kind: Ingress', 'hits{namespace="$namespace", ingress="$object", a="b"}'],
+    ['apps/v1, kind: Deployment', 'hits{namespace="$namespace", deployment="$object", a="b"}'],
+    ['v1, kind: Namespace', 'hits{namespace="$object", a="b"}'],
+  ])('without rules suggests the series of the described object: %s', (reference, series) => {
+    const { text } = importOne(
+      hpa(
+        `metrics: [{ type: Object, object: { describedObject: { apiVersion: ${reference}, name: main }, metric: { name: hits, selector: { matchLabels: { a: b } } }, target: { type: Value, value: 7 } } }]`,
+      ),
+    );
+
+    expect(text).toContain(`#   sum(${series})\n`);
+  });
 });

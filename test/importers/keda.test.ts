@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { importAll, importOne } from './importing.js';
+import { importOne } from './importing.js';
 import { SERVER, prometheus, scaledObject, triggers } from './scaled-objects.js';
 
 const METRIC = {
@@ -19,6 +19,7 @@ describe('a ScaledObject', () => {
       minReplicas: 0,
       maxReplicas: 100,
       metrics: [{ external: { ...METRIC, activation: { above: 0 } } }],
+      cooldownSeconds: 0,
     });
     expect(text).toContain(`serverAddress is ${SERVER}: it must be a URL of the data`);
   });
@@ -28,7 +29,7 @@ describe('a ScaledObject', () => {
       scaledObject(`minReplicaCount: 0
 maxReplicaCount: 20
 pollingInterval: 5
-cooldownPeriod: 60
+cooldownPeriod: 180
 fallback: { failureThreshold: 4, replicas: 6 }
 advanced:
   restoreToOriginalReplicaCount: false
@@ -103,6 +104,9 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
     });
     expect(text).toContain(
       'spec.cooldownPeriod is 60: in KEDA, too, it applies only to the step from 1 replica to 0.',
+    );
+    expect(text).toContain(
+      'spec.triggers[0].metadata.activationThreshold is "5", without effect: KEDA, too, applies it only',
     );
   });
 
@@ -385,16 +389,5 @@ describe('settings of a ScaledObject without an equivalent', () => {
     expect(lost[0]).toContain('FILL IN one query that computes "a + b"');
     expect(spec).not.toHaveProperty('metrics');
     expect(text).toContain('#     query: sum(queue_depth)');
-  });
-
-  it('a ScaledJob has no document', () => {
-    const [job] = importAll(
-      'apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: { name: a, namespace: b }\nspec: {}',
-    );
-
-    expect(job).toMatchObject({
-      scaler: null,
-      lost: ['ScaledJob b/a has no replicas: promscaler scales workloads, not Jobs'],
-    });
   });
 });

@@ -1,4 +1,5 @@
-import type { PlainObject } from '../../scaler/plain-json.js';
+import { type PlainObject, valueAt } from '../../scaler/plain-json.js';
+import { BUILT_IN, PRESETS } from '../../scaler/schema/presets.js';
 import type { ImportContext } from '../manifest/context.js';
 import { type Draft, type DraftItem, defined, type RemarkLog } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
@@ -37,7 +38,7 @@ export function importScaledObject(
   // CPU and memory have no value without pods, so KEDA does not scale to 0 on them either.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
-  const times = readTimes(spec, minReplicas);
+  const times = readTimes(spec, { minReplicas, behavior: advanced.behavior });
   const fallback = readFallback(spec, { minReplicas, maxReplicas });
   spec.rest();
   return {
@@ -95,11 +96,20 @@ function readAdvanced(spec: Fields): Advanced {
   hpa?.rest();
   const modifiers = advanced.object('scalingModifiers');
   advanced.rest();
-  return { behavior, formula: modifiers?.has('formula') === true ? modifiers : undefined };
+  if (modifiers?.has('formula') === true) return { behavior, formula: modifiers };
+  if (modifiers !== undefined && Object.keys(modifiers.value).length > 0)
+    modifiers.log.lose(
+      modifiers.path,
+      `has no formula; ${Object.keys(modifiers.value).join(', ')} not carried over`,
+    );
+  return { behavior, formula: undefined };
 }
 
 /** cooldownPeriod and activation apply only between 0 and 1 replicas. */
-function readTimes(spec: Fields, minReplicas: number): PlainObject {
+function readTimes(
+  spec: Fields,
+  { minReplicas, behavior }: { readonly minReplicas: number; readonly behavior: PlainObject | undefined },
+): PlainObject {
   const cooldown = spec.integer('cooldownPeriod');
   const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
   const initial = spec.integer('initialCooldownPeriod') ?? 0;
@@ -118,10 +128,49 @@ function readTimes(spec: Fields, minReplicas: number): PlainObject {
       `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often only between 0 and 1 replicas; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
     );
   return {
-    cooldownSeconds: !isZero || cooldown === DEFAULTS.cooldownPeriod ? undefined : cooldown,
+    cooldownSeconds: isZero ? readCooldown(spec, cooldown, behavior) : undefined,
     syncPeriodSeconds: isShort ? polling : undefined,
   };
 }
+
+/**
+ * Returns `cooldownSeconds`. KEDA sets 0 replicas from any count when cooldownPeriod has passed since the last activity,
+ * whatever its HPA does. In promscaler, the downscale stabilization follows cooldownSeconds. Source:
+ * pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
+ */
+function readCooldown(
+  { log, path }: Fields,
+  written: number | undefined,
+  behavior: PlainObject | undefined,
+): number {
+  const cooldown = written ?? DEFAULTS.cooldownPeriod;
+  const rules = valueAt(behavior, ['scaleDown']);
+  const stabilization = valueAt(rules, ['stabilizationWindowSeconds']) ?? DEFAULT_STABILIZATION;
+  const window = typeof stabilization === 'number' ? stabilization : DEFAULT_STABILIZATION;
+  const seconds = Math.max(0, cooldown - window);
+  const { lose, note } = log.at(['spec', 'cooldownSeconds']);
+  const place = [...path, 'cooldownPeriod'];
+  const value = `is ${cooldown}${written === undefined ? ', the default' : ''}: KEDA sets 0 replicas`;
+  if (cooldown < window)
+    lose(
+      place,
+      `${value} ${cooldown} s after the last activity, promscaler after ${window} s, because the downscale stabilization also applies to this step`,
+    );
+  else
+    note(
+      place,
+      `${value} ${cooldown} s after the last activity. So does promscaler: cooldownSeconds (${seconds}), then the downscale stabilization (${window} s).`,
+    );
+  const isLimited = ['selectPolicy', 'policies'].some((field) => valueAt(rules, [field]) !== undefined);
+  if (isLimited)
+    lose(
+      [...path, 'advanced', 'horizontalPodAutoscalerConfig', 'behavior', 'scaleDown'],
+      'has limits that also apply to the step to 0 replicas, which KEDA takes from any count at once',
+    );
+  return seconds;
+}
+
+const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;
 
 /**
  * KEDA keeps the minimum outside of schedules if there are only schedules. A document without metrics would scale on
@@ -206,6 +255,13 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
       .at(['spec', 'paused'])
       .lose(path, `is ${formatValue(replicas)}: set the replicas with promscaler pause --replicas`);
   }
+  if (isSet('force-activation'))
+    log
+      .at(['spec', 'minReplicas'])
+      .lose(
+        ['metadata', 'annotations', `${PREFIX}force-activation`],
+        'is set and keeps at least one replica, whatever the triggers are: set minReplicas to 1 for that time',
+      );
   const isUpPaused = isSet('paused-scale-out');
   const isDownPaused = isSet('paused-scale-in');
   if (replicas !== undefined || isSet('paused') || (isUpPaused && isDownPaused)) return { paused: true };

@@ -52,8 +52,15 @@ export function readActivation(
   canBeZero: boolean,
 ): PlainObject | undefined {
   skip(...keys);
-  if (!canBeZero) return undefined;
   const written = keys.filter((key) => value[key] !== undefined);
+  if (!canBeZero) {
+    for (const key of written)
+      log.note(
+        [...path, key],
+        `is ${formatValue(value[key])}, without effect: KEDA, too, applies it only with minReplicaCount 0.`,
+      );
+    return undefined;
+  }
   const lose = (key: string, message: string): void =>
     log.lose([...path, key], `is ${formatValue(value[key])}${message}`);
   if (written.length > 1) {

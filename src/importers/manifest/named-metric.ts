@@ -135,11 +135,16 @@ function originOf(name: string): string {
   return 'pass the rules of prometheus-adapter with --adapter-config';
 }
 
-function exampleQuery({ member, name, selector }: NamedMetric): string {
+function exampleQuery({ member, name, selector, objectKind }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
+  // prometheus-adapter, too, expects a label with the kind of the object.
+  const kind = (objectKind ?? '').toLowerCase();
   const scope = {
     pods: ['namespace="$namespace"', 'pod=~"$pods"'],
-    object: ['namespace="$namespace"'],
+    object:
+      kind === 'namespace'
+        ? ['namespace="$object"']
+        : ['namespace="$namespace"', ...(kind === '' ? [] : [`${kind}="$object"`])],
     external: [],
   }[member];
   const labels = [...scope, ...selector.matchers].join(', ');
