@@ -1,4 +1,4 @@
-import { type Problem, ofScaler } from '../scaler/problems/problem.js';
+import { ofScaler, type Problem } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
 import type { ReadDocument } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { type ReadDocument, failedDocument } from '../scaler/read/read-scalers.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { unplacedProblem } from '../scaler/problems/finding.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 

@@ -1,4 +1,4 @@
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 
 export function describeReadError(error: unknown): string {
   switch (errorCode(error)) {

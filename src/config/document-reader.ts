@@ -6,10 +6,16 @@ import {
   readScalerDocument,
 } from '../scaler/read/read-scalers.js';
 import { takeTurns, type Clock } from '../units/clock.js';
-import { type Finding, type Path, capFindings, finding, formatPath } from '../scaler/problems/finding.js';
-import type { LocatedDocument } from '../scaler/problems/located-document.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
-import { MAX_DEPTH, isPlainObject } from '../scaler/plain-json.js';
+import {
+  capFindings,
+  type Finding,
+  finding,
+  formatPath,
+  type LocatedDocument,
+  type Path,
+  unplacedProblem,
+} from '../scaler/problems/finding.js';
+import { isPlainObject, MAX_DEPTH } from '../scaler/plain-json.js';
 import { API_VERSION } from '../scaler/schema/document-schema.js';
 import { MAX_KEYS } from '../scaler/yaml/key-problems.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';

@@ -1,5 +1,5 @@
-import { type Problem, ofScaler } from '../scaler/problems/problem.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { ofScaler, type Problem } from '../scaler/problems/problem.js';
+import { unplacedProblem } from '../scaler/problems/finding.js';
 import { type ReadDocument, refuseDuplicates } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';

@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 import { describeReadError } from './describe-read-error.js';
 
 /** A file with a document extension, or an entry that could not be inspected. */

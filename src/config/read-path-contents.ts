@@ -5,7 +5,7 @@ import type { Stats } from 'node:fs';
 import { readBounded } from '../files/read-bounded.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 import { describeReadError } from './describe-read-error.js';
 import { type FoundFile, inBatches, listPath, resolveData } from './list-path.js';
 

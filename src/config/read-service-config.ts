@@ -1,10 +1,15 @@
 import { checkSchema } from '../scaler/schema/check-schema.js';
-import { type Finding, type Path, finding } from '../scaler/problems/finding.js';
+import {
+  type Finding,
+  finding,
+  internalErrorMessage,
+  locateAll,
+  type LocatedDocument,
+  type Path,
+} from '../scaler/problems/finding.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
-import { internalErrorMessage } from '../scaler/problems/internal-error.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { type LocatedDocument, locateAll } from '../scaler/problems/located-document.js';
 import { eachYamlDocument } from '../scaler/yaml/read-yaml.js';
 import type { ServiceFacts } from '../scaler/rules/admission-rules.js';
 import { type ServiceConfig, resolveServiceConfig } from './resolve-service-config.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Finding, type Path, formatPath } from '../scaler/problems/finding.js';
+import { type Finding, formatPath, type Path } from '../scaler/problems/finding.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { QUERY_VARIABLES } from '../scaler/rules/query-rules.js';

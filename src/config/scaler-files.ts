@@ -1,6 +1,5 @@
 import type { Problem } from '../scaler/problems/problem.js';
-import { internalErrorMessage } from '../scaler/problems/internal-error.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { internalErrorMessage, unplacedProblem } from '../scaler/problems/finding.js';
 import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';

@@ -1,4 +1,4 @@
-import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
+import { type Finding, finding, formatPath, type Path } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
 import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/query-result-rules.js';

@@ -1,9 +1,8 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js';
-import { formatAmount } from '../units/format-amount.js';
+import { formatAmount } from '../units/format.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
-import { addSeconds, formatInstant } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { addSeconds, formatInstant, type Instant } from '../units/time.js';
 import { judgeSample } from './snapshot/judge-sample.js';
 import { podStartSeconds } from './proposals/context.js';
 import type { JudgedMetric } from './proposals/propose.js';

@@ -1,7 +1,5 @@
-import { countOf } from '../units/count-of.js';
-import { formatNumber } from '../units/format-amount.js';
-import { formatInstant, secondsBetween } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { countOf, formatNumber } from '../units/format.js';
+import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';

@@ -1,6 +1,5 @@
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
-import { countOf } from '../units/count-of.js';
-import { formatAmount, formatNumber, isInBytes } from '../units/format-amount.js';
+import { countOf, formatAmount, formatNumber, isInBytes } from '../units/format.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import { MAX_REPLICAS } from '../units/replicas.js';
 import type { Arithmetic } from './proposals/context.js';

@@ -1,5 +1,5 @@
 import { isPlainObject, valueAt } from '../scaler/plain-json.js';
-import { quoteForShell } from '../units/quote-for-shell.js';
+import { quoteForShell } from '../units/clean-text.js';
 import type { StateName } from './state.js';
 
 /** What to do about a state. */

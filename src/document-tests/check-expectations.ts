@@ -1,7 +1,12 @@
 import { CONDITION_REASONS, type ConditionReason } from '../decision/result/condition.js';
 import { LIMIT_NAMES } from '../decision/result/limit-names.js';
-import { type Finding, type Path, finding, formatPath } from '../scaler/problems/finding.js';
-import type { LocatedDocument } from '../scaler/problems/located-document.js';
+import {
+  type Finding,
+  finding,
+  formatPath,
+  type LocatedDocument,
+  type Path,
+} from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import type { ScalerSpec } from '../scaler/spec.js';
 import type { Expectation } from './document-test.js';

@@ -1,11 +1,18 @@
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/simulation/load.js';
 import { parsePodStart } from '../backtest/simulation/settings.js';
-import { type Finding, type Path, finding, formatPath, formatValue } from '../scaler/problems/finding.js';
+import {
+  type Finding,
+  finding,
+  formatPath,
+  formatValue,
+  locateAll,
+  type LocatedDocument,
+  type Path,
+  unplacedProblem,
+} from '../scaler/problems/finding.js';
 import { checkSchema } from '../scaler/schema/check-schema.js';
-import { locateAll, type LocatedDocument } from '../scaler/problems/located-document.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { type Scaler, scalerKey, type MetricSpec, type ScalerSpec } from '../scaler/spec.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { DURATION_FORM, parseDuration } from '../units/duration.js';
+import { DURATION_FORM, parseDuration } from '../units/time.js';
 
 /** Each decision visits the list of pods. */
 export const MAX_PODS = 10_000;

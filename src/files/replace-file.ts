@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 
 /**
  * Replaces a file atomically: a reader never sees a partial file, and a failure leaves the previous file. `mode`: file

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 import { FileError } from './read-bounded.js';
 
 /** A file of lines with a bounded size. Older lines are in PATH.1, the next older ones in PATH.2 and so on. */

@@ -2,8 +2,7 @@ import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp }
 import { type Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import axios, { AxiosError } from 'axios';
 import { DeadlineError } from '../units/clock.js';
-import { errorCode } from '../units/error-code.js';
-import type { Failure } from '../units/failure.js';
+import { errorCode, type Failure } from '../units/failure.js';
 import { type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 import { OverloadError, TooLargeError } from './read-body.js';
 

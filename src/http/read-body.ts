@@ -8,7 +8,7 @@ import {
   gunzipSync,
   inflateSync,
 } from 'node:zlib';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 import { createJsonMeter, type JsonBounds } from '../units/json-bounds.js';
 
 /** A body exceeds its bound in size, depth or items. */

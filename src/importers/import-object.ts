@@ -1,6 +1,6 @@
-import { type PlainObject, isPlainObject, valueAt } from '../scaler/plain-json.js';
-import { PLACEHOLDER } from '../scaler/read/check-document.js';
+import { isPlainObject, type PlainObject, valueAt } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
+import { PLACEHOLDER } from '../scaler/read/parse-scaler.js';
 import type { ImportContext } from './manifest/context.js';
 import { type Draft, isCommentedOut, type Remark, type RemarkLog, createRemarkLog } from './draft/draft.js';
 import { type Fields, readFields } from './manifest/fields.js';

@@ -1,4 +1,4 @@
-import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
+import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import type { ImportContext } from './manifest/context.js';

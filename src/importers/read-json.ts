@@ -1,6 +1,6 @@
-import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
+import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
-import { unplacedProblem } from '../scaler/problems/unplaced-problem.js';
+import { unplacedProblem } from '../scaler/problems/finding.js';
 import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
 import type { ManifestValue } from './import-objects.js';
 

@@ -1,4 +1,4 @@
-import { type PlainObject, isPlainObject } from '../scaler/plain-json.js';
+import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type YamlBounds, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ManifestValue } from './import-objects.js';

@@ -1,4 +1,4 @@
-import { secondsBetween, formatInstant, type Instant } from '../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';

@@ -1,8 +1,7 @@
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { sleep } from '../units/clock.js';
-import { addSeconds } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { addSeconds, type Instant } from '../units/time.js';
 import type { Log } from '../units/log.js';
 import type { Failure, Notification, ReceiverConfig } from './notification.js';
 import { createNotificationQueue } from './notification-queue.js';

@@ -5,7 +5,7 @@ import { createTlsAgent } from '../http/tls.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
 import { type Clock, withDeadline } from '../units/clock.js';
 import { type ReceiverConfig, textOf, type Notification } from './notification.js';
-import { addSeconds, formatInstant, latest, type Instant } from '../units/time.js';
+import { addSeconds, formatInstant, type Instant, latest } from '../units/time.js';
 
 /** Why a request failed. The closed set contains no part of the URL, the token or the answer. */
 export type PostFailure =

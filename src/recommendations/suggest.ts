@@ -9,7 +9,7 @@ import { readHistory } from '../backtest/history/read-history.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import type { Scaler } from '../scaler/spec.js';
 import { CONDITION, type FieldChange, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
-import { formatSeconds } from '../units/format-seconds.js';
+import { formatSeconds } from '../units/format.js';
 import { secondsBetween } from '../units/time.js';
 
 /** What a back-test of a document found. */

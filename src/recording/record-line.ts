@@ -2,8 +2,7 @@ import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js
 import { isPlainObject } from '../scaler/plain-json.js';
 import { pauseMessage } from '../telemetry/cycle-record.js';
 import type { CycleRecord, Pause } from '../telemetry/cycle-record.js';
-import { formatInstant, parseInstant } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../units/time.js';
 
 /** Increases when a reader of the previous format would misread a line. */
 export const RECORD_FORMAT = 1;

@@ -4,8 +4,7 @@ import { createHostCheck, type HostCheckOptions, refuseOddRequests, setSafeHeade
 import type { EventStreams } from './event-streams.js';
 import { createPeerClient } from './fleet/ask-peer.js';
 import { ofAll, ofOwner } from './fleet/fleet-pages.js';
-import { createPeerCheck } from './fleet/peer-check.js';
-import type { Fleet } from './fleet/fleet.js';
+import { createPeerCheck, type Fleet } from './fleet/peer-check.js';
 import { openApiDocument } from './openapi.js';
 import { createAccessCheck } from './access/access-control.js';
 import type { AccessControl } from './access/access-control.js';

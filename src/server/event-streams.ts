@@ -7,8 +7,7 @@ import { createChannel } from './events/channel.js';
 import type { Channel } from './events/channel.js';
 import { createFleetFeed } from './events/fleet-feed.js';
 import type { FleetFeed } from './events/fleet-feed.js';
-import type { Fleet } from './fleet/fleet.js';
-import { isForwarded } from './fleet/peer-check.js';
+import { type Fleet, isForwarded } from './fleet/peer-check.js';
 
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {

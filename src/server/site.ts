@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { errorCode } from '../units/error-code.js';
+import { errorCode } from '../units/failure.js';
 import type { RequestHandler } from 'express';
 import { acceptsGzip } from './pages/compression.js';
 

@@ -11,7 +11,7 @@ import { SCALER_METRICS } from '../telemetry/metric-table.js';
 import type { Point } from '../telemetry/point-ring.js';
 import { type Clock, takeTurns, withDeadline } from '../units/clock.js';
 import { createSemaphore } from '../units/semaphore.js';
-import { type Instant, addSeconds, formatInstant, instantFromMs, secondsBetween } from '../units/time.js';
+import { addSeconds, formatInstant, type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 
 interface LongHistoryOptions {
   /** Null: the service has no data source `default`. */

@@ -2,26 +2,27 @@ import { fileURLToPath } from 'node:url';
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import type { Shards } from '../control/election/leadership.js';
 import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
-import { formatProblem } from '../scaler/problems/format-problem.js';
-import type { Problem } from '../scaler/problems/problem.js';
-import type { Scaler } from '../scaler/spec.js';
-import { createApp } from '../server/app.js';
-import { createEventStreams } from '../server/event-streams.js';
-import type { ScalerPageParts } from '../server/pages/scaler-pages.js';
-import { readPeerKeys } from '../server/fleet/sealed.js';
-import { startServer } from '../server/server.js';
-import { readSite } from '../server/site.js';
+import { createSecretFile } from '../http/credentials.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
+import { createUserReviews } from '../kubernetes/user-reviews.js';
 import { createRangeClient, type RangeClient } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
-import { createSecretFile } from '../http/credentials.js';
+import { formatProblem, type Problem } from '../scaler/problems/problem.js';
+import type { Scaler } from '../scaler/spec.js';
+import { type AccessControl, createTokenAccess } from '../server/access/access-control.js';
+import { createReviewAccess } from '../server/access/review-access.js';
+import { createApp } from '../server/app.js';
+import { createEventStreams } from '../server/event-streams.js';
+import { readPeerKeys } from '../server/fleet/sealed.js';
+import type { ScalerPageParts } from '../server/pages/scaler-pages.js';
+import { startServer } from '../server/server.js';
+import { readSite } from '../server/site.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Records } from '../telemetry/records.js';
 import type { ServiceHealth } from '../telemetry/service-health.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { openLongHistory } from './long-history.js';
-import { openAccess } from './open-access.js';
 import { fleetOf } from './open-shards.js';
 
 export interface HttpOptions {
@@ -149,4 +150,37 @@ function shortestPeriod(scalers: readonly Scaler[]): number {
     (shortest, period) => Math.min(shortest, period),
     periods[0] ?? STANDARD_PERIOD_SECONDS,
   );
+}
+
+interface AccessParts {
+  readonly transport: Transport;
+  readonly namespaces: () => Iterable<string>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const LOG_PERIOD_MS = 60_000;
+
+/** Opens the access control of the API; null: everybody may read everything. */
+export function openAccess(
+  { auth }: ServiceConfig['server'],
+  { transport, namespaces, clock, log }: AccessParts,
+): AccessControl | null {
+  if (auth === null) return null;
+  if (auth.kind === 'token') {
+    const file = createSecretFile({ path: auth.bearerTokenFile, clock });
+    return createTokenAccess(() => file.read().catch(() => null));
+  }
+  let loggedMs = -Infinity;
+  // Clients retry, so each of them would log a line per request.
+  const onError = (error: unknown): void => {
+    if (clock.monotonicMs() - loggedMs < LOG_PERIOD_MS) return;
+    loggedMs = clock.monotonicMs();
+    log.warn('failed to check a client of the API; it is refused', { error: messageOf(error) });
+  };
+  return createReviewAccess({ reviews: createUserReviews(transport), clock, namespaces, onError });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,7 @@
 import type { RequestReport } from '../kubernetes/requests/transport.js';
 import { isServerFailure } from '../prometheus/answers/answer.js';
-import type { QueryReport } from '../prometheus/source/queue.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
-
+import type { QueryReport } from '../prometheus/source/queue.js';
 import { API_SERVER, createOutages, dataSourceId, type Outages } from '../telemetry/outages.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
@@ -42,6 +41,42 @@ export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: C
         system: API_SERVER,
         seconds,
         failure: isFailure ? `${verb} ${resource}: ${code}` : null,
+      });
+    },
+  };
+}
+
+interface ClockWarnings {
+  /** Seconds by which the wall clock of this host was set forward; negative: back. */
+  readonly wallClockSet: (seconds: number) => void;
+  /** Seconds by which the clock of a data source is ahead of the clock of this host; negative: behind. */
+  readonly sourceClockAhead: (source: string, seconds: number) => void;
+}
+
+/**
+ * More than a response may be delayed. Above 120 s, the samples are partial and scale nothing down
+ * (prometheus/samples.ts).
+ */
+const WARN_SECONDS = 30;
+
+/** Logs once when the clock of a data source starts to differ, and once when it is in sync again. */
+export function createClockWarnings(log: Log): ClockWarnings {
+  const differing = new Set<string>();
+  return {
+    wallClockSet: (seconds) =>
+      log.warn('wall clock was set; windows keep their remaining time', { seconds: Math.round(seconds) }),
+    sourceClockAhead: (source, seconds) => {
+      const differs = Math.abs(seconds) > WARN_SECONDS;
+      if (differs === differing.has(source)) return;
+      if (!differs) {
+        differing.delete(source);
+        log.info('clock of data source is in sync again', { source });
+        return;
+      }
+      differing.add(source);
+      log.warn('clock of data source differs; a difference of more than 120 s prevents scale-down', {
+        source,
+        aheadSeconds: Math.round(seconds),
       });
     },
   };

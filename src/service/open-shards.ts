@@ -9,7 +9,7 @@ import { withReleasePods } from '../kubernetes/release-pods.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import type { StateStore } from '../kubernetes/state/state-store.js';
 import { bucketOf, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
-import type { Fleet } from '../server/fleet/fleet.js';
+import type { Fleet } from '../server/fleet/peer-check.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';

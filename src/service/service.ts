@@ -1,7 +1,7 @@
 import type { ObjectVerdict } from '../config/add-objects.js';
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import { createChangeSlots } from '../control/cycle/change.js';
-import { createClockWarnings } from './clock-warnings.js';
+import { createClockWarnings, openOutages } from './open-outages.js';
 import { createController } from '../control/controller.js';
 import { createDeletionCosts } from '../control/cycle/deletion-costs.js';
 import type { CycleOutput, CyclePorts } from '../control/cycle/types.js';
@@ -16,7 +16,7 @@ import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
 import { rejectedSince } from '../telemetry/timed-state.js';
 import type { Instant } from '../units/time.js';
-import { type Problem, countErrors } from '../scaler/problems/problem.js';
+import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';
 import { createNotifier } from '../notifications/notifier.js';
@@ -30,8 +30,7 @@ import { createServiceHealth } from '../telemetry/service-health.js';
 import { onAbort } from '../units/abort.js';
 import { endedWithin, type Clock } from '../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
-import { openHttp, type HttpOptions } from './open-http.js';
-import { openOutages } from './open-outages.js';
+import { type HttpOptions, openHttp } from './open-http.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
 

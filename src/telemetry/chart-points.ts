@@ -1,7 +1,6 @@
 import type { Decision } from '../decision/result/decision.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
-import { instantFromMs } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { type Instant, instantFromMs } from '../units/time.js';
 import type { CycleRecord } from './cycle-record.js';
 import { createPointRing, bytesPerPoint } from './point-ring.js';
 import type { Point, PointRing } from './point-ring.js';

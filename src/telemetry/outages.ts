@@ -1,7 +1,6 @@
 import type { Clock } from '../units/clock.js';
 import type { Facts, Log } from '../units/log.js';
-import { formatInstant, secondsBetween } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 
 /** A system that many scalers share: a data source, or the API server. */
 export interface SharedSystem {

@@ -1,5 +1,4 @@
-import { instantFromMs } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { type Instant, instantFromMs } from '../units/time.js';
 
 /** Replica counts and values of metrics at one instant. Null: unknown, never 0. */
 export interface Point {

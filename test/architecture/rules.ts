@@ -121,7 +121,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['simulator/validation/cel-rules.ts'],
   tar: ['cli/demo/programs/unpack.ts'],
   fflate: ['cli/demo/programs/unpack.ts'],
-  'eventsource-parser': ['server/events/read-messages.ts'],
+  'eventsource-parser': ['server/events/relay.ts'],
   croner: ['schedules/cron.ts'],
   commander: ['cli/'],
   picocolors: ['cli/'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readServiceConfig, serviceFacts } from '../../src/config/read-service-config.js';
 import type { ServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
-import { formatProblem } from '../../src/scaler/problems/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/problem.js';
 
 const BAD_CONFIGS = new URL('./bad/', import.meta.url);
 

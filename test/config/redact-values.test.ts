@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { serviceSchema } from '../../src/config/service-schema.js';
-import { formatProblem } from '../../src/scaler/problems/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/problem.js';
 
 const CANARY = 'canary7f3a';
 

@@ -21,7 +21,7 @@ import { metricNames, vectorSelectors } from '../../src/promql/vector-selectors.
 import { largestRangeSeconds } from '../../src/promql/ranges.js';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import { listVariables, substitute } from '../../src/promql/variables.js';
-import { formatProblem } from '../../src/scaler/problems/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/problem.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { CronError, readCron } from '../../src/schedules/cron.js';
 import { parseLocalTime, parseRange } from '../../src/schedules/local-time.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatProblem } from '../../src/scaler/problems/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/problem.js';
 import { readDocuments, readScalers, refuseDuplicates } from '../../src/scaler/read/read-scalers.js';
 
 function documentText(name: string, spec = ''): string {

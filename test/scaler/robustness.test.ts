@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Scalar, parseDocument } from 'yaml';
-import { formatProblem } from '../../src/scaler/problems/format-problem.js';
+import { formatProblem } from '../../src/scaler/problems/problem.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { offsetInText } from '../../src/scaler/yaml/scalar-offset.js';

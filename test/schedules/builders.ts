@@ -1,6 +1,5 @@
 import type { Schedule } from '../../src/schedules/schedule.js';
-import { parseInstant } from '../../src/units/time.js';
-import type { Instant } from '../../src/units/time.js';
+import { type Instant, parseInstant } from '../../src/units/time.js';
 
 export function at(text: string): Instant {
   const instant = parseInstant(text);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CronError, readCron } from '../../src/schedules/cron.js';
-import { formatInstant, parseInstant } from '../../src/units/time.js';
-import type { Instant } from '../../src/units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../../src/units/time.js';
 
 const at = (text: string): Instant => {
   const instant = parseInstant(text);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openAccess } from '../../src/service/open-access.js';
+import { openAccess } from '../../src/service/open-http.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import { connectTo } from '../../src/kubernetes/access/connection.js';

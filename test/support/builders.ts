@@ -4,8 +4,7 @@ import type { ClusterPod } from '../../src/kubernetes/api/types.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import type { ExternalMetric, MetricSpec, Scaler, TargetRef } from '../../src/scaler/spec.js';
-import { addSeconds, instantFromMs } from '../../src/units/time.js';
-import type { Instant } from '../../src/units/time.js';
+import { addSeconds, type Instant, instantFromMs } from '../../src/units/time.js';
 
 /** 2026-01-01T00:00:00Z, where a `ManualClock` starts. */
 export const T0: Instant = instantFromMs(Date.UTC(2026, 0, 1));

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/units/clock.js';
-import { addSeconds, parseInstant, type Instant } from '../../src/units/time.js';
+import { addSeconds, type Instant, parseInstant } from '../../src/units/time.js';
 
 interface Timer {
   readonly dueMs: number;

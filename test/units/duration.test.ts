@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseDuration } from '../../src/units/duration.js';
+import { parseDuration } from '../../src/units/time.js';
 
 describe('a duration', () => {
   it.each([

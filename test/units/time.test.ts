@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  YEAR_ONE,
   addSeconds,
   formatInstant,
   laterOf,
   latest,
   parseInstant,
   secondsBetween,
+  YEAR_ONE,
 } from '../../src/units/time.js';
 
 describe('parseInstant', () => {

@@ -1,5 +1,5 @@
 import type { Demand, Scoring } from './figures.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { formatSeconds } from '../../units/format.js';
 import { secondsBetween } from '../../units/time.js';
 import type { Variant } from './variant.js';
 

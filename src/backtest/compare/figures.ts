@@ -5,7 +5,7 @@ import { createQueue, type QueueLog } from '../simulation/queue.js';
 import type { QueueSettings } from '../simulation/settings.js';
 import type { Run } from '../simulation/run-variant.js';
 import type { LimitName } from '../../decision/result/limit-names.js';
-import { secondsBetween, addSeconds, earliest, type Instant } from '../../units/time.js';
+import { addSeconds, earliest, type Instant, secondsBetween } from '../../units/time.js';
 
 /** What a variant achieved, and what it cost. */
 export interface Figures extends Elasticity {

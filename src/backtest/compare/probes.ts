@@ -1,4 +1,4 @@
-import { type Instant, addSeconds, secondsBetween } from '../../units/time.js';
+import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
 import { type Figures, figuresOf, type Scoring } from './figures.js';
 import {

@@ -1,4 +1,4 @@
-import { addSeconds, type Instant, latest, instantFromMs } from '../../units/time.js';
+import { addSeconds, type Instant, instantFromMs, latest } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';
 import { type Assumptions, type Backtest, type Result, resultOf, scoringOf } from '../compare/variant.js';
 import { DEFAULT_POD_START_SECONDS } from '../simulation/load.js';

@@ -1,4 +1,4 @@
-import { instantFromMs, type Instant, addSeconds, earliest } from '../../units/time.js';
+import { addSeconds, earliest, type Instant, instantFromMs } from '../../units/time.js';
 
 /**
  * The load of a workload as a step function. Each value applies until the next point. NaN is a gap: the load is unknown

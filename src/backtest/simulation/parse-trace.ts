@@ -1,5 +1,4 @@
-import { formatInstant, instantFromMs } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { DEFAULT_START, createLoad, type Load } from './load.js';
 
 /** `line` is null for a problem of the whole file. A trace with an error is rejected. */

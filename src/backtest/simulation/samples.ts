@@ -12,7 +12,7 @@ import type {
 } from '../../decision/snapshot/snapshot.js';
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
-import { addSeconds, latest, type Instant } from '../../units/time.js';
+import { addSeconds, type Instant, latest } from '../../units/time.js';
 
 /** The load that a metric depends on, and the window of its query. */
 interface Measured {

@@ -1,4 +1,4 @@
-import { DURATION_FORM, parseDuration } from '../../units/duration.js';
+import { DURATION_FORM, parseDuration } from '../../units/time.js';
 
 /** How long pods take from their creation until they are ready. */
 export interface PodStart {

@@ -1,5 +1,5 @@
 import { CommandError, type CommandIo } from '../output/io.js';
-import { contextNamespace } from '../reach/context-namespace.js';
+import { contextNamespace } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { SOURCE_KINDS, type SourceKind } from '../reach/source-kinds.js';
 

@@ -1,6 +1,6 @@
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
-import { secondsBetween, parseInstant } from '../../units/time.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { parseInstant, secondsBetween } from '../../units/time.js';
+import { formatSeconds } from '../../units/format.js';
 import { whyNoValue, whyUnable } from './service-view.js';
 
 /** How a dry run agrees with its autoscaler. The numbers are those of the service. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
-import { SYSTEM_METADATA } from '../../scaler/read/system-fields.js';
+import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
 import { openOutputFile } from '../output/output-file.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';

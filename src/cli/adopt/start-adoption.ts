@@ -7,7 +7,7 @@ import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { formatProblem } from '../../scaler/problems/problem.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';

@@ -8,8 +8,8 @@ import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../units/quantity.js';
 import { formatInstant, type Instant } from '../../units/time.js';
-import { withPrometheusUrl } from '../input/with-prometheus-url.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { withPrometheusUrl } from '../input/service-config.js';
+import { formatSeconds } from '../../units/format.js';
 import { openOutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import {

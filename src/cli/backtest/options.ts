@@ -12,8 +12,7 @@ import {
 import type { MetricSpec } from '../../scaler/spec.js';
 import { listSome } from '../output/lines.js';
 import { CommandError } from '../output/io.js';
-import { DURATION_FORM, parseDuration } from '../../units/duration.js';
-import { parseInstant, type Instant } from '../../units/time.js';
+import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
 
 export interface HistoryOptions {
   readonly prometheus?: string;

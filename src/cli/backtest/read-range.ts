@@ -1,9 +1,16 @@
 import { MAX_POINTS, type Range } from '../../backtest/history/fetch-series.js';
 import { warmUpOf } from '../../backtest/history/warm-up.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { DURATION_FORM, parseDuration } from '../../units/duration.js';
-import { addSeconds, formatInstant, type Instant, parseInstant, secondsBetween } from '../../units/time.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import {
+  addSeconds,
+  DURATION_FORM,
+  formatInstant,
+  type Instant,
+  parseDuration,
+  parseInstant,
+  secondsBetween,
+} from '../../units/time.js';
+import { formatSeconds } from '../../units/format.js';
 import { CommandError } from '../output/io.js';
 import { parseSeconds } from './options.js';
 

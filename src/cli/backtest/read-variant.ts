@@ -1,12 +1,12 @@
 import { importObjects } from '../../importers/import-objects.js';
 import { type Draft, isIncomplete } from '../../importers/draft/draft.js';
 import { documentOf } from '../../importers/draft/write-document.js';
-import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 import { writeStructured } from '../output/output-format.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatPath } from '../../scaler/problems/finding.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
+import { formatProblem } from '../../scaler/problems/problem.js';
 import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';

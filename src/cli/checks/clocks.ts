@@ -1,6 +1,6 @@
 import { engineOfBuild } from '../../prometheus/client/engine.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
-import { instantFromMs, secondsBetween, instantFromSeconds } from '../../units/time.js';
+import { instantFromMs, instantFromSeconds, secondsBetween } from '../../units/time.js';
 import { type ResultBuilder, type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import {
   CLUSTER_SUBJECT,

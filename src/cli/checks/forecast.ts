@@ -1,7 +1,7 @@
 import { FEWEST_SEASONS } from '../../decision/forecast/propose-forecast.js';
 import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { formatSeconds } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 

@@ -2,7 +2,7 @@ import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
-import { inSeconds } from '../../units/format-seconds.js';
+import { inSeconds } from '../../units/format.js';
 import { secondsBetween } from '../../units/time.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';

@@ -9,7 +9,7 @@ import {
 } from '../../prometheus/queries/target-ages.js';
 import { resourceQuery } from '../../prometheus/data-source/resource-queries.js';
 import { selectedRanges } from '../../promql/ranges.js';
-import { inSeconds } from '../../units/format-seconds.js';
+import { inSeconds } from '../../units/format.js';
 import { listSome } from '../output/lines.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';

@@ -13,13 +13,11 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { decideOnce } from '../checks/decision.js';
 import type { ClusterContext } from '../checks/context.js';
-import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import { readOptionsOf, requireServiceConfig, withPrometheusUrl } from '../input/service-config.js';
 import { openCluster } from '../checks/open-cluster.js';
 import { readClusterFacts } from '../checks/scaler-facts.js';
-import { homeDirectory } from '../input/home-directory.js';
-import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
+import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
 import type { CommandIo } from '../output/io.js';
-import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 
 export interface LiveOptions extends ClusterOptions {
   /** Service config with the data sources. */

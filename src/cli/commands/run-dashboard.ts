@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { platform } from 'node:os';
 import { onAbort } from '../../units/abort.js';
-import { errorCode } from '../../units/error-code.js';
+import { errorCode } from '../../units/failure.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
-import { reachService, type ReachOptions } from '../reach/find-service.js';
+import { type ReachOptions, reachService } from '../reach/find-service.js';
 import { startForwarder } from './forwarder.js';
 
 interface DashboardOptions extends ReachOptions {

@@ -8,7 +8,7 @@ import { isPlainObject } from '../../scaler/plain-json.js';
 import { takeTurns } from '../../units/clock.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { CommandError } from '../output/io.js';
-import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/not-a-snapshot.js';
+import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
 
 /**
  * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:

@@ -8,12 +8,11 @@ import type { ImportContext } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
-import type { Problem } from '../../scaler/problems/problem.js';
+import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
 import { type InputFiles, readInputFiles } from '../input/read-files.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
-import { contextNamespace } from '../reach/context-namespace.js';
+import { contextNamespace } from '../reach/cluster-options.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
 
 interface ImportOptions extends LiveOptions {

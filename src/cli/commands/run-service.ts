@@ -22,17 +22,20 @@ import { readBoundedText } from '../../files/read-bounded.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { createRangeClient } from '../../prometheus/client/range-client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
-import { countErrors, type Problem } from '../../scaler/problems/problem.js';
+import { countErrors, formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { ListenError } from '../../server/server.js';
 import { createLog } from '../../telemetry/log.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
-import { quoteForShell } from '../../units/quote-for-shell.js';
-import { homeDirectory } from '../input/home-directory.js';
+import { quoteForShell } from '../../units/clean-text.js';
+import {
+  type ClusterOptions,
+  connectionSettings,
+  homeDirectory,
+  withCluster,
+} from '../reach/cluster-options.js';
 import { type CommandIo, type ExitCode, type FaultListener, CommandError } from '../output/io.js';
-import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
 import { allowHeapGrowth } from './heap-growth.js';
 import { ownObjects } from '../../service/own-objects.js';
 import { pluginRunner } from '../reach/run-plugin.js';

@@ -8,10 +8,8 @@ import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-s
 import { findSharedTargets, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
-import { finding, formatValue } from '../../scaler/problems/finding.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
-import type { LocatedDocument } from '../../scaler/problems/located-document.js';
-import type { Problem } from '../../scaler/problems/problem.js';
+import { finding, formatValue, type LocatedDocument } from '../../scaler/problems/finding.js';
+import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
@@ -21,14 +19,17 @@ import type { Instant } from '../../units/time.js';
 import { readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
-import { homeDirectory } from '../input/home-directory.js';
+import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
-import { type ServiceInput, readOptionsOf, readServiceInput } from '../input/service-config.js';
-import { withPrometheusUrl } from '../input/with-prometheus-url.js';
+import {
+  readOptionsOf,
+  readServiceInput,
+  type ServiceInput,
+  withPrometheusUrl,
+} from '../input/service-config.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
-import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 
 interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */

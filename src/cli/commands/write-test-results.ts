@@ -1,6 +1,5 @@
 import type { TestResult, Failure } from '../../document-tests/document-test.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
-import type { Position, Problem } from '../../scaler/problems/problem.js';
+import { formatProblem, type Position, type Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { CommandIo } from '../output/io.js';

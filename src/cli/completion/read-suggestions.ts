@@ -3,7 +3,7 @@ import { endedWithin } from '../../units/clock.js';
 import { openObjects } from '../reach/cluster-objects.js';
 import { type ResourceKind, SCALER, SOURCE_KINDS } from '../reach/source-kinds.js';
 import type { CommandIo } from '../output/io.js';
-import { contextNames, contextNamespace } from '../reach/context-namespace.js';
+import { contextNames, contextNamespace } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { Completed } from './complete.js';

@@ -5,7 +5,7 @@ import type { Decision } from '../../decision/result/decision.js';
 import { cleanText } from '../../units/clean-text.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage, reasonOf, rescaleDirection, type CycleRecord } from '../../telemetry/cycle-record.js';
-import { secondsBetween, type Instant } from '../../units/time.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 import type { CommandIo } from '../output/io.js';
 import { paintOf } from '../output/paint.js';
 import { OBJECTS_PATH } from '../../config/read-objects.js';

@@ -1,7 +1,6 @@
 import type { RecordLine } from '../../recording/record-line.js';
-import { formatInstant } from '../../units/time.js';
+import { formatInstant, type Instant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
-import type { Instant } from '../../units/time.js';
 import { readRecord } from '../input/read-record.js';
 import { listSome } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';

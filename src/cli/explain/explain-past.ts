@@ -1,6 +1,5 @@
 import type { DecisionEntry, SnapshotAnswer } from '../../api/answers.js';
-import { formatInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import type { CommandIo } from '../output/io.js';
 import { CommandError } from '../output/io.js';

@@ -1,6 +1,12 @@
-import { DURATION_FORM, parseDuration } from '../../units/duration.js';
-import { addSeconds, formatInstant, instantFromMs, parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import {
+  addSeconds,
+  DURATION_FORM,
+  formatInstant,
+  type Instant,
+  instantFromMs,
+  parseDuration,
+  parseInstant,
+} from '../../units/time.js';
 import { CommandError } from '../output/io.js';
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;

@@ -1,8 +1,7 @@
 import type { DecisionEntry, HistoryAnswer } from '../../api/answers.js';
-import { formatInstant, parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { alignColumns } from '../output/lines.js';
-import { formatAmount } from '../../units/format-amount.js';
+import { formatAmount } from '../../units/format.js';
 
 /** Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at `at`. */
 export function periodLines(

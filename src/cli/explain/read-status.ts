@@ -7,8 +7,7 @@ import {
   textIn,
 } from '../../kubernetes/api/json.js';
 import { OBJECTS_PATH } from '../../config/read-objects.js';
-import { parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { type Instant, parseInstant } from '../../units/time.js';
 import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
 
 /** Missing fields become null or empty. */

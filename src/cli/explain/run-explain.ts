@@ -5,7 +5,7 @@ import type { ScalerDetail } from '../../api/answers.js';
 import { decideJson } from './decide-json.js';
 import { explainFile } from './explain-file.js';
 import { explainLines } from '../explanation/explain-lines.js';
-import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/not-a-snapshot.js';
+import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
 import { explainPast } from './explain-past.js';
 import { readStatus } from './read-status.js';
 import type { ReachOptions } from '../reach/find-service.js';

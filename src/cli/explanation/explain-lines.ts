@@ -3,13 +3,12 @@ import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.
 import { podStartSeconds } from '../../decision/proposals/context.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { formatInstant, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
 import { activationLines, limitLines, restrictionLines } from './limit-lines.js';
 import { metricLines, oneLine } from './metric-lines.js';
 import { alignColumns } from '../output/lines.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { formatSeconds } from '../../units/format.js';
 
 export function explainLines(explanation: Explanation): readonly string[] {
   const metrics = proposeAll(explanation.snapshot);

@@ -5,11 +5,10 @@ import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
 import { fallbackStart } from '../../decision/proposals/fallback.js';
 import { pickProposal } from '../../decision/proposals/pick.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
-import { formatInstant, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { Explanation } from './explanation.js';
 import { alignColumns } from '../output/lines.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { formatSeconds } from '../../units/format.js';
 
 export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Decision): readonly string[] {
   if (limits.length === 0)

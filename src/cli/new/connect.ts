@@ -1,9 +1,8 @@
 import { type Connection, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
-import { homeDirectory } from '../input/home-directory.js';
+import { type ClusterOptions, homeDirectory } from '../reach/cluster-options.js';
 import type { CommandIo } from '../output/io.js';
-import type { ClusterOptions } from '../reach/cluster-options.js';
 import { pluginRunner } from '../reach/run-plugin.js';
 
 export interface ClusterAccess {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
-import { errorCode } from '../../units/error-code.js';
+import { errorCode } from '../../units/failure.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { guessTarget, readTarget } from '../reach/target-kind.js';
 import { checkCluster } from './check-cluster.js';

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { FileError } from '../../files/read-bounded.js';
 import { replaceFile, tryReplacement } from '../../files/replace-file.js';
-import { errorCode } from '../../units/error-code.js';
+import { errorCode } from '../../units/failure.js';
 import { CommandError } from './io.js';
 
 /** A file that a command writes when its work is done. */

@@ -1,7 +1,7 @@
 import { PAUSE_ANNOTATIONS, readPause } from '../../control/cycle/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { formatSeconds } from '../../units/format-seconds.js';
-import { formatInstant, secondsBetween, type Instant } from '../../units/time.js';
+import { formatSeconds } from '../../units/format.js';
+import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { readScalerName } from '../reach/scaler-name.js';

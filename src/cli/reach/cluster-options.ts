@@ -1,4 +1,8 @@
+import { homedir } from 'node:os';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import { podNamespace, usualKubeconfigs } from '../../kubernetes/access/connection.js';
+import { ConnectionError, readContextNames, readKubeconfig } from '../../kubernetes/access/kubeconfig.js';
+import type { CommandIo } from '../output/io.js';
 
 export interface ClusterOptions {
   readonly kubeconfig?: string;
@@ -35,4 +39,51 @@ export function connectionSettings({ kubernetes: { kubeconfig, context, url } }:
   readonly url: string | undefined;
 } {
   return { kubeconfig: kubeconfig ?? undefined, context: context ?? undefined, url: url ?? undefined };
+}
+
+/**
+ * Returns the namespace of the kubeconfig context; without a kubeconfig, the namespace of the pod; otherwise `default`.
+ * The cluster is found in the same order. Sends no request and runs no credential plugin.
+ */
+export async function contextNamespace(
+  { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
+  io: Pick<CommandIo, 'env'>,
+): Promise<string> {
+  try {
+    const access = await readKubeconfig(
+      kubeconfig === undefined ? usualPaths(io) : [kubeconfig],
+      context ?? null,
+    );
+    if (access !== null) return access.namespace ?? DEFAULT_NAMESPACE;
+    return (await podNamespace(io)) ?? DEFAULT_NAMESPACE;
+  } catch (error) {
+    // Commands that connect to the cluster report this error.
+    if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
+    throw error;
+  }
+}
+
+/** Returns the contexts of the kubeconfig. Throws `ConnectionError` if it is invalid. */
+export function contextNames(
+  { kubeconfig }: Pick<ClusterOptions, 'kubeconfig'>,
+  io: Pick<CommandIo, 'env'>,
+): Promise<readonly string[]> {
+  return readContextNames(kubeconfig === undefined ? usualPaths(io) : [kubeconfig]);
+}
+
+const DEFAULT_NAMESPACE = 'default';
+
+function usualPaths(io: Pick<CommandIo, 'env'>): readonly string[] {
+  return usualKubeconfigs({ env: io.env, home: homeDirectory(io) });
+}
+
+/** Returns null if HOME is unset and the user has no passwd entry, as in some containers. */
+export function homeDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
+  const { HOME: home = '' } = env;
+  if (home !== '') return home;
+  try {
+    return homedir();
+  } catch {
+    return null;
+  }
 }

@@ -1,17 +1,17 @@
-import { connectTo, findConnection } from '../../kubernetes/access/connection.js';
-import type { Connection } from '../../kubernetes/access/connection.js';
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { resolve } from 'node:path';
+import { describeReadError } from '../../config/describe-read-error.js';
+import { readBoundedText } from '../../files/read-bounded.js';
+import { type Connection, connectTo, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
-import { SILENT_LOG } from '../../units/log.js';
-import { createTransport } from '../../kubernetes/requests/transport.js';
-import type { Transport } from '../../kubernetes/requests/transport.js';
+import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { homeDirectory } from '../input/home-directory.js';
-import type { CommandIo } from '../output/io.js';
-import { CommandError } from '../output/io.js';
-import { serviceHeaders } from './service-token.js';
-import { pluginRunner } from './run-plugin.js';
+import { createTransport, type Transport } from '../../kubernetes/requests/transport.js';
+import { TOKEN_HEADER } from '../../server/access/access-control.js';
+import { SILENT_LOG } from '../../units/log.js';
+import { homeDirectory } from './cluster-options.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
+import { pluginRunner } from './run-plugin.js';
 
 export interface ReachOptions {
   /** Unset: the service proxy of the API server. */
@@ -168,4 +168,30 @@ function toListError(error: unknown, namespace: string | null): unknown {
   if (error.kind !== 'forbidden') return new CommandError(error.message);
   const fix = namespace === null ? 'Use --service-namespace to search one namespace, or --url' : 'Use --url';
   return new CommandError(`${error.message}: you may not list services. ${fix}, which needs no permission`);
+}
+
+const MOST_BYTES = 64 * 1024;
+const VARIABLE = 'PROMSCALER_TOKEN';
+
+/** Returns the header with the token for a service with `server.auth`; empty if there is none. */
+export async function serviceHeaders(
+  { tokenFile }: { readonly tokenFile?: string | undefined },
+  io: Pick<CommandIo, 'env' | 'cwd' | 'signal'>,
+): Promise<Readonly<Record<string, string>>> {
+  const token = tokenFile === undefined ? (io.env[VARIABLE] ?? '').trim() : await readToken(tokenFile, io);
+  if (token === '') return {};
+  const origin = tokenFile === undefined ? VARIABLE : `--token-file ${tokenFile}`;
+  if (!/^[\w.~+/=-]+$/.test(token))
+    throw new CommandError(`${origin} is not a bearer token: it has other characters`, 2);
+  return { [TOKEN_HEADER]: `Bearer ${token}` };
+}
+
+async function readToken(file: string, { cwd, signal }: Pick<CommandIo, 'cwd' | 'signal'>): Promise<string> {
+  try {
+    const text = await readBoundedText(resolve(cwd, file), { mostBytes: MOST_BYTES, pipe: { signal } });
+    if (text.trim() !== '') return text.trim();
+  } catch (error) {
+    throw new CommandError(`reading --token-file ${file}: ${describeReadError(error)}`);
+  }
+  throw new CommandError(`reading --token-file ${file}: the file is empty`);
 }

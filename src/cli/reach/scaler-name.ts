@@ -1,5 +1,4 @@
-import { contextNamespace } from './context-namespace.js';
-import type { ClusterOptions } from './cluster-options.js';
+import { type ClusterOptions, contextNamespace } from './cluster-options.js';
 import type { ScalerName } from './service-pages.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 

@@ -7,8 +7,7 @@ import type {
   SnapshotAnswer,
 } from '../../api/answers.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { formatInstant, parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 
 export interface ScalerName {
   readonly namespace: string;

@@ -4,9 +4,8 @@ import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-s
 import { resourceWindowSeconds, takesWindow } from '../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { type Path, formatPath } from '../../scaler/problems/finding.js';
-import { formatProblem } from '../../scaler/problems/format-problem.js';
-import type { Problem } from '../../scaler/problems/problem.js';
+import { formatPath, type Path } from '../../scaler/problems/finding.js';
+import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';

@@ -1,7 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { changeText, CONDITION } from '../../telemetry/recommendation.js';
-import { cleanText } from '../../units/clean-text.js';
-import { quoteForShell } from '../../units/quote-for-shell.js';
+import { cleanText, quoteForShell } from '../../units/clean-text.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;
 

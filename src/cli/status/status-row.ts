@@ -1,10 +1,8 @@
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
-import { secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 import { instantIn } from '../explain/read-status.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
-import { formatAmount } from '../../units/format-amount.js';
 
 /** If a cell is too long, the end of its head is cut off. */
 export interface Cell {

@@ -1,7 +1,6 @@
 import { buildCondition, type Condition, type ReasonOf } from '../../decision/result/condition.js';
 import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
-import { secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 
 /** The HPA's default for starting pods (cpu-initialization-period). */

@@ -13,7 +13,7 @@ import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/agreement.js';
-import { addSeconds, latest, type Instant } from '../../units/time.js';
+import { addSeconds, type Instant, latest } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { rebased } from '../memory/forecast-memory.js';
 import { copyMemory, forNewTarget, type Memory } from '../memory/memory.js';

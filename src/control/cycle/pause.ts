@@ -1,7 +1,6 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
-import { formatInstant, parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** The annotations of a target that pause its scaling; `reason` is only reported. Source: contract.md section 6. */

@@ -3,8 +3,7 @@ import { movedEvent } from '../../kubernetes/state/scale-events.js';
 import { movedForecast } from '../../kubernetes/state/stored-forecast.js';
 import type { MetricHold } from '../../prometheus/recovery-hold.js';
 import type { Clock } from '../../units/clock.js';
-import { addSeconds, earliest } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, earliest, type Instant } from '../../units/time.js';
 import type { Memory } from './memory.js';
 
 interface WallClock {

@@ -1,7 +1,6 @@
 import { cleanText } from '../../units/clean-text.js';
 import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
-import { formatInstant, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 /** Detects other clients that overwrite the replicas set by promscaler. Not persisted. */
 export interface WriterWatch {

@@ -6,8 +6,7 @@ import { storedFailing, storedMetricKey } from '../../kubernetes/state/state-ent
 import type { Intent, StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
-import { laterOf } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { type Instant, laterOf } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { laterForecast } from './forecast-memory.js';
 import { freshMemory, keptIn, lastScales, withIntent } from './memory.js';

@@ -1,8 +1,7 @@
 import { joinEvents, movedEvent } from '../../kubernetes/state/scale-events.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
-import { addSeconds, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import { withChange, withIntent } from './memory.js';
 import type { Memory } from './memory.js';
 

@@ -12,8 +12,8 @@ import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
-import { formatAmount } from '../../units/format-amount.js';
-import { formatInstant, latest, type Instant } from '../../units/time.js';
+import { formatAmount } from '../../units/format.js';
+import { formatInstant, type Instant, latest } from '../../units/time.js';
 import {
   storedConditions,
   storedNumbers,

@@ -1,4 +1,4 @@
-import { formatAmount } from '../../units/format-amount.js';
+import { formatAmount } from '../../units/format.js';
 
 /** The text for an unknown value, which is never 0. */
 export const UNKNOWN = '–';

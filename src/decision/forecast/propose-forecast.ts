@@ -1,8 +1,6 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal } from '../../schedules/local-time.js';
-import { countOf } from '../../units/count-of.js';
-import { formatNumber } from '../../units/format-amount.js';
-import { formatSeconds } from '../../units/format-seconds.js';
+import { countOf, formatNumber, formatSeconds } from '../../units/format.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { LoadHistory, LoadMinute, Season } from '../snapshot/snapshot.js';
 import { ceilCount } from '../proposals/arithmetic.js';

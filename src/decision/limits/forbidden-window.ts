@@ -1,5 +1,4 @@
-import { addSeconds, formatInstant, laterOf } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, formatInstant, type Instant, laterOf } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /**

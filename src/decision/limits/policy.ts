@@ -1,6 +1,5 @@
 import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
-import { addSeconds } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import type { Limit, LimitContext } from './limit.js';
 import { stepWindowSeconds } from './step-limit.js';

@@ -1,7 +1,6 @@
-import type { Occurrence, Schedule } from '../../schedules/schedule.js';
 import { recurringAround } from '../../schedules/occurrences.js';
-import { addSeconds, formatInstant, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { type Occurrence, type Schedule } from '../../schedules/schedule.js';
+import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 export interface Bounds {
   readonly minReplicas: number;

@@ -1,6 +1,5 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
-import { addSeconds } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, type Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
 /** The HPA's default stabilization, for a document without any window. */

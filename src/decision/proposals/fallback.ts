@@ -1,6 +1,5 @@
 import type { MetricSpec } from '../../scaler/spec.js';
-import { addSeconds, formatInstant, secondsBetween } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../result/decision.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 

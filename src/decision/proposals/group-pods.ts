@@ -1,5 +1,4 @@
-import { YEAR_ONE, addSeconds, instantFromMs } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { addSeconds, type Instant, instantFromMs, YEAR_ONE } from '../../units/time.js';
 import type { PodGroups } from '../result/decision.js';
 import type { Pod } from '../snapshot/snapshot.js';
 

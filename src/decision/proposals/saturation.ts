@@ -1,5 +1,5 @@
 import type { ResourceMetric } from '../../scaler/spec.js';
-import { countOf } from '../../units/count-of.js';
+import { countOf } from '../../units/format.js';
 import { milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { ContainersSample, Pod, Saturation } from '../snapshot/snapshot.js';

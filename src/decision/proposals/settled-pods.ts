@@ -1,5 +1,4 @@
-import type { Instant } from '../../units/time.js';
-import { addSeconds } from '../../units/time.js';
+import { addSeconds, type Instant } from '../../units/time.js';
 import { type Milli, sumMilli } from '../../units/quantity.js';
 import type { PodGroups } from '../result/decision.js';
 import type { Pod } from '../snapshot/snapshot.js';

@@ -1,5 +1,4 @@
-import { formatInstant, parseInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /** A parsed JSON value and its path, for error messages. */

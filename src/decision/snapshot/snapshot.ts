@@ -1,8 +1,7 @@
 import type { Scaler } from '../../scaler/spec.js';
 import type { FailureReason } from '../../units/failure.js';
 import type { Milli } from '../../units/quantity.js';
-import { formatInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant } from '../../units/time.js';
 
 /** The complete input of a decision. parse-snapshot.ts and write-json.ts convert its JSON form. */
 export interface Snapshot {

@@ -1,4 +1,4 @@
-import { type PlainObject, isPlainObject, valueAt } from '../../scaler/plain-json.js';
+import { isPlainObject, type PlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { type Fields, readFields } from '../manifest/fields.js';

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { type Path, formatPath } from '../../scaler/problems/finding.js';
+import { formatPath, type Path } from '../../scaler/problems/finding.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { Remark } from './draft.js';
 

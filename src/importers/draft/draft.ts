@@ -1,6 +1,6 @@
 import type { Path } from '../../scaler/problems/finding.js';
-import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
-import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { isPlainObject, type PlainObject } from '../../scaler/plain-json.js';
+import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 
 export interface DraftItem {
   readonly value: PlainObject;

@@ -1,6 +1,6 @@
-import { checkDocument } from '../../scaler/read/check-document.js';
+import { checkDocument } from '../../scaler/read/parse-scaler.js';
 import { valueAt, without } from '../../scaler/plain-json.js';
-import { type Finding, type Path, formatPath } from '../../scaler/problems/finding.js';
+import { type Finding, formatPath, type Path } from '../../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../../scaler/problems/problem-codes.js';
 import { type Draft, type ItemList, ITEM_LISTS, type RemarkLog } from './draft.js';
 import { documentOf } from './write-document.js';

@@ -6,10 +6,10 @@ import { readTarget } from '../manifest/scale-target.js';
 import type { ReadMetadata } from '../manifest/metadata.js';
 import { readBehavior } from './behavior.js';
 import { readMetric } from './metrics.js';
-import type { PlainObject } from '../../scaler/plain-json.js';
-import { type Path, formatValue } from '../../scaler/problems/finding.js';
-import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
+import { type PlainObject } from '../../scaler/plain-json.js';
 import { readPlain } from '../../scaler/read/read-plain.js';
+import { formatValue, type Path } from '../../scaler/problems/finding.js';
+import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 
 type Named = Pick<ReadMetadata, 'annotations'>;
 

@@ -1,5 +1,5 @@
 import { stringLiteral } from '../../promql/quoting.js';
-import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';

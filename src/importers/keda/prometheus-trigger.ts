@@ -1,4 +1,4 @@
-import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 import { metricNames } from '../../promql/vector-selectors.js';
 import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';

@@ -1,4 +1,4 @@
-import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 import { formatValue } from '../../scaler/problems/finding.js';
 import { type DraftItem, defined } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';

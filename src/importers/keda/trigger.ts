@@ -1,8 +1,7 @@
-import type { Path } from '../../scaler/problems/finding.js';
+import { formatValue, type Path } from '../../scaler/problems/finding.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 import type { DraftItem } from '../draft/draft.js';
 import { type Fields, readQuantity } from '../manifest/fields.js';
-import { formatValue } from '../../scaler/problems/finding.js';
 import { parseQuantity } from '../../units/quantity.js';
 
 export interface Trigger {

@@ -1,6 +1,6 @@
-import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { formatValue, type Path } from '../../scaler/problems/finding.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
-import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
+import { isPlainObject, type PlainObject } from '../../scaler/plain-json.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { RemarkLog } from '../draft/draft.js';
 

@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { formatValue, type Path } from '../../scaler/problems/finding.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import type { Fields } from './fields.js';
 

@@ -1,6 +1,6 @@
-import { type PlainObject, isPlainObject } from '../../scaler/plain-json.js';
-import { type Path, formatValue } from '../../scaler/problems/finding.js';
-import { SYSTEM_METADATA } from '../../scaler/read/system-fields.js';
+import { isPlainObject, type PlainObject } from '../../scaler/plain-json.js';
+import { formatValue, type Path } from '../../scaler/problems/finding.js';
+import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
 import { labelName, objectName } from '../../scaler/schema/field-types.js';
 import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';

@@ -1,8 +1,8 @@
-import { PLACEHOLDER } from '../../scaler/read/check-document.js';
+import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 import { listVariables } from '../../promql/variables.js';
 import { metricNames } from '../../promql/vector-selectors.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
-import { type Path, formatValue } from '../../scaler/problems/finding.js';
+import { formatValue, type Path } from '../../scaler/problems/finding.js';
 import { type DraftItem, defined, type RemarkLog } from '../draft/draft.js';
 import type { LabelMatchers } from './label-matchers.js';
 

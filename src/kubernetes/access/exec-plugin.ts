@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../units/clock.js';
-import { parseInstant, type Instant } from '../../units/time.js';
+import { type Instant, parseInstant } from '../../units/time.js';
 import { asObject, objectIn, textIn, type JsonObject } from '../api/json.js';
 
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;

@@ -1,6 +1,6 @@
 import type { Pod, PodPhase } from '../../decision/snapshot/snapshot.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
-import { parseInstant, type Instant } from '../../units/time.js';
+import { type Instant, parseInstant } from '../../units/time.js';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { JsonFields } from '../requests/prune-json.js';
 import type { WatchedObject } from '../watch/object-store.js';

@@ -1,4 +1,4 @@
-import { secondsBetween, type Instant } from '../../units/time.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 import { isSpent, leanEntry, markAbsent, MAX_ENTRY_BYTES } from './state-entry.js';
 import type { EntryProblem, StoredEntry } from './state-entry.js';
 import { namespaceOfKey } from './state-key.js';

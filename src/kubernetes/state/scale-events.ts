@@ -1,5 +1,5 @@
 import type { ScaleEvent } from '../../decision/snapshot/snapshot.js';
-import { secondsBetween, type Instant } from '../../units/time.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 
 /** Further events are merged, so an entry stays within 4 KiB. */
 const MAX_EVENTS = 64;

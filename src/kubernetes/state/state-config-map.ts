@@ -1,4 +1,4 @@
-import { parseInstant, type Instant } from '../../units/time.js';
+import { type Instant, parseInstant } from '../../units/time.js';
 import { objectIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { Transport } from '../requests/transport.js';
 import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';

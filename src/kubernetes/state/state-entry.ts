@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 import type { State } from '../../decision/snapshot/snapshot.js';
 
-import { addSeconds, earliest, formatInstant, secondsBetween, type Instant } from '../../units/time.js';
+import { addSeconds, earliest, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
 import { forecastSchema, instant, movedForecast, readForecast, storedForecast } from './stored-forecast.js';

@@ -1,6 +1,6 @@
 import { judgeValues } from '../../decision/snapshot/judge-sample.js';
 import type { Freshness } from '../../scaler/spec.js';
-import { secondsBetween, instantFromSeconds } from '../../units/time.js';
+import { instantFromSeconds, secondsBetween } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
 import { columnsOf } from '../answers/columns.js';
 

@@ -4,7 +4,7 @@ import { resourceQuery } from '../data-source/resource-queries.js';
 import { columnsOf } from '../answers/columns.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { RecentMap } from '../../units/recent-map.js';
-import { instantFromMs, type Instant } from '../../units/time.js';
+import { type Instant, instantFromMs } from '../../units/time.js';
 
 /**
  * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.

@@ -1,5 +1,5 @@
 import { CredentialError } from '../../http/credentials.js';
-import { errorCode } from '../../units/error-code.js';
+import { errorCode } from '../../units/failure.js';
 import type { Renewed } from './renewed.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

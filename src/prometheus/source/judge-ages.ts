@@ -1,4 +1,4 @@
-import { formatSeconds, inSeconds } from '../../units/format-seconds.js';
+import { formatSeconds, inSeconds } from '../../units/format.js';
 
 /** A scrape target, or a pod on it, whose samples a query reads. */
 export interface TargetAge {

@@ -1,4 +1,5 @@
-import type { ProblemCode } from './problem-codes.js';
+import { PROBLEM_CLASSES, type ProblemCode } from './problem-codes.js';
+import type { Position, Problem } from './problem.js';
 
 /** Keys and list indexes from the root of the document. */
 export type Path = readonly (string | number)[];
@@ -70,4 +71,59 @@ export function formatValue(value: unknown): string {
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) return String(value);
   return text.length <= LONGEST_VALUE ? text : `${text.slice(0, LONGEST_VALUE)}...`;
+}
+
+/** Messages and paths can contain names and keys of the document, which may be 1 MiB long. */
+const LONGEST_MESSAGE = 1000;
+const LONGEST_PATH = 500;
+
+/** Returns a problem without line and column, for a whole file or a value that has no source. */
+export function unplacedProblem(
+  { code, message, path = [] }: Pick<Finding, 'code' | 'message'> & Partial<Pick<Finding, 'path'>>,
+  file: string | null = null,
+): Problem {
+  return {
+    code,
+    severity: PROBLEM_CLASSES[code] === 'warning' ? 'warning' : 'error',
+    message: cutOff(message, LONGEST_MESSAGE),
+    file,
+    place: null,
+    path: cutOff(formatPath(path), LONGEST_PATH),
+    sourceLine: null,
+  };
+}
+
+function cutOff(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest)}...`;
+}
+
+export interface LocatedDocument {
+  /** Plain JSON; undefined if the document could not be read. */
+  readonly value: unknown;
+  /** Problems found while parsing. A YAML document with duplicate keys has problems and a value. */
+  readonly problems: readonly Problem[];
+  /** Adds the file to a finding and, for YAML, line and column. */
+  readonly locate: (finding: Finding) => Problem;
+}
+
+/** Returns at most `MAX_FINDINGS` problems, sorted by line and column. */
+export function locateAll(
+  findings: readonly Finding[],
+  locate: LocatedDocument['locate'],
+): readonly Problem[] {
+  return capFindings(findings)
+    .map(locate)
+    .sort((a, b) => compare(a.place, b.place));
+}
+
+function compare(a: Position | null, b: Position | null): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
+}
+
+const LONGEST_CAUSE = 200;
+
+/** A document that triggers a bug is rejected like an invalid one. The service can then read the other documents. */
+export function internalErrorMessage(cause: unknown): string {
+  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  return `reading failed (${text.slice(0, LONGEST_CAUSE)}): this is a bug in promscaler, please report it with the document`;
 }

@@ -1,10 +1,15 @@
-import { checkDocument } from './check-document.js';
-import { deepFreeze } from '../plain-json.js';
+import { deepFreeze, isPlainObject, valueAt, without } from '../plain-json.js';
+import { readPlain } from './read-plain.js';
+import { type Finding, finding, formatPath, type Path, unplacedProblem } from '../problems/finding.js';
+import { nearest } from '../problems/nearest.js';
+import { PROBLEM_CLASSES } from '../problems/problem-codes.js';
 import type { Problem } from '../problems/problem.js';
-import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { resolveSpec } from '../resolve/resolve-spec.js';
-import type { DocumentInput } from '../schema/document-schema.js';
-import { scalerKey, type Scaler } from '../spec.js';
+import type { ServiceFacts } from '../rules/admission-rules.js';
+import { checkRules } from '../rules/check-rules.js';
+import { checkSchema } from '../schema/check-schema.js';
+import { API_VERSION, type DocumentInput, documentSchema, type Loose } from '../schema/document-schema.js';
+import { type Scaler, scalerKey } from '../spec.js';
 
 interface ParsedScaler {
   /** Frozen. Null if there is a problem of class `shape`. */
@@ -35,4 +40,143 @@ export function buildScaler(document: DocumentInput): Scaler {
     document,
     spec: resolveSpec(document.spec),
   });
+}
+
+interface CheckedDocument {
+  readonly findings: readonly Finding[];
+  /** Null if there is a finding of class `shape`. */
+  readonly document: DocumentInput | null;
+}
+
+/**
+ * Checks a plain value as a scaler document. Rules across fields apply to all fields that could be read, even if other
+ * fields have wrong types or are unknown. `service` contains the flavor of each data source.
+ */
+export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
+  const plain = readPlain(value);
+  const wrongKind = checkKind(plain.value);
+  if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };
+  const written = removeSystemFields(plain.value);
+  const checked = checkSchema(documentSchema, written.value);
+  const schemaFindings =
+    wrongKind === null ? checked.findings : checked.findings.filter(({ path }) => !isTypeField(path));
+  const placeholders = findPlaceholders(valueAt(written.value, ['spec']), ['spec']);
+  const isPlaceholder = (path: Path): boolean =>
+    placeholders.some((one) => formatPath(one.path) === formatPath(path));
+  const earlier = [
+    ...(wrongKind === null ? [] : [wrongKind]),
+    ...plain.findings,
+    ...written.findings,
+    ...placeholders,
+    ...schemaFindings.filter(({ path }) => !isPlaceholder(path)),
+  ];
+  const isBroken = (path: Path): boolean =>
+    earlier.some((other) => path.every((step, index) => other.path[index] === step));
+  // `readable` contains only values that passed the schema.
+  const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
+  const rules = checkRules(readable, isBroken, service).filter(({ path }) => !isPlaceholder(path));
+  const findings = [...earlier, ...rules];
+  const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
+  return { findings, document: hasShape ? checked.value : null };
+}
+
+/** `import` writes it for a value that only a user knows. */
+export const PLACEHOLDER = 'FILL IN';
+
+function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
+  if (value === PLACEHOLDER) {
+    const what =
+      formatPath(path) === 'spec.paused'
+        ? 'complete or delete what is commented out below, then remove the field'
+        : 'replace it';
+    const message = `${formatPath(path)} is ${PLACEHOLDER}, a placeholder of promscaler import: ${what}`;
+    return [finding('placeholder', path, message)];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => findPlaceholders(item, [...path, index]));
+  if (!isPlainObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => findPlaceholders(member, [...path, key]));
+}
+
+/** The message also contains the required `apiVersion`. */
+function checkKind(value: unknown): Finding | null {
+  const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
+  if (typeof kind !== 'string' || kind === 'Scaler') return null;
+  const isMisspelt = nearest(kind, ['Scaler']) !== null;
+  const hint = isMisspelt ? '; did you mean "Scaler"?' : '';
+  const version = apiVersion === API_VERSION ? '' : ` with apiVersion: ${API_VERSION}`;
+  return finding(
+    'wrong-kind',
+    ['kind'],
+    `kind is ${kind}, must be Scaler${version}${hint}${KIND_HINTS.get(kind) ?? ''}`,
+  );
+}
+
+/**
+ * A document of another kind is checked if its `spec` has one of these fields. Otherwise every field would be reported
+ * as unknown.
+ */
+const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
+
+function isLikeScaler(value: unknown): boolean {
+  const spec = valueAt(value, ['spec']);
+  return isPlainObject(spec) && SCALER_FIELDS.some((name) => Object.hasOwn(spec, name));
+}
+
+function isTypeField([first, second]: Path): boolean {
+  return second === undefined && (first === 'kind' || first === 'apiVersion');
+}
+
+const IMPORT = '; promscaler import converts it';
+
+const KIND_HINTS: ReadonlyMap<string, string> = new Map([
+  ['HorizontalPodAutoscaler', IMPORT],
+  ['CHPA', IMPORT],
+  ['ConfigurableHorizontalPodAutoscaler', IMPORT],
+  ['WatermarkPodAutoscaler', IMPORT],
+  ['ScaledObject', IMPORT],
+  [
+    'List',
+    '; write its items as documents, with --- between them. promscaler import converts a list of autoscalers',
+  ],
+]);
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Fields of `metadata` that the API server and controllers set. */
+export const SYSTEM_METADATA: readonly string[] = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'managedFields',
+  'ownerReferences',
+  'finalizers',
+];
+
+/**
+ * Fields that the API server, controllers and kubectl set. A manifest that was exported from a cluster contains them.
+ */
+const SYSTEM_FIELDS: readonly Path[] = [
+  ...SYSTEM_METADATA.map((name) => ['metadata', name]),
+  ['metadata', 'annotations', LAST_APPLIED],
+  ['status'],
+];
+
+/** Removes system fields. Returns one warning that lists them, at the position of the first one. */
+export function removeSystemFields(value: unknown): {
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+} {
+  const present = SYSTEM_FIELDS.filter((path) => valueAt(value, path) !== undefined);
+  const [first] = present;
+  if (first === undefined) return { value, findings: [] };
+  const names = present.map(formatPath);
+  const last = names.pop() ?? '';
+  const subject = names.length === 0 ? `${last} is` : `${names.join(', ')} and ${last} are`;
+  const message = `${subject} set by the cluster and ignored here: remove ${names.length === 0 ? 'it' : 'them'}`;
+  const found: Finding = { code: 'system-fields', message, path: first, at: 'key', offset: null };
+  return { value: present.reduce(without, value), findings: [found] };
 }

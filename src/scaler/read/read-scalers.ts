@@ -1,13 +1,15 @@
-import { checkDocument } from './check-document.js';
-import { finding } from '../problems/finding.js';
-import { buildScaler } from './parse-scaler.js';
+import { buildScaler, checkDocument } from './parse-scaler.js';
+import {
+  finding,
+  internalErrorMessage,
+  locateAll,
+  type LocatedDocument,
+  unplacedProblem,
+} from '../problems/finding.js';
 import { isPlainObject, mergePlain, valueAt } from '../plain-json.js';
-import { internalErrorMessage } from '../problems/internal-error.js';
-import { type LocatedDocument, locateAll } from '../problems/located-document.js';
-import { unplacedProblem } from '../problems/unplaced-problem.js';
 import type { Position, Problem } from '../problems/problem.js';
 import { eachYamlDocument } from '../yaml/read-yaml.js';
-import { findPastDates } from '../rules/past-dates.js';
+import { findPastDates } from '../rules/schedule-rules.js';
 import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
 import { type Scaler, scalerKey } from '../spec.js';
 import type { Instant } from '../../units/time.js';

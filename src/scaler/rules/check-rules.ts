@@ -1,10 +1,10 @@
 import {
   type Finding,
-  type IsBroken,
-  type Path,
   finding,
   formatPath,
   formatValue,
+  type IsBroken,
+  type Path,
 } from '../problems/finding.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { checkMetricForm } from './metric-form-rules.js';

@@ -1,5 +1,5 @@
 import { isTimeZone } from '../../schedules/local-time.js';
-import { type Finding, type IsBroken, finding } from '../problems/finding.js';
+import { type Finding, finding, type IsBroken } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import { targetOf, targetTypeOf } from '../resolve/metric-form.js';
 import { identityOf } from '../resolve/resolve-metric.js';

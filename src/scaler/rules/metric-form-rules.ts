@@ -1,4 +1,4 @@
-import { type Finding, type IsBroken, type Path, finding, formatPath } from '../problems/finding.js';
+import { type Finding, finding, formatPath, type IsBroken, type Path } from '../problems/finding.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import {
   MEMBERS,

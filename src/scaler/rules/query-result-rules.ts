@@ -4,7 +4,7 @@ import { mayHave } from '../../promql/labels.js';
 import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
 import { excerpt } from '../../promql/types.js';
 import { labelText } from '../../promql/vector-selectors.js';
-import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+import { type Finding, finding, formatPath, type Path } from '../problems/finding.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 import { checkSelection } from './query-selection-rules.js';

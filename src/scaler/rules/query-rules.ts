@@ -2,7 +2,7 @@ import { analyzeQuery } from '../../promql/analyze.js';
 import { findQueryLimit } from '../../promql/query-limits.js';
 import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
-import { type Finding, type Path, finding, findTemplate, formatPath } from '../problems/finding.js';
+import { type Finding, finding, findTemplate, formatPath, type Path } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';

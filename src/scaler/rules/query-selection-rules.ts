@@ -1,5 +1,5 @@
 import { type Expression, unwrap } from '../../promql/expressions.js';
-import { type Finding, type Path, finding, formatPath } from '../problems/finding.js';
+import { type Finding, finding, formatPath, type Path } from '../problems/finding.js';
 
 type Selector = Extract<Expression, { readonly form: 'selector' }>;
 

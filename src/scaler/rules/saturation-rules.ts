@@ -1,4 +1,4 @@
-import { type Finding, type IsBroken, finding, formatPath } from '../problems/finding.js';
+import { type Finding, finding, formatPath, type IsBroken } from '../problems/finding.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 import { checkSideQuery } from './query-rules.js';
 

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import {
   type Finding,
-  MAX_FINDINGS,
-  type Path,
   finding,
   findTemplate,
   formatPath,
   formatValue,
+  MAX_FINDINGS,
+  type Path,
 } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import { boundOf, isOfSeconds, numberHint, quantityHint } from './value-hint.js';

@@ -14,13 +14,19 @@ import {
   type CST,
   Parser,
 } from 'yaml';
-import { type Finding, findTemplate, LONGEST_VALUE, MAX_FINDINGS, TOO_MANY } from '../problems/finding.js';
+import {
+  type Finding,
+  findTemplate,
+  internalErrorMessage,
+  type LocatedDocument,
+  LONGEST_VALUE,
+  MAX_FINDINGS,
+  TOO_MANY,
+  unplacedProblem,
+} from '../problems/finding.js';
 import { findKeyProblems } from './key-problems.js';
-import type { LocatedDocument } from '../problems/located-document.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
-import { internalErrorMessage } from '../problems/internal-error.js';
 import type { Problem } from '../problems/problem.js';
-import { unplacedProblem } from '../problems/unplaced-problem.js';
 import { offsetInText } from './scalar-offset.js';
 import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 

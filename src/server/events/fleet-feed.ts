@@ -2,11 +2,10 @@ import type { EventFeed } from '../../telemetry/event-feed.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Identity } from '../access/viewer.js';
-import type { Fleet } from '../fleet/fleet.js';
+import type { Fleet } from '../fleet/peer-check.js';
 import { replicaHash } from '../overview/fleet-revision.js';
 import { type EventSource, type StreamedEvent, readPositions, writePositions } from './event-text.js';
-import { createRelay } from './relay.js';
-import type { Relay } from './relay.js';
+import { createRelay, type Relay } from './relay.js';
 
 /** The events of all replicas, for clients with the same permissions. */
 export interface FleetFeed extends EventSource {

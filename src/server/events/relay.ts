@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import type { NumberedEvent } from '../../telemetry/event-feed.js';
-import { sleep, type Clock } from '../../units/clock.js';
-import type { Identity } from '../access/viewer.js';
-import { PeerError, requestPeer } from '../fleet/ask-peer.js';
-import type { Fleet, Peer } from '../fleet/fleet.js';
-import { readPeerEvent, type StreamMessage, createMessageReader } from './read-messages.js';
+import { createParser } from 'eventsource-parser';
+import { eventSchemas } from '../../api/answer-schemas.js';
+import type { NumberedEvent, ServiceEvent } from '../../telemetry/event-feed.js';
 import { onAbort } from '../../units/abort.js';
+import { type Clock, sleep } from '../../units/clock.js';
+import { parseInstant } from '../../units/time.js';
+import type { Identity } from '../access/viewer.js';
+import { parseJson, PeerError, requestPeer } from '../fleet/ask-peer.js';
+import type { Fleet, Peer } from '../fleet/peer-check.js';
+import { isEventId } from './event-text.js';
 
 /** The events that have arrived from another replica. */
 export interface Relay {
@@ -201,4 +204,51 @@ async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<v
     cancelTimer();
     forget();
   }
+}
+
+/** A message of a `text/event-stream`. Null: it has no such field. */
+export interface StreamMessage {
+  readonly id: string | null;
+  readonly type: string | null;
+  readonly data: string;
+}
+
+/** An event is shorter than 4 KiB. */
+const LONGEST = 32 * 1024;
+
+/**
+ * Returns a function that takes the text of a stream in pieces. It calls `onMessage` for each message with data, and
+ * throws `PeerError` if a message is too long, and any error of `onMessage`.
+ */
+export function createMessageReader(onMessage: (message: StreamMessage) => void): (text: string) => void {
+  const throwTooLong = (): never => {
+    throw new PeerError('a message of the event stream is too long');
+  };
+  const parser = createParser({
+    maxBufferSize: LONGEST,
+    onEvent: ({ id, event, data }) => {
+      if (data.length > LONGEST) throwTooLong();
+      onMessage({ id: id !== undefined && isEventId(id) ? id : null, type: event ?? null, data });
+    },
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throwTooLong();
+    },
+  });
+  return (text) => parser.feed(text);
+}
+
+/** Returns a decision or failure of another replica; null: another message, or one that violates the schema. */
+export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
+  const value = parseJson(data);
+  if (type === 'decision') {
+    const { data: facts } = eventSchemas.decision.safeParse(value);
+    const at = parseInstant(facts?.at ?? '');
+    return facts === undefined || at === null ? null : { ...facts, type, at };
+  }
+  if (type === 'failure') {
+    const { data: facts } = eventSchemas.failure.safeParse(value);
+    const at = parseInstant(facts?.at ?? '');
+    return facts === undefined || at === null ? null : { ...facts, type, at };
+  }
+  return null;
 }

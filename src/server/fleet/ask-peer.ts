@@ -4,8 +4,7 @@ import { withDeadline, type Clock } from '../../units/clock.js';
 import { onAbort } from '../../units/abort.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Identity } from '../access/viewer.js';
-import type { Fleet, Peer } from './fleet.js';
-import { PEER_HEADER } from './peer-check.js';
+import { type Fleet, type Peer, PEER_HEADER } from './peer-check.js';
 import { createAnswerReader, sealQuestion } from './sealed.js';
 import type { AnswerHead, AnswerReader, PeerQuestion } from './sealed.js';
 

@@ -2,17 +2,15 @@ import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { createSemaphore } from '../../units/semaphore.js';
 import { identityOf, viewerOf, type Viewer } from '../access/viewer.js';
-import { readInteger } from '../pages/query.js';
+import { fillPage, readInteger, writePage, writeToken } from '../pages/query.js';
 import type { ScalerList, Answer } from '../../api/answers.js';
 import { LIMITS } from '../../api/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
 import { refuse } from '../pacing/paced.js';
 import { type AskPeer, parseJson } from './ask-peer.js';
-import type { Fleet, Peer } from './fleet.js';
-import { isForwarded } from './peer-check.js';
+import { type Fleet, isForwarded, type Peer } from './peer-check.js';
 import { scalerListSchema, scalerSchema } from '../../api/answer-schemas.js';
 import { readAnswerOrNull } from '../../api/read-answer.js';
-import { fillPage, writePage, writeToken } from '../pages/paging.js';
 
 /** Serves the page of a scaler from the replica that decides it, which may be this one. */
 export function ofOwner(

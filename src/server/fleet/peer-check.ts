@@ -1,13 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../../units/clock.js';
-import { applyVerdict, namespaceOf } from '../access/access-control.js';
-import type { AccessControl, Verdict } from '../access/access-control.js';
-import { ANYBODY, SEES_ALL } from '../access/viewer.js';
-import type { Identity } from '../access/viewer.js';
-import type { Fleet } from './fleet.js';
-import { createAnswerSealer, openQuestion } from './sealed.js';
-import type { PeerQuestion, SealedBy } from './sealed.js';
+import { type AccessControl, applyVerdict, namespaceOf, type Verdict } from '../access/access-control.js';
+import { ANYBODY, type Identity, SEES_ALL } from '../access/viewer.js';
+import { createAnswerSealer, openQuestion, type PeerQuestion, type SealedBy } from './sealed.js';
+
+export interface Peer {
+  readonly identity: string;
+  /** URL of its HTTP server; null: unknown. */
+  readonly address: string | null;
+}
+
+export interface Fleet {
+  /** The identity of this replica. */
+  readonly identity: string;
+  /** Whether this replica decides the scaler `NAMESPACE/NAME`. */
+  readonly isOwn: (key: string) => boolean;
+  /** Returns the other replica that decides a scaler; null: unknown. */
+  readonly ownerOf: (key: string) => Peer | null;
+  readonly peers: () => readonly Peer[];
+  /** The keys that all replicas share. The first one seals. Without a key, no replica is queried. Never rejects. */
+  readonly keys: () => Promise<readonly Buffer[]>;
+}
 
 /** The sealed question of another replica. */
 export const PEER_HEADER = 'x-promscaler-peer';

@@ -1,13 +1,17 @@
-import { cleanText } from '../../units/clean-text.js';
 import { createHash } from 'node:crypto';
-import type { ScalerPageParts } from '../pages/scaler-pages.js';
+import type { OverviewRow } from '../../api/answers.js';
+import type { RecentRange } from '../../telemetry/chart-points.js';
+import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
-import { type Rejection, rejectionsOf } from '../../telemetry/timed-state.js';
-import { takeTurns } from '../../units/clock.js';
-import type { Clock } from '../../units/clock.js';
+import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { type Rejection, rejectionsOf, timedState } from '../../telemetry/timed-state.js';
+import { cleanText } from '../../units/clean-text.js';
+import { type Clock, takeTurns } from '../../units/clock.js';
+import { formatInstant, type Instant } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { SLICE_MS } from '../pacing/paced.js';
-import { rowRange, rowStep, viewRow } from './overview-row.js';
+import type { ScalerPageParts } from '../pages/scaler-pages.js';
+import { metricUnit, viewState } from '../pages/views.js';
 
 /** The rows of one replica that a client does not have yet. */
 export interface OverviewPart {
@@ -179,4 +183,66 @@ function revisionIn(
   if (since === null || !since.startsWith(prefix) || !since.endsWith(suffix)) return null;
   const number = since.slice(prefix.length, -suffix.length);
   return /^\d{1,15}$/.test(number) ? Number(number) : null;
+}
+
+const STEP_SECONDS = 300;
+/** Number of steps in two hours. */
+const STEPS = 24;
+
+/** Returns the time range of the replicas in a row: the two hours before its cycle. */
+export function rowRange(until: Instant): RecentRange {
+  return { until, stepSeconds: STEP_SECONDS, steps: STEPS };
+}
+
+/** Returns the number of the step in which the row of a cycle ends. */
+export function rowStep(at: Instant): number {
+  return Math.floor(at / (1000 * STEP_SECONDS));
+}
+
+export function viewRow(
+  status: ScalerStatus,
+  rejection: Rejection | null,
+  replicas: readonly (number | null)[],
+): OverviewRow {
+  const { scaler, record, lastRescale } = status;
+  const { decision } = record;
+  const bounds = boundsOf(record);
+  const { kind, name } = scaler.spec.scaleTargetRef;
+  const { up, down } = lastRescale;
+  const changedAt = up === null || (down !== null && down > up) ? down : up;
+  return {
+    namespace: scaler.namespace,
+    name: scaler.name,
+    kind,
+    target: name,
+    current: decision?.currentReplicas ?? null,
+    desired: desiredReplicasOf(record),
+    min: bounds.minReplicas,
+    max: bounds.maxReplicas,
+    state: viewState(timedState(status, rejection)),
+    metric: viewLeadingMetric(status),
+    metrics: scaler.spec.metrics.length,
+    changedAt: changedAt === null ? null : formatInstant(changedAt),
+    replicas,
+  };
+}
+
+/** Returns the metric that determines the recommendation: the first one with the largest proposal. */
+function viewLeadingMetric({ scaler, record }: ScalerStatus): OverviewRow['metric'] {
+  const results = record.decision?.metrics ?? [];
+  let leading = -1;
+  let largest = -1;
+  results.forEach(({ proposal }, index) => {
+    if (proposal === null || proposal <= largest) return;
+    largest = proposal;
+    leading = index;
+  });
+  const spec = scaler.spec.metrics[leading];
+  if (spec === undefined) return null;
+  return {
+    name: spec.identity,
+    unit: metricUnit(spec),
+    value: currentValue(spec, results[leading]),
+    target: targetValue(spec, results[leading]),
+  };
 }

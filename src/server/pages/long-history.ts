@@ -5,8 +5,8 @@ import { takeTurns, type Clock } from '../../units/clock.js';
 import { viewerOf } from '../access/viewer.js';
 import { refuse, SLICE_MS } from '../pacing/paced.js';
 import { writeHistory } from './views.js';
-import { type Instant, addSeconds, multipleBefore, secondsBetween } from '../../units/time.js';
-import { BadRequest, readInteger, readText, readTime, type Query } from './query.js';
+import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
+import { BadRequest, type Query, readInteger, readText, readTime } from './query.js';
 import { LIMITS } from '../../api/routes.js';
 
 /** The history of a scaler over days, from metrics of this service that Prometheus has scraped. */

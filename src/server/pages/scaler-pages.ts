@@ -8,12 +8,19 @@ import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
 import { rejectionsOf } from '../../telemetry/timed-state.js';
-import { formatInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant } from '../../units/time.js';
 import { viewerOf, visibleProblems } from '../access/viewer.js';
-import { fillPage, readToken, writePage, writeToken } from './paging.js';
-import { readFlag, readInteger, readText, readTime } from './query.js';
-import type { Query } from './query.js';
+import {
+  fillPage,
+  type Query,
+  readFlag,
+  readInteger,
+  readText,
+  readTime,
+  readToken,
+  writePage,
+  writeToken,
+} from './query.js';
 import type { ScalerDetail } from '../../api/answers.js';
 import { LIMITS } from '../../api/routes.js';
 import {

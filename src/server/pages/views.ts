@@ -10,8 +10,7 @@ import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
-import { formatInstant } from '../../units/time.js';
-import type { Instant } from '../../units/time.js';
+import { formatInstant, type Instant } from '../../units/time.js';
 import type {
   DecisionEntry,
   HistoryAnswer,

@@ -4,8 +4,7 @@ import type { Snapshot } from '../../../src/decision/snapshot/snapshot.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { noChange } from '../../../src/telemetry/cycle-record.js';
 import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
-import { addSeconds } from '../../../src/units/time.js';
-import type { Instant } from '../../../src/units/time.js';
+import { addSeconds, type Instant } from '../../../src/units/time.js';
 import { aDocument } from '../../support/builders.js';
 
 /** Records of scalers as the control loop makes them. */

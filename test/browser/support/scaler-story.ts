@@ -6,7 +6,7 @@ import type { Pod, Sample, Snapshot, State } from '../../../src/decision/snapsho
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
-import { rowRange, viewRow } from '../../../src/server/overview/overview-row.js';
+import { rowRange, viewRow } from '../../../src/server/overview/overview-rows.js';
 import {
   listDecisions,
   showHistory,
@@ -16,8 +16,7 @@ import {
 import type { Origin } from '../../../src/server/pages/scaler-pages.js';
 import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
 import { createRecords } from '../../../src/telemetry/records.js';
-import { addSeconds, instantFromMs } from '../../../src/units/time.js';
-import type { Instant } from '../../../src/units/time.js';
+import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { partsOf } from '../../server/app-parts.js';
 import { scalerOf } from '../../support/builders.js';
 import { FakeFailure } from './fake-service.js';

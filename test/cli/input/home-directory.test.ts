@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
-import { homeDirectory } from '../../../src/cli/input/home-directory.js';
+import { homeDirectory } from '../../../src/cli/reach/cluster-options.js';
 
 describe('homeDirectory', () => {
   it('is $HOME if set', () => {

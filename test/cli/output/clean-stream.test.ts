@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { cleanStream } from '../../../src/cli/output/streams.js';
-import { drawScreen } from '../../../src/cli/status/screen.js';
+import { drawScreen } from '../../../src/cli/status/run-status.js';
 import { folderOf, runCli } from '../fake-io.js';
 
 function written(text: string): string {

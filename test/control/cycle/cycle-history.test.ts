@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
-import type { Instant } from '../../../src/units/time.js';
-import { secondsBetween } from '../../../src/units/time.js';
+import { type Instant, secondsBetween } from '../../../src/units/time.js';
 import { failure } from '../fake-cluster.js';
 import { answersFrom, World } from '../world.js';
 

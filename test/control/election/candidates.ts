@@ -8,8 +8,7 @@ import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import type { Log } from '../../../src/units/log.js';
 import { withDeadline } from '../../../src/units/clock.js';
 import type { Clock } from '../../../src/units/clock.js';
-import { addSeconds } from '../../../src/units/time.js';
-import type { Instant } from '../../../src/units/time.js';
+import { addSeconds, type Instant } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { sendWithFate } from './bad-network.js';
 

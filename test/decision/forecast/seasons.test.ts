@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type LoadPoint, seasonOf, seasonTimes } from '../../../src/decision/forecast/seasons.js';
 import type { Forecast } from '../../../src/scaler/spec.js';
-import { formatInstant, instantFromSeconds, parseInstant } from '../../../src/units/time.js';
-import type { Instant } from '../../../src/units/time.js';
+import { formatInstant, type Instant, instantFromSeconds, parseInstant } from '../../../src/units/time.js';
 import { T0, at, scalerOf } from '../../support/builders.js';
 
 function forecastOf(fields: Readonly<Record<string, unknown>> = {}): Forecast {

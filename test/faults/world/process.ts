@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/units/clock.js';
-import { instantFromMs, type Instant } from '../../../src/units/time.js';
+import { type Instant, instantFromMs } from '../../../src/units/time.js';
 import type { Random } from './random.js';
 import type { Timeline } from './timeline.js';
 

@@ -2,7 +2,7 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Series } from '../../../src/prometheus/answers/columns.js';
 import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
 import { onAbort } from '../../../src/units/abort.js';
-import { addSeconds, instantFromMs, type Instant } from '../../../src/units/time.js';
+import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { type AgeQuery, readAgeQuery } from '../age-queries.js';
 import { evaluateAges } from './ages.js';
 import { AGE_NAME, type AnswerClass, type LogRecord, type QueryRecord } from './log.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod';
 import { serviceSchema } from '../../../src/config/service-schema.js';
 import { checkSchema } from '../../../src/scaler/schema/check-schema.js';
-import { type Path, formatPath } from '../../../src/scaler/problems/finding.js';
+import { formatPath, type Path } from '../../../src/scaler/problems/finding.js';
 import { documentSchema } from '../../../src/scaler/schema/document-schema.js';
 import { isPlainObject } from '../../../src/scaler/plain-json.js';
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createApp } from '../../../src/server/app.js';
 import { createEventStreams } from '../../../src/server/event-streams.js';
 import type { EventStreams } from '../../../src/server/event-streams.js';
-import type { Peer } from '../../../src/server/fleet/fleet.js';
+import type { Peer } from '../../../src/server/fleet/peer-check.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { createEventFeed } from '../../../src/telemetry/event-feed.js';

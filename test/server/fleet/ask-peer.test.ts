@@ -1,16 +1,14 @@
 import type { Request, Response } from 'express';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createRelay } from '../../../src/server/events/relay.js';
-import type { Relay } from '../../../src/server/events/relay.js';
+import { createRelay, type Relay } from '../../../src/server/events/relay.js';
 import { ANYBODY } from '../../../src/server/access/viewer.js';
 import type { Identity } from '../../../src/server/access/viewer.js';
 import { createPeerClient } from '../../../src/server/fleet/ask-peer.js';
-import type { Fleet, Peer } from '../../../src/server/fleet/fleet.js';
+import { createPeerCheck, type Fleet, type Peer, PEER_HEADER } from '../../../src/server/fleet/peer-check.js';
 import { fastClock } from '../../support/fast-clock.js';
 import { eventually } from '../../support/manual-clock.js';
 import { failureText, startPeer, stream } from '../events/peer-server.js';
 import type { PeerServer } from '../events/peer-server.js';
-import { createPeerCheck, PEER_HEADER } from '../../../src/server/fleet/peer-check.js';
 import { readKeys } from './peer-keys.js';
 
 const OTHER_KEY = Buffer.from('another-key-of-at-least-32-characters');

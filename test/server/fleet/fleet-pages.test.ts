@@ -3,7 +3,7 @@ import express from 'express';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { createAccessCheck } from '../../../src/server/access/access-control.js';
 import { ofOwner } from '../../../src/server/fleet/fleet-pages.js';
-import type { Peer } from '../../../src/server/fleet/fleet.js';
+import type { Peer } from '../../../src/server/fleet/peer-check.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { PEER_KEYS } from './peer-keys.js';

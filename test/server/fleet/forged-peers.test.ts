@@ -7,8 +7,7 @@ import type { AccessControl } from '../../../src/server/access/access-control.js
 import { createApp } from '../../../src/server/app.js';
 import { createEventStreams } from '../../../src/server/event-streams.js';
 import { requestPeer } from '../../../src/server/fleet/ask-peer.js';
-import type { Peer } from '../../../src/server/fleet/fleet.js';
-import { PEER_HEADER } from '../../../src/server/fleet/peer-check.js';
+import { type Peer, PEER_HEADER } from '../../../src/server/fleet/peer-check.js';
 import { sealQuestion } from '../../../src/server/fleet/sealed.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SEES_ALL } from '../../../src/server/access/viewer.js';
 import { mergePages, readPeerPage, type ScalerPage } from '../../../src/server/fleet/fleet-pages.js';
-import { readToken } from '../../../src/server/pages/paging.js';
+import { readToken } from '../../../src/server/pages/query.js';
 
 function page(names: readonly string[], isLast = true): ScalerPage & { readonly problems: [] } {
   const items = names.map((name) => ({ namespace: 'shop', name }));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { createApp } from '../../../src/server/app.js';
-import type { Peer } from '../../../src/server/fleet/fleet.js';
+import type { Peer } from '../../../src/server/fleet/peer-check.js';
 import { readRevisions, writeRevisions } from '../../../src/server/overview/fleet-revision.js';
 import { mergeParts, readPart } from '../../../src/server/overview/parts.js';
 import { overviewSchema } from '../../../src/api/dashboard-schemas.js';

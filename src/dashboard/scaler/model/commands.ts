@@ -1,4 +1,4 @@
-import { quoteForShell } from '../../../units/quote-for-shell.js';
+import { quoteForShell } from '../../../units/clean-text.js';
 
 /** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last decision. */
 export function explainCommand(

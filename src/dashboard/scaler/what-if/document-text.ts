@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { formatProblem } from '../../../scaler/problems/format-problem.js';
+import { formatProblem } from '../../../scaler/problems/problem.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import { readDocuments } from '../../../scaler/read/read-scalers.js';
 import { eachYamlDocument } from '../../../scaler/yaml/read-yaml.js';

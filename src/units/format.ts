@@ -1,0 +1,46 @@
+/** Rounds to three decimals, or to three significant digits below 1. */
+export function formatNumber(value: number): string {
+  const rounded = Math.abs(value) < 1 ? Number(value.toPrecision(3)) : Math.round(value * 1000) / 1000;
+  return String(rounded);
+}
+
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
+
+export function isInBytes(metricName: string): boolean {
+  return metricName === 'memory';
+}
+
+/**
+ * Formats a value in base units: memory with a binary suffix and at most `decimals` decimals (`900Mi`), other values as
+ * a number. All outputs use it, so that one quantity has one unit.
+ */
+export function formatAmount(value: number, metricName: string, decimals = 1): string {
+  if (!isInBytes(metricName)) return formatNumber(value);
+  let power = 0;
+  while (Math.abs(value) / 1024 ** power >= 1024 && power < BINARY.length - 1) power += 1;
+  return `${Number((value / 1024 ** power).toFixed(decimals))}${BINARY[power] ?? ''}`;
+}
+
+/** Returns a duration as in kubectl: `45s`, `4m10s`, `3h5m`, `2d4h`. A negative duration is `0s`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const [days, hours, minutes] = [
+    Math.floor(whole / 86_400),
+    Math.floor(whole / 3600) % 24,
+    Math.floor(whole / 60) % 60,
+  ];
+  if (days > 0) return `${days}d${hours === 0 ? '' : `${hours}h`}`;
+  if (hours > 0) return `${hours}h${minutes === 0 ? '' : `${minutes}m`}`;
+  const rest = whole % 60;
+  return minutes > 0 ? `${minutes}m${rest === 0 ? '' : `${rest}s`}` : `${rest}s`;
+}
+
+/** Returns a duration as `45 s`, below 10 s with one decimal: `0.5 s`. */
+export function inSeconds(seconds: number): string {
+  return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+}
+
+/** Returns `1 pod` or `2 pods`. */
+export function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
