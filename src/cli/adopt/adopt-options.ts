@@ -72,12 +72,24 @@ export function commandFor(
   { options, io }: { readonly options: AdoptOptions; readonly io: Pick<CommandIo, 'command'> },
 ): string {
   const { url, serviceNamespace, kubeconfig, context } = options;
-  const given = { url, 'service-namespace': serviceNamespace, kubeconfig, context };
-  const connection = Object.entries(given).flatMap(([option, value]) =>
-    value === undefined ? [] : [`--${option} ${value}`],
-  );
+  const connection = written({ url, 'service-namespace': serviceNamespace, kubeconfig, context });
   const command = `${io.command ?? 'promscaler'} adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
   return [command, ...(flag === '' ? [] : [flag]), ...connection].join(' ');
+}
+
+/** Returns a command line of kubectl for the same cluster and namespace, such as `describe hpa web`. */
+export function kubectlFor(
+  rest: string,
+  { namespace }: Source,
+  { options: { kubeconfig, context } }: { readonly options: AdoptOptions },
+): string {
+  return [`kubectl ${rest} -n ${namespace}`, ...written({ kubeconfig, context })].join(' ');
+}
+
+function written(options: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(options).flatMap(([option, value]) =>
+    value === undefined ? [] : [`--${option} ${value}`],
+  );
 }
 
 function usageError(message: string): CommandError {

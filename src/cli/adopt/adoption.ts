@@ -5,9 +5,10 @@ import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { type AdoptOptions, type Source, nameSource } from './adopt-options.js';
+import { namesHint } from '../input/nearest-keys.js';
+import { type AdoptOptions, type Source, commandFor, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
-import { ADOPT_ANNOTATIONS, annotationsOf, originOf } from './saved-manifest.js';
+import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
 
 export interface AdoptContext {
@@ -47,6 +48,33 @@ export async function readAdoption({ source, objects }: AdoptContext): Promise<A
     );
   }
   return { object, scaler: found[0] ?? null };
+}
+
+/** Returns why a step finds no Scaler object, and similar names if there is no such autoscaler either. */
+export async function notStarted(
+  context: AdoptContext,
+  { object }: Pick<Adoption, 'object'>,
+): Promise<CommandError> {
+  const { source, objects, options } = context;
+  const { kind, namespace, name } = source;
+  if (object !== null)
+    return new CommandError(
+      `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
+    );
+  // An adopted autoscaler is gone, but --report, --switch and --undo still take its name.
+  const adopted = (await objects.list(SCALER)).flatMap((scaler) => {
+    const [from, other] = (annotationsOf(scaler)[ADOPT_ANNOTATIONS.from] ?? '').split('/');
+    return from === kind.kind && other !== undefined ? [other] : [];
+  });
+  const present = (await objects.list(kind)).map((one) => textIn(objectIn(one, 'metadata'), 'name') ?? '');
+  const names = [...new Set([...present, ...adopted])];
+  const existing = names.length > present.length ? 'existing or adopted' : 'existing';
+  const hint = namesHint(name, names, { namespace, plural: kind.plural, existing });
+  const saved =
+    options.undo === true
+      ? `${hint.endsWith('?') ? '' : '.'} If --switch deleted it, and the scaler is gone, too, create it from the saved file: kubectl create -f ${manifestFile(source)}`
+      : '';
+  return new CommandError(`${nameSource(source)} does not exist${hint}${saved}`);
 }
 
 function readScaler(object: JsonObject): readonly ScalerObject[] {
@@ -110,4 +138,19 @@ export async function pollFor<T>(
     if (found !== null || signal.aborted || clock.monotonicMs() >= endMs) return found;
     await sleep(clock, POLL_MS, signal);
   }
+}
+
+/** The service decides on a new generation within a sync period, and writes the status within seconds of that. */
+const STATUS_MS = 30_000;
+
+/** Waits until the status of the Scaler object is that of its present generation; false: it is not. */
+export async function waitForStatus(
+  { io, objects }: AdoptContext,
+  { name }: Pick<ScalerObject, 'name'>,
+): Promise<boolean> {
+  const shown = await pollFor(io, STATUS_MS, async () => {
+    const object = await objects.get(SCALER, name);
+    return object === null ? null : conditionOf(object, 'Held');
+  });
+  return shown !== null;
 }

@@ -1,7 +1,10 @@
-import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
-import { parseInstant, secondsBetween } from '../../units/time.js';
+import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { secondsBetween, parseInstant } from '../../units/time.js';
 import { formatSeconds } from '../../units/format.js';
-import { whyNoValue, whyUnable } from './service-view.js';
+import { HPA } from '../reach/source-kinds.js';
+import { type Source, kubectlFor, nameSource } from './adopt-options.js';
+import type { AdoptContext } from './adoption.js';
+import { conditionText, whyNoValue, whyUnable } from './service-view.js';
 
 /** How a dry run agrees with its autoscaler. The numbers are those of the service. */
 export interface AgreementReport {
@@ -23,14 +26,28 @@ export interface AgreementReport {
   readonly notCompared: string | null;
 }
 
-/** Returns why no cycle was compared instead of a report. `view`: null: the service does not have the scaler. */
-export function readAgreement(key: string, view: JsonObject | null): AgreementReport | string {
+/** The two that are compared. */
+interface Compared {
+  /** `NAMESPACE/NAME` of the scaler. */
+  readonly key: string;
+  /** The scaler in the API of the service; null: the service does not have it. */
+  readonly view: JsonObject | null;
+  /** The autoscaler; null: it is gone. */
+  readonly object: JsonObject | null;
+}
+
+/** Returns why no cycle was compared instead of a report. */
+export async function readAgreement(
+  context: AdoptContext,
+  { key, view, object }: Compared,
+): Promise<AgreementReport | string> {
   if (view === null) return `the service has no scaler ${key}, or its first cycle has not finished`;
   const agreement = objectIn(view, 'agreement');
   const [beside, since, at] = [textIn(agreement, 'beside'), textIn(agreement, 'since'), textIn(view, 'at')];
   const [rounds, same] = [countIn(agreement, 'rounds'), countIn(agreement, 'same')];
   const shadow = objectIn(view, 'shadow');
-  const notCompared = shadow === null ? whyNotCompared(view) : null;
+  const notCompared =
+    shadow === null ? (whyNotCompared(view) ?? (await whyNoCount(context, view, object))) : null;
   if (beside === null || since === null || at === null || rounds === null || same === null)
     return notCompared ?? 'the service is older than this command';
   return {
@@ -65,27 +82,87 @@ function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['
   return desiredReplicas === null || theirReplicas === null ? null : { desiredReplicas, theirReplicas };
 }
 
-/** Returns what keeps the decision from predicting what the scaler will do after the dry run. */
-function whyNotCompared(view: JsonObject): string {
+/** Returns what keeps the decision from predicting what the scaler will do after the dry run; null: nothing. */
+function whyNotCompared(view: JsonObject): string | null {
   const state = objectIn(view, 'state');
   const name = textIn(state, 'name');
   if (name === 'Paused' || name === 'Conflict') return `${name}: ${textIn(state, 'cause') ?? ''}`;
-  return (
-    whyUnable(view) ??
-    whyNoValue(view) ??
-    'the service has not seen desired replicas of the HPA: it watches HPAs, if it may, and ignores one that has not computed a count (ScalingActive)'
+  return whyUnable(view) ?? whyNoValue(view);
+}
+
+/** Returns why the service has no desired replicas of the autoscaler, and what to do. */
+async function whyNoCount(
+  context: AdoptContext,
+  view: JsonObject,
+  object: JsonObject | null,
+): Promise<string> {
+  const { source } = context;
+  const { kind, namespace, name } = source;
+  if (object === null) return `${nameSource(source)} does not exist anymore`;
+  const hpa = kind === HPA ? object : await findHpa(context);
+  const describe = (what: string): string => kubectlFor(`describe ${what}`, source, context);
+  if (hpa === null)
+    return `${nameSource(source)} has no HPA: KEDA creates one unless the ScaledObject is paused. See ${describe(`scaledobject ${name}`)}`;
+  const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
+  const label = `HPA ${namespace}/${hpaName}`;
+  if (objectIn(view, 'otherScaler') === null)
+    return `the service does not see ${label}: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true. With the permission, it sees a new HPA within a minute`;
+  const inactive = objectsIn(objectIn(hpa, 'status'), 'conditions').find(
+    (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
   );
+  const why = inactive === undefined ? 'its controller has not set them yet' : conditionText(inactive);
+  return `${label} has no desired replicas: ${why}. Wait until it has, or see ${describe(`hpa ${hpaName}`)}`;
+}
+
+/** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */
+async function findHpa({ source, objects }: AdoptContext): Promise<JsonObject | null> {
+  const hpas = await objects.list(HPA);
+  return hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
+}
+
+/** Returns whether KEDA has created the HPA for this ScaledObject. */
+export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boolean {
+  return objectsIn(objectIn(hpa, 'metadata'), 'ownerReferences').some(
+    (owner) => owner['kind'] === kind.kind && owner['name'] === name,
+  );
+}
+
+/** A switch below this share of rounds with the same count needs `--force`. */
+export const LOWEST_SHARE_PERCENT = 90;
+
+/** Returns why the counts have differed too often for a switch; null: they have not. */
+export function whyDisagreeing({ same, rounds }: AgreementReport): string | null {
+  if (100 * same >= LOWEST_SHARE_PERCENT * rounds) return null;
+  return `the counts were equal in ${shareText({ same, rounds })}, fewer than ${LOWEST_SHARE_PERCENT} %: see the largest difference, and fix the document or compare for longer`;
+}
+
+/** A shorter comparison has seen one load only. */
+const SHORTEST_SECONDS = 3600;
+
+/** Returns a warning about a comparison of less than an hour; null: it was longer. */
+export function whyShort({ since, at }: AgreementReport): string | null {
+  const seconds = secondsOf({ since, at });
+  if (seconds === null || seconds >= SHORTEST_SECONDS) return null;
+  return `the counts were compared for ${formatSeconds(seconds)} only: at another load, they may differ. Compare for a day, better a week`;
+}
+
+function secondsOf({ since, at }: Pick<AgreementReport, 'since' | 'at'>): number | null {
+  const [start, end] = [parseInstant(since), parseInstant(at)];
+  return start === null || end === null ? null : secondsBetween(start, end);
+}
+
+function shareText({ same, rounds }: Pick<AgreementReport, 'same' | 'rounds'>): string {
+  return `${same} of ${rounds} rounds (${percent(same, rounds)} %)`;
 }
 
 /** Returns the report as text. */
 export function agreementText(report: AgreementReport): string {
-  const { scaler, beside, since, at, rounds, same, largest, now, notCompared } = report;
-  const [start, end] = [parseInstant(since), parseInstant(at)];
-  const length = start === null || end === null ? '' : `${formatSeconds(secondsBetween(start, end))} `;
-  const share = `${same} of ${rounds} rounds (${percent(same, rounds)} %)`;
+  const { scaler, beside, since, largest, now, notCompared } = report;
+  const seconds = secondsOf(report);
+  const length = seconds === null ? '' : `${formatSeconds(seconds)} `;
   const lines = [
     `${beside} and scaler ${scaler}, ${length}since ${since}`,
-    `  same count          ${share}`,
+    `  same count          ${shareText(report)}`,
     ...(largest === null
       ? []
       : [

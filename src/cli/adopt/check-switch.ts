@@ -1,6 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
-import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -11,7 +11,7 @@ import {
   targetOf,
 } from './adoption.js';
 import { nameSource } from './adopt-options.js';
-import { agreementText, readAgreement } from './agreement.js';
+import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
 import { managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { isSameSpec, manifestOf, savedManifest } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
@@ -29,8 +29,8 @@ interface Checked {
   /** Null: the autoscaler is gone. */
   readonly object: JsonObject | null;
   readonly view: ServiceView;
-  /** Called with the text of the comparison, if the switch depends on it. */
-  readonly onCompared?: (text: string) => void;
+  /** Called with the comparison, if there is one. */
+  readonly onCompared?: (report: AgreementReport) => void;
 }
 
 /** Returns why what the service says forbids a switch, or the autoscaler itself; null: neither does. */
@@ -48,8 +48,12 @@ export async function whyRefused(
     whyOwned(object, source) ?? whyScalesWhenDeleted(object, source) ?? (await whyOthers(context, scaler));
   if (other !== null) return { why: other, canBeForced: false };
   const { row } = view;
-  const report = readAgreement(`${source.namespace}/${scaler.name}`, row);
-  if (typeof report !== 'string') onCompared(agreementText(report));
+  const report = await readAgreement(context, {
+    key: `${source.namespace}/${scaler.name}`,
+    view: row,
+    object,
+  });
+  if (typeof report !== 'string') onCompared(report);
   const unable = whyUnready(context, scaler, row);
   const why = isForced ? unable : (whyDifferent(context, scaler, { object, row, report }) ?? unable);
   return why === null ? null : { why, canBeForced: unable === null };
@@ -109,9 +113,7 @@ async function otherHpas(
   return hpas.flatMap((hpa) => {
     const metadata = objectIn(hpa, 'metadata');
     const name = textIn(metadata, 'name') ?? '';
-    const owners = objectsIn(metadata, 'ownerReferences');
-    const isOwn =
-      source.kind === HPA ? name === source.name : owners.some((owner) => owner['name'] === source.name);
+    const isOwn = source.kind === HPA ? name === source.name : isOfScaledObject(hpa, source);
     const isSame = targetKey(namespace, targetOf(hpa)) === targetKey(namespace, target);
     return isSame && !isOwn ? [name] : [];
   });
@@ -128,7 +130,7 @@ function whyDifferent(
   }: {
     readonly object: JsonObject;
     readonly row: ScalerView | null;
-    readonly report: ReturnType<typeof readAgreement>;
+    readonly report: AgreementReport | string;
   },
 ): string | null {
   const { source } = context;
@@ -139,6 +141,8 @@ function whyDifferent(
     return `the count would change from ${now.theirReplicas} to ${now.desiredReplicas}: try again when both agree`;
   const noValue = row === null ? null : whyNoValue(row);
   if (noValue !== null) return noValue;
+  const disagreeing = whyDisagreeing(report);
+  if (disagreeing !== null) return disagreeing;
   if (!isMadeFrom(source, scaler))
     return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare metrics and bounds of both`;
   const saved = savedManifest(scaler.object);

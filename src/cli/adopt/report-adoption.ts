@@ -1,7 +1,14 @@
 import { CommandError, type ExitCode } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { createServiceClient } from '../reach/service-client.js';
-import { type AdoptContext, type ScalerObject, nameScaler, readAdoption, nameWorkload } from './adoption.js';
+import {
+  type AdoptContext,
+  type ScalerObject,
+  nameScaler,
+  notStarted,
+  nameWorkload,
+  readAdoption,
+} from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { whyNotInForce, whyRefused } from './check-switch.js';
@@ -12,9 +19,10 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const { options, io, source } = context;
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, object } = await readAdoption(context);
-  if (scaler === null) throw notStarted(context);
+  if (scaler === null) throw await notStarted(context, { object });
   const view = await fetchView(context, scaler);
-  const report = readAgreement(`${source.namespace}/${scaler.name}`, view.row);
+  const key = `${source.namespace}/${scaler.name}`;
+  const report = await readAgreement(context, { key, view: view.row, object });
   if (typeof report === 'string')
     throw object === null
       ? autoscalerGone(context, scaler)
@@ -56,11 +64,4 @@ export async function fetchView(
   } finally {
     client.close();
   }
-}
-
-export function notStarted(context: AdoptContext): CommandError {
-  const { source } = context;
-  return new CommandError(
-    `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
-  );
 }

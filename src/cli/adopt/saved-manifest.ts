@@ -63,6 +63,11 @@ function canonical(value: unknown): string {
   );
 }
 
+/** Returns the file of a manifest without `--save`. */
+export function manifestFile({ kind, namespace, name }: Source): string {
+  return `${kind.types[0] ?? ''}-${namespace}-${name}.yaml`;
+}
+
 /** A copy of the manifest that survives the deletion of the Scaler object, for `kubectl create -f`. */
 export interface ManifestFile {
   readonly path: string;
@@ -73,10 +78,10 @@ export interface ManifestFile {
 /** Checks that the file can be written and contains nothing else. Throws `CommandError`. */
 export async function openManifestFile(
   manifest: JsonObject,
-  { kind, namespace, name }: Source,
+  source: Source,
   { options, io }: { readonly options: AdoptOptions; readonly io: CommandIo },
 ): Promise<ManifestFile> {
-  const path = options.save ?? `${kind.types[0] ?? ''}-${namespace}-${name}.yaml`;
+  const path = options.save ?? manifestFile(source);
   const known = await readFile(resolve(io.cwd, path), 'utf8').catch(() => '');
   if (known !== '' && known !== writeStructured('yaml', manifest))
     throw new CommandError(

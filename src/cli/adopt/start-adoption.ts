@@ -1,5 +1,5 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
-import { isIncomplete } from '../../importers/draft/draft.js';
+import { isIncomplete, type Remark } from '../../importers/draft/draft.js';
 import { importObject, remarkLine } from '../../importers/import-object.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { nameSources } from '../../importers/manifest/context.js';
@@ -17,7 +17,7 @@ import { writeStructured } from '../output/output-format.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { SCALER } from '../reach/source-kinds.js';
-import { commandFor, nameSource } from './adopt-options.js';
+import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
   conditionOf,
@@ -27,6 +27,7 @@ import {
   readAdoption,
   targetOf,
   nameWorkload,
+  notStarted,
 } from './adoption.js';
 import { whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
@@ -36,11 +37,10 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, objects, io, options } = context;
   const { object, scaler } = await readAdoption(context);
   if (object === null) {
-    const rest =
-      scaler === null
-        ? ''
-        : `; ${nameScaler(context, scaler)} was made from it. The way back: ${commandFor('--undo', source, context)}`;
-    throw new CommandError(`${nameSource(source)} does not exist${rest}`);
+    if (scaler === null) throw await notStarted(context, { object });
+    throw new CommandError(
+      `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from it. The way back: ${commandFor('--undo', source, context)}`,
+    );
   }
   const owned = whyOwned(object, source);
   if (owned !== null) throw new CommandError(owned);
@@ -60,12 +60,12 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     printNext(context, isMade);
     return 0;
   }
-  const document =
+  const { document, text, notes } =
     options.filename === undefined
       ? await importSource(context, object)
       : await readScalerFile(context, options.filename, object);
   if (options.preview === true) {
-    io.stdout.write(writeStructured('yaml', document));
+    io.stdout.write(text);
     return 0;
   }
   const created = {
@@ -80,9 +80,18 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   io.stdout.write(
     `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${nameWorkload(context, created)}\n`,
   );
+  for (const note of notes) io.stdout.write(`Note:    ${note}\n`);
   const exitCode = await waitForService(context, created.name);
   printNext(context, true);
   return exitCode;
+}
+
+interface FirstDocument {
+  readonly document: JsonObject;
+  /** The document as YAML. */
+  readonly text: string;
+  /** What the document says in comments, which an object does not have. */
+  readonly notes: readonly string[];
 }
 
 interface Created {
@@ -160,7 +169,7 @@ async function findInFile(
   }
 }
 
-async function importSource(context: AdoptContext, object: JsonObject): Promise<JsonObject> {
+async function importSource(context: AdoptContext, object: JsonObject): Promise<FirstDocument> {
   const { source, io, options } = context;
   const { adapterConfig } = options;
   const queries = adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io);
@@ -174,19 +183,22 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
     sources: nameSources([whole]),
     isDryRun: true,
   });
-  const remarks = imported?.remarks ?? [];
-  // A file has the notes as comments; the object that is created has none.
-  for (const remark of remarks) io.stderr.write(`${remarkLine(imported?.label ?? '', remark)}\n`);
+  const linesOf = (kind: Remark['kind']): readonly string[] =>
+    (imported?.remarks ?? [])
+      .filter((remark) => remark.kind === kind)
+      .map((remark) => remarkLine(imported?.label ?? '', remark));
+  for (const line of linesOf('loss')) io.stderr.write(`${line}\n`);
   const draft = imported?.draft ?? null;
   if (draft === null)
     throw new CommandError(`${nameSource(source)} cannot be converted to a scaler document`);
+  const rules = adapterConfig === undefined ? '' : ` --adapter-config ${adapterConfig}`;
   if (isIncomplete(draft))
     throw new CommandError(
       `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass it:
-  kubectl get ${kind.plural} ${source.name} -n ${namespace} -o yaml | promscaler import --dry-run - > ${source.name}.yaml
+  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command ?? 'promscaler'} import --dry-run${rules} - > ${source.name}.yaml
   ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
     );
-  return documentOf(draft) as JsonObject;
+  return { document: documentOf(draft) as JsonObject, text: imported?.text ?? '', notes: linesOf('note') };
 }
 
 function withAnnotations(document: JsonObject, object: JsonObject, { source }: AdoptContext): JsonObject {
@@ -228,7 +240,11 @@ function printNext(context: AdoptContext, offersSwitch: boolean): void {
 }
 
 /** Reads the completed document of a file and sets `dryRun: true`. Its target must be that of the autoscaler. */
-async function readScalerFile(context: AdoptContext, file: string, object: JsonObject): Promise<JsonObject> {
+async function readScalerFile(
+  context: AdoptContext,
+  file: string,
+  object: JsonObject,
+): Promise<FirstDocument> {
   const { io, source } = context;
   const input = await readInput(file, io, IMPORT_BOUNDS.bytes);
   if ('code' in input) throw new CommandError(`-f ${file}: ${input.message}`);
@@ -238,7 +254,8 @@ async function readScalerFile(context: AdoptContext, file: string, object: JsonO
   const { scaler, problems } = readScalerDocument(document, file, {});
   for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
   const value = asObject(document.value);
-  if (scaler === null || value === null) throw new CommandError(`-f ${file}: the scaler document is invalid`);
+  if (scaler === null || value === null)
+    throw new CommandError(`-f ${file}: the scaler document is invalid. Nothing was created`);
   const { namespace } = source;
   if (scaler.namespace !== namespace)
     throw new CommandError(`-f ${file}: metadata.namespace is ${scaler.namespace}, must be ${namespace}`);
@@ -251,5 +268,6 @@ async function readScalerFile(context: AdoptContext, file: string, object: JsonO
   if (scaler.spec.paused === true)
     throw new CommandError(`-f ${file}: spec.paused is true: complete the document and remove the field`);
   const metadata = { ...objectIn(value, 'metadata'), name: textIn(objectIn(value, 'metadata'), 'name') };
-  return { ...value, metadata, spec: { ...objectIn(value, 'spec'), dryRun: true } };
+  const made = { ...value, metadata, spec: { ...objectIn(value, 'spec'), dryRun: true } };
+  return { document: made, text: writeStructured('yaml', made), notes: [] };
 }

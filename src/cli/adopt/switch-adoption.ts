@@ -10,14 +10,17 @@ import {
   type ScalerObject,
   nameScaler,
   nameWorkload,
+  notStarted,
+  waitForStatus,
   readAdoption,
   pollFor,
   targetOf,
 } from './adoption.js';
+import { type AgreementReport, agreementText, whyShort } from './agreement.js';
 import { managerAdvice, managerOf } from './check-source.js';
 import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
 import { confirmService } from './confirm-service.js';
-import { fetchView, notStarted } from './report-adoption.js';
+import { fetchView } from './report-adoption.js';
 import {
   manifestOf,
   openManifestFile,
@@ -37,14 +40,20 @@ import { restoreSource, startDryRun } from './undo-adoption.js';
 export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
   const { object, scaler } = await readAdoption(context);
-  if (scaler === null) throw notStarted(context);
+  if (scaler === null) throw await notStarted(context, { object });
   if (!scaler.isDryRun) return confirmEarlier(context, scaler, object !== null);
   mustBeAllowed(whyNotInForce(context, scaler));
   const view = await fetchView(context, scaler);
-  const onCompared = (text: string): void => io.stdout.write(text);
+  const warnings: string[] = [];
+  const onCompared = (report: AgreementReport): void => {
+    io.stdout.write(agreementText(report));
+    const short = whyShort(report);
+    if (short !== null && options.force !== true) warnings.push(short);
+  };
   mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
   const manager = object === null ? null : managerOf(object);
-  if (manager !== null) io.stderr.write(`promscaler: warning: ${managerAdvice(manager, source)}\n`);
+  if (manager !== null) warnings.push(managerAdvice(manager, source));
+  for (const warning of warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const file = object === null ? null : await openManifestFile(manifestOf(object, source), source, context);
   if (options.preview === true) {
     const steps =
@@ -183,6 +192,11 @@ async function endDryRun(
     why = error.message;
   }
   if (why === null) {
+    // Otherwise kubectl would show the dry run of a scaler that scales.
+    if (!(await waitForStatus(context, scaler).catch(() => false)))
+      io.stderr.write(
+        `promscaler: warning: the service has not written the status of ${name} yet: kubectl get scalers shows an older state\n`,
+      );
     io.stdout.write(`Way back: ${undo}\n`);
     return 0;
   }

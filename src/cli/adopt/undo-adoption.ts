@@ -3,14 +3,13 @@ import { CommandError, type ExitCode } from '../output/io.js';
 import {
   type AdoptContext,
   type ScalerObject,
-  conditionOf,
   nameScaler,
-  pollFor,
+  waitForStatus,
   readAdoption,
   nameWorkload,
+  notStarted,
 } from './adoption.js';
-import { commandFor, nameSource } from './adopt-options.js';
-import { notStarted } from './report-adoption.js';
+import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import { ADOPT_ANNOTATIONS, savedManifest } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
 
@@ -21,7 +20,7 @@ import { SCALER } from '../reach/source-kinds.js';
 export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
   const { object, scaler } = await readAdoption(context);
-  if (scaler === null) throw notStarted(context);
+  if (scaler === null) throw await notStarted(context, { object });
   const manifest = object === null ? savedManifest(scaler.object) : null;
   if (object === null && manifest === null)
     throw new CommandError(
@@ -42,24 +41,16 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   io.stdout
     .write(`${nameSource(source)} scales ${nameWorkload(context, scaler)}; ${nameScaler(context, scaler)} is in dry run
 Compare: ${commandFor('--report', source, context)}
-Delete:  kubectl delete ${SCALER.plural} ${scaler.name} -n ${source.namespace}
+Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}
 `);
   return 0;
 }
-
-/** The service reads a new generation within seconds. */
-const DRY_RUN_MS = 30_000;
 
 export async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
   const { io, objects } = context;
   await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
   const name = nameScaler(context, scaler);
-  const held = await pollFor(io, DRY_RUN_MS, async () => {
-    const object = await objects.get(SCALER, scaler.name);
-    const condition = object === null ? null : conditionOf(object, 'Held');
-    return textIn(condition, 'reason') === 'DryRun' ? condition : null;
-  });
-  if (held === null)
+  if (!(await waitForStatus(context, scaler)))
     io.stderr.write(
       `promscaler: warning: the service has not confirmed the dry run of ${name}; it does not scale next to an HPA\n`,
     );

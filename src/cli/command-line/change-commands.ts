@@ -64,7 +64,7 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .option('--undo', 'Way back: put the scaler into dry run, and create the autoscaler again')
     .option(
       '--force',
-      'With --switch: also if the replica counts differ or were not compared, or a tool manages the scaler',
+      'With --switch: also if the replica counts differ, differed in more than 10 % of the rounds or were not compared, or a tool manages the scaler',
     )
     .option(
       '--save <file>',

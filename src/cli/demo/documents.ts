@@ -134,3 +134,32 @@ spec:
   syncPeriodSeconds: ${seconds(15)}
 `;
 }
+
+/**
+ * The CustomResourceDefinition of KEDA without its schema, so that a ScaledObject can be handed over. Nothing scales by
+ * it in the demo.
+ */
+export const SCALED_OBJECTS = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'scaledobjects.keda.sh' },
+  spec: {
+    group: 'keda.sh',
+    scope: 'Namespaced',
+    names: {
+      plural: 'scaledobjects',
+      singular: 'scaledobject',
+      kind: 'ScaledObject',
+      listKind: 'ScaledObjectList',
+      shortNames: ['so'],
+    },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};

@@ -14,6 +14,7 @@ import {
   demoServiceConfig,
   demoServiceTargets,
   RATE_SECONDS,
+  SCALED_OBJECTS,
   SCRAPE_SECONDS,
 } from './documents.js';
 import type { DemoSettings } from './options.js';
@@ -52,6 +53,7 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
   simulator.addObject(demoService(port));
   // Removes `undefined` members, which the simulator does not accept.
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
+  simulator.addObject(SCALED_OBJECTS);
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
   const serviceUrl = `http://127.0.0.1:${port}`;
   const proxy = await startApiProxy(simulator.url, serviceUrl);

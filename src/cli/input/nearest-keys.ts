@@ -1,4 +1,6 @@
 import leven from 'leven';
+import { didYouMean } from '../../scaler/problems/nearest.js';
+import { listSome } from '../output/lines.js';
 
 const MOST_KEYS = 5;
 
@@ -30,4 +32,19 @@ export function keysHint(key: string, keys: readonly string[]): string {
   const shown = keys.toSorted((a, b) => Number(isNear(b)) - Number(isNear(a)) || (a < b ? -1 : 1));
   const others = keys.length - MOST_KEYS;
   return `; scalers: ${shown.slice(0, MOST_KEYS).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+}
+
+/** Returns the hint for an object that does not exist in its namespace: a similar name, otherwise the existing names. */
+export function namesHint(
+  name: string,
+  names: readonly string[],
+  {
+    namespace,
+    plural,
+    existing = 'existing',
+  }: { readonly namespace: string; readonly plural: string; readonly existing?: string },
+): string {
+  if (names.length === 0) return `: namespace ${namespace} has no ${plural}`;
+  const hint = didYouMean(name, names);
+  return hint === '' ? `; ${existing} ${plural}: ${listSome(names)}` : hint;
 }

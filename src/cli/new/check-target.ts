@@ -7,8 +7,7 @@ import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { didYouMean } from '../../scaler/problems/nearest.js';
-import { listSome } from '../output/lines.js';
+import { namesHint } from '../input/nearest-keys.js';
 import type { FoundKind } from './find-kind.js';
 import type { NewMetric } from './new-options.js';
 
@@ -84,10 +83,7 @@ async function otherNames(input: TargetCheckInput): Promise<string> {
     if (error instanceof KubernetesError) return '';
     throw error;
   }
-  if (names.length === 0) return `: namespace ${namespace} has no ${plural}`;
-  const hint = didYouMean(ref.name, names);
-  if (hint !== '') return hint;
-  return `; existing ${plural}: ${listSome(names)}`;
+  return namesHint(ref.name, names, { namespace, plural });
 }
 
 function requestWarnings(

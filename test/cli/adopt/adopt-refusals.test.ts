@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
+import { SCALED_OBJECTS } from '../../../src/cli/demo/documents.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
@@ -279,21 +280,6 @@ describe('adopt', () => {
 describe('adopt of a ScaledObject', () => {
   const GROUP = '/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects';
 
-  const definition = parse(`
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: { name: scaledobjects.keda.sh }
-spec:
-  group: keda.sh
-  scope: Namespaced
-  names: { plural: scaledobjects, singular: scaledobject, kind: ScaledObject }
-  versions:
-    - name: v1alpha1
-      served: true
-      storage: true
-      schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
-`) as JsonObject;
-
   const scaledObject = (advanced: JsonObject = {}): JsonObject => ({
     apiVersion: 'keda.sh/v1alpha1',
     kind: 'ScaledObject',
@@ -315,7 +301,7 @@ spec:
   async function start(advanced: JsonObject = {}): Promise<AdoptRig> {
     const rig = await AdoptRig.create();
     rig.name = 'scaledobject/web';
-    rig.cluster.simulator.addObject(definition);
+    rig.cluster.simulator.addObject(SCALED_OBJECTS);
     rig.cluster.simulator.addObject(scaledObject(advanced));
     const owner = {
       apiVersion: 'keda.sh/v1alpha1',

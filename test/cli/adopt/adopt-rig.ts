@@ -1,5 +1,6 @@
 import { afterEach } from '@jest/globals';
 import { parse } from 'yaml';
+import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { HpaController } from '../../support/hpa-controller.js';
@@ -54,8 +55,12 @@ export class AdoptRig {
   /** The adopted object. */
   name = 'hpa/web';
 
-  private constructor(cluster: ResourceRig, args: readonly string[]) {
+  private constructor(
+    cluster: ResourceRig,
+    { args = [], forbidden }: { readonly args?: readonly string[]; readonly forbidden?: FaultMatch },
+  ) {
     this.cluster = cluster;
+    if (forbidden !== undefined) cluster.simulator.faults.add(forbidden, { kind: 'forbid' });
     cluster.simulator.addObject(HPA);
     this.controller = new HpaController(cluster.simulator, cluster.clock, () => cluster.load ?? this.hpaLoad);
     endings.push(() => this.controller.stop());
@@ -64,8 +69,11 @@ export class AdoptRig {
     this.service = cluster.start({ args });
   }
 
-  static async create({ args = [] }: { readonly args?: readonly string[] } = {}): Promise<AdoptRig> {
-    const rig = new AdoptRig(await ResourceRig.create(), args);
+  /** `forbidden`: requests that the API server answers with 403 from the start. */
+  static async create(
+    options: { readonly args?: readonly string[]; readonly forbidden?: FaultMatch } = {},
+  ): Promise<AdoptRig> {
+    const rig = new AdoptRig(await ResourceRig.create(), options);
     await eventually(() => rig.cluster.replicas('web') === 4 && rig.url() !== '', 'the HPA to scale to 4');
     rig.#watch();
     return rig;

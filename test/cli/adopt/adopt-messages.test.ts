@@ -1,0 +1,188 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, jest } from '@jest/globals';
+import { stringify } from 'yaml';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
+import { eventually } from '../../support/manual-clock.js';
+import { send } from '../../simulator/cluster.js';
+import { runCli } from '../fake-io.js';
+import { AdoptRig, HPA } from './adopt-rig.js';
+
+jest.setTimeout(60_000);
+
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
+
+describe('adopt --report says why no round was compared, and what to do:', () => {
+  const why = 'promscaler: no round of scaler shop/web was compared yet: ';
+
+  /** Stops the controller of the HPA, and sets its conditions without a count. */
+  async function startWithoutCount(conditions: readonly JsonObject[]): Promise<AdoptRig> {
+    const rig = await AdoptRig.create();
+    await rig.controller.stop();
+    await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/status`, {
+      body: { status: { desiredReplicas: 0, lastScaleTime: null, currentMetrics: null, conditions } },
+    });
+    await rig.run('--adapter-config', 'adapter.yaml');
+    await rig.decided(2);
+    return rig;
+  }
+
+  it('the HPA has a metric without a value', async () => {
+    const rig = await startWithoutCount([
+      { type: 'ScalingActive', status: 'False', reason: 'FailedGetExternalMetric', message: 'no metrics' },
+    ]);
+
+    const { exitCode, stderr } = await rig.run('--report');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `${why}HPA shop/web has no desired replicas: FailedGetExternalMetric: no metrics. Wait until it has, or see kubectl describe hpa web -n shop\n`,
+    ]);
+  });
+
+  it('the controller of the HPA has not calculated', async () => {
+    const rig = await startWithoutCount([]);
+
+    expect((await rig.run('--report')).stderr).toBe(
+      `${why}HPA shop/web has no desired replicas: its controller has not set them yet. Wait until it has, or see kubectl describe hpa web -n shop\n`,
+    );
+  });
+
+  it('the service may not list HPAs', async () => {
+    const resource = 'horizontalpodautoscalers';
+    const rig = await AdoptRig.create({ forbidden: { verbs: ['list', 'watch'], resource } });
+    await rig.run('--adapter-config', 'adapter.yaml');
+    await rig.decided(2);
+
+    expect((await rig.run('--report')).stderr).toBe(
+      `${why}the service does not see HPA shop/web: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace shop, which the chart grants with rbac.create=true. With the permission, it sees a new HPA within a minute\n`,
+    );
+  });
+});
+
+describe('adopt of an HPA that does not exist', () => {
+  it.each([
+    ['a similar name', 'hpa/wbe', '; did you mean "web"?'],
+    ['another name', 'hpa/nope', '; existing horizontalpodautoscalers: web'],
+  ])('names the existing ones in every step: %s', async (_, name, hint) => {
+    const rig = await AdoptRig.create();
+    rig.name = name;
+
+    for (const step of [[], ['--report'], ['--switch']]) {
+      const { exitCode, stderr } = await rig.run(...step);
+      expect([exitCode, stderr]).toEqual([
+        1,
+        `promscaler: HPA shop/${name.slice(4)} does not exist${hint}\n`,
+      ]);
+    }
+  });
+
+  it('also names one that was switched, and for --undo the file of the switch', async () => {
+    const rig = await AdoptRig.create();
+    await rig.start();
+    await rig.run('--switch');
+    rig.name = 'hpa/wbe';
+    const misspelled = await rig.run('--undo');
+    rig.name = 'hpa/nope';
+    const other = await rig.run('--report');
+    rig.name = 'hpa/web';
+    await rig.cluster.remove('web');
+    const lost = await rig.run('--undo');
+
+    const file = (name: string): string =>
+      ` If --switch deleted it, and the scaler is gone, too, create it from the saved file: kubectl create -f hpa-shop-${name}.yaml\n`;
+    expect(misspelled.stderr).toBe(
+      `promscaler: HPA shop/wbe does not exist; did you mean "web"?${file('wbe')}`,
+    );
+    expect(other.stderr).toBe(
+      'promscaler: HPA shop/nope does not exist; existing or adopted horizontalpodautoscalers: web\n',
+    );
+    expect(lost.stderr).toBe(
+      `promscaler: HPA shop/web does not exist: namespace shop has no horizontalpodautoscalers.${file('web')}`,
+    );
+  });
+});
+
+describe('adopt --switch', () => {
+  it('is refused below 90 % of rounds with the same count, and goes on with --force', async () => {
+    const rig = await AdoptRig.create();
+    await rig.start();
+    await rig.cluster.edit('web', { minReplicas: 6 });
+    await eventually(() => rig.cluster.status('web')['observedGeneration'] === 2, 'the service to follow');
+    await rig.decided(3);
+    // The HPA follows the new minimum, too, so that both now have the same count.
+    await send(rig.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { minReplicas: 6 } } });
+    await eventually(() => rig.cluster.replicas('web') === 6, 'the HPA to scale to 6');
+    await rig.decided(2);
+
+    const report = await rig.run('--report');
+    const refused = await rig.run('--switch');
+
+    const found = /the counts were equal in \d+ of \d+ rounds \([\d.]+ %\), fewer than 90 %: [^\n]*/;
+    expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
+    expect(refused.stderr).toContain('. Nothing was changed; --force switches nevertheless\n');
+    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+    expect((await rig.run('--switch', '--force')).exitCode).toBe(0);
+  });
+
+  it('warns of a comparison of less than an hour, and ends when the status shows the switch', async () => {
+    const rig = await AdoptRig.create();
+    await rig.start();
+    await rig.cluster.shows('web', 'Held True DryRun');
+
+    const { exitCode, stderr } = await rig.run('--switch');
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(
+      /^promscaler: warning: the counts were compared for \d+s only: at another load, they may differ\. Compare for a day, better a week\n$/,
+    );
+    expect(rig.cluster.condition('web', 'Held')?.reason).toBe('NotHeld');
+    expect(rig.cluster.status('web')['state']).not.toBe('DryRun');
+  });
+});
+
+it('adopt --undo of a paused workload does not wait for the end of the pause', async () => {
+  const rig = await AdoptRig.create();
+  await rig.start();
+  await rig.run('--switch');
+  await send(rig.cluster.simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+    body: { metadata: { annotations: { 'promscaler.dev/paused': 'true' } } },
+  });
+  await rig.cluster.shows('web', 'Held True Paused');
+
+  const { exitCode, stdout, stderr } = await rig.run('--undo');
+
+  expect([exitCode, stderr]).toEqual([0, '']);
+  expect(stdout).toContain('scaler shop/web is in dry run\nHPA shop/web created again\n');
+});
+
+describe('adopt and import', () => {
+  it('print the same document and the same lines of standard error', async () => {
+    const rig = await AdoptRig.create();
+    writeFileSync(join(rig.folder, 'hpa.yaml'), stringify(HPA));
+    const rules = ['--adapter-config', 'adapter.yaml'];
+    const imported = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: rig.folder });
+
+    const preview = await rig.run('--preview', ...rules);
+    const started = await rig.run(...rules);
+
+    expect(preview).toEqual(imported);
+    expect(imported.stdout).toContain('# spec.metrics[0]: The query is that of externalRules[0]');
+    expect(started.stderr).toBe(imported.stderr);
+    expect(started.stdout).toContain(
+      'Note:    HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.\n',
+    );
+  });
+
+  it('advise the rules that were passed, if they do not suffice', async () => {
+    const rig = await AdoptRig.create();
+    writeFileSync(join(rig.folder, 'none.yaml'), 'rules: []\n');
+
+    const { stderr } = await rig.run('--adapter-config', 'none.yaml');
+
+    expect(stderr).toContain(
+      'kubectl get hpa web -o yaml -n shop | promscaler import --dry-run --adapter-config none.yaml - > web.yaml\n',
+    );
+  });
+});
