@@ -37,18 +37,29 @@ interface Kind {
   readonly name: string;
   readonly groups: RegExp;
   readonly convert: Convert;
+  /** Whether `adopt` hands over from it. */
+  readonly isAdoptable?: true;
 }
+
+/** Annotation of a document in dry run: the autoscaler that it was made from, such as `HorizontalPodAutoscaler/web`. */
+export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   HorizontalPodAutoscaler: {
     name: 'HPA',
     groups: /^(?:autoscaling\/v(?:1|2|2beta[12])|extensions\/v1beta1)$/,
     convert: importHpa,
+    isAdoptable: true,
   },
   CHPA: { name: 'CHPA', groups: /^autoscalers\.postmates\.com\//, convert: importChpa },
   ConfigurableHorizontalPodAutoscaler: { name: 'CHPA', groups: /\//, convert: importChpa },
   WatermarkPodAutoscaler: { name: 'WPA', groups: /^datadoghq\.com\//, convert: importWpa },
-  ScaledObject: { name: 'ScaledObject', groups: /^keda\.(?:sh|k8s\.io)\//, convert: importScaledObject },
+  ScaledObject: {
+    name: 'ScaledObject',
+    groups: /^keda\.(?:sh|k8s\.io)\//,
+    convert: importScaledObject,
+    isAdoptable: true,
+  },
   ScaledJob: { name: 'ScaledJob', groups: /^keda\.(?:sh|k8s\.io)\//, convert: rejectScaledJob },
 };
 
@@ -92,7 +103,9 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   if (read.metadata === null || converted === null) return failed;
   const repaired = repair({ ...converted, metadata: read.metadata }, log);
   if (repaired === null) return failed;
-  const draft = withHold(repaired, context, log);
+  const held = withHold(repaired, context, log);
+  const isMarked = context.isDryRun && kind.isAdoptable === true;
+  const draft = isMarked ? withOrigin(held, String(value['kind'])) : held;
   const header = `Imported from ${String(value['kind'])} ${read.label} (${String(value['apiVersion'])})`;
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
@@ -132,6 +145,14 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
     return { ...draft, spec: { ...dryRun, ...draft.spec } };
   log.at(['spec', 'paused']).note([], HOLD);
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
+}
+
+/** `adopt` then knows the document, and hands over without --force. */
+function withOrigin(draft: Draft, kind: string): Draft {
+  const { annotations, ...metadata } = draft.metadata;
+  const origin = { [ADOPTED_FROM]: `${kind}/${String(metadata['name'])}` };
+  const merged = { ...(isPlainObject(annotations) ? annotations : {}), ...origin };
+  return { ...draft, metadata: { ...metadata, annotations: merged } };
 }
 
 const HOLD = 'A metric or schedule below is commented out. Complete or delete it, then remove this field.';

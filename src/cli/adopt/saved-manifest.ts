@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { ADOPTED_FROM } from '../../importers/import-object.js';
 import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
 import { openOutputFile } from '../output/output-file.js';
@@ -10,7 +11,7 @@ import type { AdoptOptions, Source } from './adopt-options.js';
 /** Annotations of a Scaler object, which make the hand-over independent of the process. */
 export const ADOPT_ANNOTATIONS = {
   /** Such as `HorizontalPodAutoscaler/web`. */
-  from: 'promscaler.dev/adopted-from',
+  from: ADOPTED_FROM,
   /** The manifest of the autoscaler as JSON, for the way back. */
   manifest: 'promscaler.dev/adopted-manifest',
 } as const;

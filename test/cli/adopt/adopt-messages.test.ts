@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
@@ -173,6 +173,24 @@ describe('adopt and import', () => {
     expect(started.stdout).toContain(
       'Note:    HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.\n',
     );
+  });
+
+  it('hand over a document of import --dry-run that was applied, without --force', async () => {
+    const rig = await AdoptRig.create();
+    writeFileSync(join(rig.folder, 'hpa.yaml'), stringify(HPA));
+    const rules = ['--adapter-config', 'adapter.yaml'];
+    const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: rig.folder });
+    rig.cluster.simulator.addObject(parse(stdout) as JsonObject);
+    await rig.compared(3);
+
+    const started = await rig.run();
+    const switched = await rig.run('--switch');
+
+    expect([started.exitCode, started.stderr]).toEqual([0, '']);
+    expect(started.stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web');
+    expect([switched.exitCode, rig.hpa(), rig.isDryRun()]).toEqual([0, null, false]);
+    expect((await rig.run('--undo')).exitCode).toBe(0);
+    expect(rig.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
   });
 
   it('advise the rules that were passed, if they do not suffice', async () => {

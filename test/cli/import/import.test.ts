@@ -193,6 +193,8 @@ resourceRules:
     expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
     expect(ran.stdout).toContain('  namespace: prod\n');
     expect(ran.stdout).toContain('  dryRun: true\n');
+    expect(ran.stdout).toContain('    promscaler.dev/adopted-from: HorizontalPodAutoscaler/a\n');
+    expect((await runImport(['-'], text)).stdout).not.toContain('promscaler.dev/adopted-from');
   });
 
   it('ignores other objects next to an autoscaler, and fails if there is no autoscaler', async () => {
