@@ -125,6 +125,15 @@ describe('kubectl, writing to the simulator,', () => {
     expect(simulator.getObject(storage, 'shop', name)).not.toBeNull();
   });
 
+  it('applies a List, such as the output of kubectl get -o yaml', async () => {
+    const item = (name: string): JsonObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } });
+    const items = [item('a'), item('b')];
+
+    const { stdout, stderr } = await kubectl('apply -f -', { apiVersion: 'v1', kind: 'List', items });
+
+    expect([stdout, stderr]).toEqual(['configmap/a created\nconfigmap/b created\n', '']);
+  });
+
   it('rejects protobuf that it cannot decode', async () => {
     const { code, stderr } = await kubectl('create quota q --hard=pods=1');
 

@@ -82,6 +82,12 @@ function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
   return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
 }
 
+/**
+ * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl requires one to apply a List, and
+ * validates only kinds that are defined.
+ */
+const OPENAPI_V2 = '\n\u00032.0';
+
 /** Answers discovery and access reviews, and 404 for any other path. Throws `StatusError`. */
 function answerOther(
   context: ApiContext,
@@ -89,6 +95,7 @@ function answerOther(
   { method, host, address, sent }: Pick<ApiRequest, 'method' | 'host' | 'address' | 'sent'>,
 ): Reply {
   const path = address.pathname.replace(/\/$/, '');
+  if (path === '/openapi/v2') return { code: 200, body: OPENAPI_V2 };
   if (path === TOKEN_REVIEWS || path === ACCESS_REVIEWS) {
     if (method !== 'POST') throw methodNotAllowed();
     const review = parseBody(sent.body);
