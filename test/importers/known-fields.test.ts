@@ -261,6 +261,14 @@ describe('of a ScaledObject, standard error lists', () => {
     expect(lost).toEqual([expect.stringContaining(`ScaledObject shop/worker: ${expected}`)]);
   });
 
+  it('an unknown annotation that begins like those of KEDA', () => {
+    const annotations = '{ autoscaling.keda.sh/paused-scale-down: "true", example.com/note: a }';
+
+    expect(importOne(scaledObject(triggers(prometheus()), { annotations })).lost).toEqual([
+      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/paused-scale-down"] is not known; it is not carried over',
+    ]);
+  });
+
   it('the annotation force-activation', () => {
     const annotations = '{ autoscaling.keda.sh/force-activation: "true" }';
 

@@ -240,6 +240,7 @@ const NOTE =
   'is counted in failures every 15 s. mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
 
 const PREFIX = 'autoscaling.keda.sh/';
+const KNOWN = ['paused', 'paused-replicas', 'paused-scale-in', 'paused-scale-out', 'force-activation'];
 
 function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
@@ -262,6 +263,9 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
         ['metadata', 'annotations', `${PREFIX}force-activation`],
         'is set and keeps at least one replica, whatever the triggers are: set minReplicas to 1 for that time',
       );
+  for (const key of Object.keys(annotations))
+    if (key.startsWith(PREFIX) && !KNOWN.includes(key.slice(PREFIX.length)))
+      log.lose(['metadata', 'annotations', key], 'is not known; it is not carried over');
   const isUpPaused = isSet('paused-scale-out');
   const isDownPaused = isSet('paused-scale-in');
   if (replicas !== undefined || isSet('paused') || (isUpPaused && isDownPaused)) return { paused: true };
