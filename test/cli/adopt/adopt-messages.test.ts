@@ -203,4 +203,21 @@ describe('adopt and import', () => {
       'kubectl get hpa web -o yaml -n shop | promscaler import --dry-run --adapter-config none.yaml - > web.yaml\n',
     );
   });
+
+  it('advise commands with the connection of this one, and create nothing from a document with a placeholder', async () => {
+    const rig = await AdoptRig.create();
+    const connection = ['--kubeconfig', rig.env['KUBECONFIG'] ?? ''];
+    writeFileSync(join(rig.folder, 'hpa.yaml'), stringify(HPA));
+    const imported = await runCli(['import', 'hpa.yaml'], { cwd: rig.folder });
+    writeFileSync(join(rig.folder, 'open.yaml'), imported.stdout);
+
+    const half = await rig.run(...connection);
+    const open = await rig.run('-f', 'open.yaml');
+
+    expect(half.stderr).toContain(
+      `\n  kubectl get hpa web -o yaml -n shop ${connection.join(' ')} | promscaler import --dry-run - > web.yaml\n`,
+    );
+    expect(open.stderr).toContain('-f open.yaml: the scaler document is invalid. Nothing was created\n');
+    expect([half.exitCode, open.exitCode, rig.scaler()]).toEqual([1, 1, null]);
+  });
 });
