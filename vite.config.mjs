@@ -15,6 +15,9 @@ const WITHOUT_UNUSED = [
   '@lezer/highlight',
 ].map((find) => ({ find, replacement: UNUSED }));
 
+const COMMON =
+  /node_modules\/preact\/|src\/units\/format-amount|src\/dashboard\/(?:data|format)\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|tone|use-|announcer|page-heading|error-boundary)/;
+
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {
   root: 'src/dashboard',
@@ -24,7 +27,11 @@ const DASHBOARD = {
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     // zod refers to each function of the JSON Schema that it lacks.
-    rollupOptions: { checks: { importIsUndefined: false } },
+    rollupOptions: {
+      checks: { importIsUndefined: false },
+      // What all pages need is one file: small ones compress badly, and each is a request.
+      output: { codeSplitting: { groups: [{ name: 'common', test: COMMON }] } },
+    },
     outDir: '../../dist/dashboard',
     emptyOutDir: true,
     target: 'es2022',

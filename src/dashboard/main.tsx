@@ -5,6 +5,7 @@ import { createApi } from './data/api.js';
 import { createSession } from './data/session.js';
 import { Shell } from './shell/shell.jsx';
 import { createTheme } from './shell/theme.js';
+import { startTicking } from './ui/use-now.js';
 import './design/tokens.css';
 import './design/base.css';
 import './design/parts.css';
@@ -20,5 +21,6 @@ if (root !== null) {
   });
   // A list scrolls when it has its rows. The browser would scroll before that.
   history.scrollRestoration = 'manual';
+  startTicking(BROWSER_CLOCK);
   render(<Shell api={api} theme={createTheme()} />, root);
 }

@@ -10,12 +10,11 @@ import { Time } from '../ui/time.jsx';
 
 interface ChangesProps {
   readonly status: ServiceStatus;
-  readonly nowMs: number;
 }
 
 const COLUMNS = [{ title: 'Time' }, { title: 'Scaler' }, { title: 'Replicas' }, { title: 'Result' }];
 
-export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNode {
+export function Changes({ status: { lastOutcomes } }: ChangesProps): VNode {
   return (
     <Section title="Last changes" isWide>
       {lastOutcomes.length === 0 ? (
@@ -27,7 +26,7 @@ export function Changes({ status: { lastOutcomes }, nowMs }: ChangesProps): VNod
           rows={lastOutcomes.map(({ namespace, name, at, outcome: { kind, from, to, message } }, index) => ({
             key: `${at} ${namespace}/${name} ${index}`,
             cells: [
-              <Time at={at} nowMs={nowMs} />,
+              <Time at={at} />,
               <a href={scalerLink(namespace, name)}>
                 <bdi>
                   {namespace}/{name}

@@ -9,7 +9,6 @@ import { LastError } from './last-error.jsx';
 
 interface HealthPartProps {
   readonly status: ServiceStatus;
-  readonly nowMs: number;
 }
 
 const COLUMNS = [
@@ -22,7 +21,7 @@ const COLUMNS = [
   { title: 'Last error' },
 ];
 
-export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps): VNode {
+export function DataSources({ status: { dataSources } }: HealthPartProps): VNode {
   return (
     <Section title="Data sources" isWide aside={<span class="hint">Counts since promscaler started</span>}>
       {dataSources.length === 0 ? (
@@ -39,8 +38,8 @@ export function DataSources({ status: { dataSources }, nowMs }: HealthPartProps)
               formatLatency(source.latencySeconds),
               formatCount(source.queries),
               formatCount(source.errors),
-              source.holdUntil === null ? UNKNOWN : <Time at={source.holdUntil} nowMs={nowMs} />,
-              <LastError error={source.lastError} nowMs={nowMs} />,
+              source.holdUntil === null ? UNKNOWN : <Time at={source.holdUntil} />,
+              <LastError error={source.lastError} />,
             ],
           }))}
         />

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import { Icon } from '../ui/icon.jsx';
+import { useSteps } from '../ui/use-now.js';
 import { Changes } from './changes.jsx';
 import { DataSources } from './data-sources.jsx';
 import { Conflicts, Problems } from './problems.jsx';
@@ -9,16 +10,17 @@ import { Kubernetes, Rounds } from './rounds.jsx';
 import { TONE_ICONS, verdictsOf } from './verdicts.js';
 import './health.css';
 
+const STEP_MS = 5000;
+
 interface HealthContentProps {
   readonly status: ServiceStatus;
-  readonly nowMs: number;
 }
 
-export function HealthContent({ status, nowMs }: HealthContentProps): VNode {
+export function HealthContent({ status }: HealthContentProps): VNode {
   return (
     <>
       <dl class="health-verdicts">
-        {verdictsOf(status, nowMs).map(({ subject, tone, text }) => (
+        {verdictsOf(status, useSteps(STEP_MS)).map(({ subject, tone, text }) => (
           <div key={subject} class={`health-verdict tone-${tone}`}>
             <dt>{subject}</dt>
             <dd>
@@ -29,13 +31,13 @@ export function HealthContent({ status, nowMs }: HealthContentProps): VNode {
         ))}
       </dl>
       <div class="health">
-        <DataSources status={status} nowMs={nowMs} />
+        <DataSources status={status} />
         <Problems status={status} />
         <Conflicts status={status} />
-        <Rounds status={status} nowMs={nowMs} />
-        <Kubernetes status={status} nowMs={nowMs} />
+        <Rounds status={status} />
+        <Kubernetes status={status} />
         <Replicas status={status} />
-        <Changes status={status} nowMs={nowMs} />
+        <Changes status={status} />
       </div>
     </>
   );

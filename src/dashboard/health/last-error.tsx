@@ -4,16 +4,15 @@ import { Time } from '../ui/time.jsx';
 
 interface LastErrorProps {
   readonly error: { readonly at: string; readonly message: string } | null;
-  readonly nowMs: number;
 }
 
-export function LastError({ error, nowMs }: LastErrorProps): VNode {
+export function LastError({ error }: LastErrorProps): VNode {
   if (error === null) return <span class="muted">{UNKNOWN}</span>;
   return (
     <span>
       <bdi>{error.message}</bdi>{' '}
       <span class="muted">
-        (<Time at={error.at} nowMs={nowMs} show="distance" />)
+        (<Time at={error.at} show="ago" />)
       </span>
     </span>
   );

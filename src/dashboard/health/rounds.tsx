@@ -10,10 +10,9 @@ import { LastError } from './last-error.jsx';
 
 interface HealthPartProps {
   readonly status: ServiceStatus;
-  readonly nowMs: number;
 }
 
-export function Rounds({ status: { rounds }, nowMs }: HealthPartProps): VNode {
+export function Rounds({ status: { rounds } }: HealthPartProps): VNode {
   const { last, periodSeconds, missed } = rounds;
   return (
     <Section title="Rounds">
@@ -23,7 +22,7 @@ export function Rounds({ status: { rounds }, nowMs }: HealthPartProps): VNode {
           ...(last === null
             ? []
             : [
-                { name: 'Last round', value: <Time at={last.at} nowMs={nowMs} show="distance" /> },
+                { name: 'Last round', value: <Time at={last.at} show="ago" /> },
                 { name: 'Duration', value: formatLatency(last.seconds) },
                 { name: 'Lateness', value: formatLatency(last.latenessSeconds) },
                 { name: 'Scalers', value: formatCount(last.scalers) },
@@ -36,7 +35,7 @@ export function Rounds({ status: { rounds }, nowMs }: HealthPartProps): VNode {
   );
 }
 
-export function Kubernetes({ status: { kubernetes }, nowMs }: HealthPartProps): VNode {
+export function Kubernetes({ status: { kubernetes } }: HealthPartProps): VNode {
   const { isReachable, requests, errors, lastError } = kubernetes;
   return (
     <Section title="API server">
@@ -45,7 +44,7 @@ export function Kubernetes({ status: { kubernetes }, nowMs }: HealthPartProps): 
           { name: 'State', value: <Reachability isReachable={isReachable} /> },
           { name: 'Requests', value: formatCount(requests) },
           { name: 'Errors', value: formatCount(errors) },
-          { name: 'Last error', value: <LastError error={lastError} nowMs={nowMs} /> },
+          { name: 'Last error', value: <LastError error={lastError} /> },
         ]}
       />
     </Section>

@@ -3,12 +3,10 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Clock } from '../../units/clock.js';
 import type { Api } from '../data/api.js';
 import { formatCount, plural } from '../ui/numbers.js';
-import { parseTime } from '../ui/times.js';
 import { announce } from '../ui/announcer.jsx';
 import { setTitle } from '../ui/page-heading.jsx';
 import { EmptyView, Outdated } from '../ui/states.jsx';
 import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
-import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 import { FilterBar } from './filter-bar.jsx';
 import { keyOf } from './merge-overview.js';
@@ -35,8 +33,6 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
   const selected = useMemo(() => selectRows(rows, selection), [rows, selection]);
   const [found, total] = [formatCount(selected.length), formatCount(rows.length)];
   useEffect(() => onFound(found === total ? total : `${found} of ${total}`), [found, total, onFound]);
-  // An answer can be newer than the last tick. Its changes must not be in the future.
-  const nowMs = Math.max(useNow(clock, 10_000), parseTime(fleet.facts.at) ?? 0);
   const counts = useMemo(() => countRows(rows), [rows]);
   const lines = useMemo(() => linesOf(selected, selection), [selected, selection]);
   const news = useNews(fleet, clock);
@@ -46,8 +42,8 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
   useEffect(() => setTitle(worst.length === 0 ? 'Scalers' : `${worst.length} cannot follow`), [worst.length]);
   return (
     <>
-      <Outdated error={error} at={fleet.facts.at} nowMs={nowMs} />
-      {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} nowMs={nowMs} />}
+      <Outdated error={error} at={fleet.facts.at} />
+      {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} />}
       {rows.length === 0 ? (
         empty.part && <empty.part.NoScalers />
       ) : (
@@ -65,7 +61,6 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
           lines={lines}
           selection={selection}
           onChange={onChange}
-          nowMs={nowMs}
           news={news}
           isPlaced={worst.length === 0 || part !== null || hasFailed}
         />

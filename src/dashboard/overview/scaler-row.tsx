@@ -1,14 +1,16 @@
 import { Component } from 'preact';
-import type { ComponentChildren, HTMLAttributes, VNode } from 'preact';
+import type { HTMLAttributes, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../ui/numbers.js';
-import { formatAge, formatShort } from '../ui/short-times.js';
-import { formatLocal, formatUtc, parseTime } from '../ui/times.js';
+import { formatShort, formatSince } from '../ui/short-times.js';
+import { parseTime } from '../ui/times.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
+import { TimeText } from '../ui/time.jsx';
+import { useNow } from '../ui/use-now.js';
 import { ratioOf } from './selection.js';
 import type { ColumnName } from './selection.js';
 import { replicasText, shorten, sparklineLabel } from './row-texts.js';
@@ -19,7 +21,6 @@ interface ScalerRowProps {
   readonly index: number;
   /** Distance from the first row in pixels. */
   readonly top: number;
-  readonly nowMs: number;
   readonly columns: readonly ColumnName[];
   /** Changes when the row has changed. The row is then highlighted for a moment. */
   readonly newsAt: string | null;
@@ -41,18 +42,17 @@ export function placeOf(
 /** Shows one scaler. It renders only if something has changed, because scrolling renders many rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
-    const { row, index, top, nowMs, newsAt, columns } = this.props;
+    const { row, index, top, newsAt, columns } = this.props;
     return (
       next.row !== row ||
       next.index !== index ||
       next.top !== top ||
-      next.nowMs !== nowMs ||
       next.newsAt !== newsAt ||
       next.columns !== columns
     );
   }
 
-  override render({ row, index, top, nowMs, newsAt, columns }: ScalerRowProps): VNode {
+  override render({ row, index, top, newsAt, columns }: ScalerRowProps): VNode {
     return (
       <div class="scaler-row" {...placeOf(index, top)}>
         {newsAt === null ? null : <span key={newsAt} class="news" />}
@@ -60,7 +60,7 @@ export class ScalerRow extends Component<ScalerRowProps> {
         <StateCell row={row} />
         {columns.map((name) => {
           const Cell = CELLS[name];
-          return <Cell key={name} row={row} nowMs={nowMs} />;
+          return <Cell key={name} row={row} />;
         })}
       </div>
     );
@@ -69,7 +69,6 @@ export class ScalerRow extends Component<ScalerRowProps> {
 
 interface CellProps {
   readonly row: OverviewRow;
-  readonly nowMs: number;
 }
 
 const CELLS: Readonly<Record<ColumnName, (props: CellProps) => VNode>> = {
@@ -81,8 +80,8 @@ const CELLS: Readonly<Record<ColumnName, (props: CellProps) => VNode>> = {
   ),
   metric: MetricCell,
   reason: ReasonCell,
-  since: ({ row, nowMs }) => <SinceCell name="since" at={row.state.since} nowMs={nowMs} />,
-  changed: ({ row, nowMs }) => <SinceCell name="changed" at={row.changedAt} nowMs={nowMs} />,
+  since: ({ row }) => <SinceCell name="since" at={row.state.since} />,
+  changed: ({ row }) => <SinceCell name="changed" at={row.changedAt} />,
 };
 
 function NameCell({ row: { namespace, name, kind, target } }: { readonly row: OverviewRow }): VNode {
@@ -171,7 +170,7 @@ function MetricCell({ row: { metric, metrics } }: CellProps): VNode {
   );
 }
 
-function ReasonCell({ row: { state }, nowMs }: CellProps): VNode {
+function ReasonCell({ row: { state } }: CellProps): VNode {
   const { cause, until } = state;
   const untilMs = until === null ? null : parseTime(until);
   if (cause === null)
@@ -183,47 +182,32 @@ function ReasonCell({ row: { state }, nowMs }: CellProps): VNode {
   return (
     <div role="cell" class="cell-reason" title={cause}>
       <bdi>{cause}</bdi>
-      {untilMs === null || untilMs <= nowMs ? null : (
-        <span class="muted">
-          {'until '}
-          <ShortTime ms={untilMs} nowMs={nowMs}>
-            {formatShort(untilMs, nowMs)}
-          </ShortTime>
-        </span>
-      )}
+      {untilMs === null ? null : <Until ms={untilMs} />}
     </div>
   );
+}
+
+/** Shows when a state ends; nothing once that is in the past. */
+function Until({ ms }: { readonly ms: number }): VNode | null {
+  return useNow((nowMs) => ms > nowMs) ? (
+    <span class="muted">
+      {'until '}
+      <TimeText ms={ms} format={formatShort} />
+    </span>
+  ) : null;
 }
 
 interface SinceCellProps {
   readonly name: 'since' | 'changed';
   readonly at: string | null;
-  readonly nowMs: number;
 }
 
 /** An earlier day is shown without the time of the day, because the column is narrow. */
-function SinceCell({ name, at, nowMs }: SinceCellProps): VNode {
+function SinceCell({ name, at }: SinceCellProps): VNode {
   const ms = at === null ? null : parseTime(at);
   return (
     <div role="cell" class={`cell-${name} muted`}>
-      {ms === null ? (
-        UNKNOWN
-      ) : (
-        <ShortTime ms={ms} nowMs={nowMs}>
-          {formatShort(ms, nowMs).split(',', 1)} ({formatAge(ms, nowMs)})
-        </ShortTime>
-      )}
+      {ms === null ? UNKNOWN : <TimeText ms={ms} format={formatSince} />}
     </div>
   );
-}
-
-interface ShortTimeProps {
-  readonly ms: number;
-  readonly nowMs: number;
-  readonly children: ComponentChildren;
-}
-
-/** Shows a short text for a time, and the local time with seconds and the one in UTC on hover. */
-function ShortTime({ ms, nowMs, children }: ShortTimeProps): VNode {
-  return <time title={`${formatLocal(ms, nowMs)}, ${formatUtc(ms)}`}>{children}</time>;
 }

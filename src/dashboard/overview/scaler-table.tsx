@@ -15,7 +15,6 @@ interface ScalerTableProps {
   readonly lines: readonly Line[];
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
-  readonly nowMs: number;
   /** Key of a row with changes -> time of the changes. */
   readonly news: ReadonlyMap<string, string>;
   /** Whether everything above the table is shown. */
@@ -44,7 +43,7 @@ export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {
 
 /** Shows thousands of scalers. Only the rows in the window are in the document. */
 export function ScalerTable(props: ScalerTableProps): VNode {
-  const { lines, selection, onChange, nowMs, news, isPlaced } = props;
+  const { lines, selection, onChange, news, isPlaced } = props;
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
   const headings = useMemo(() => lines.flatMap((line, index) => ('section' in line ? [index] : [])), [lines]);
@@ -111,7 +110,6 @@ export function ScalerTable(props: ScalerTableProps): VNode {
               index={index}
               top={topOf(index, layout)}
               row={line.row}
-              nowMs={nowMs}
               columns={selection.columns}
               newsAt={news.get(lineKey(line)) ?? null}
             />

@@ -6,7 +6,7 @@ import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import { formatCount, plural } from '../ui/numbers.js';
-import { formatAge, formatShort } from '../ui/short-times.js';
+import { formatSince } from '../ui/short-times.js';
 import { parseTime } from '../ui/times.js';
 import { RemedyItem } from '../scaler/text/what-to-do.jsx';
 import { Badge } from '../ui/badge.jsx';
@@ -14,6 +14,7 @@ import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
+import { TimeText } from '../ui/time.jsx';
 import { keyOf } from './merge-overview.js';
 import { sparklineLabel } from './row-texts.js';
 import { ratioOf } from './selection.js';
@@ -23,11 +24,10 @@ interface StartHereProps {
   readonly api: Api;
   /** The scalers that cannot follow their load, the worst first. */
   readonly rows: readonly OverviewRow[];
-  readonly nowMs: number;
 }
 
 /** Shows one scaler that cannot follow its load with its cause and the next command: the worst one first. */
-export function StartHere({ api, rows, nowMs }: StartHereProps): VNode | null {
+export function StartHere({ api, rows }: StartHereProps): VNode | null {
   const id = useId();
   // Null: the worst one, whichever that is.
   const [chosen, setChosen] = useState<string | null>(null);
@@ -64,7 +64,7 @@ export function StartHere({ api, rows, nowMs }: StartHereProps): VNode | null {
         </div>
       )}
       <div class="start-texts">
-        <Subject row={row} nowMs={nowMs} />
+        <Subject row={row} />
         <Cause row={row} rows={rows} />
         <NextCommands api={api} row={row} />
       </div>
@@ -80,7 +80,7 @@ function whyFirst({ metric }: OverviewRow): string {
   return ratio < 1.05 ? 'its state is the oldest' : 'its load is furthest above target';
 }
 
-function Subject({ row, nowMs }: { readonly row: OverviewRow; readonly nowMs: number }): VNode {
+function Subject({ row }: { readonly row: OverviewRow }): VNode {
   const { namespace, name, state, kind, target, current, desired, max } = row;
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   const since = state.since === null ? null : parseTime(state.since);
@@ -96,7 +96,7 @@ function Subject({ row, nowMs }: { readonly row: OverviewRow; readonly nowMs: nu
         <Badge tone={tone} icon={icon} text={state.name} />
         {since === null ? null : (
           <span class="muted">
-            since {formatShort(since, nowMs)} ({formatAge(since, nowMs)})
+            since <TimeText ms={since} format={formatSince} />
           </span>
         )}
       </p>

@@ -34,12 +34,9 @@ export interface ScalerContentProps {
 /** Shows a scaler, starting with the reason of its count. */
 export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const { namespace, name, document } = detail;
-  const nowMs = useNow(api.clock, 1000);
   const moment = useMoment();
-  const hover = useMemo(() => createCell<number | null>(null), []);
-  const { data, note, range, isChosen, setRange, zoom, setZoom } = useCharts(api, detail);
-  const changes = useChanges(api, detail, data);
-  const now = Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000);
+  const charts = useCharts(api, detail);
+  const changes = useChanges(api, detail, charts.data);
   const select = useCallback(
     (second: number | null) => {
       moment.select(second);
@@ -48,51 +45,72 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [moment.select, changes],
   );
-  const window = zoom ?? { from: startOf(range, { now, oldest: data.at[0] ?? null, isChosen }), to: now };
-  const links: ChartLinks = {
-    window,
-    changes,
-    selected: moment.second,
-    onZoom: setZoom,
-    onPick: select,
-    onHover: hover.set,
-  };
   // Below the first screen, and not needed for it.
-  const { part } = usePart(loadLimitStrip, true);
   const documents = usePart(loadDocument, true);
-  const tolerances = useMemo(() => readTolerances(document), [document]);
   return (
     <>
-      <VerdictCard detail={detail} nowMs={nowMs} />
-      <ReplicasSection
-        data={data}
-        links={links}
-        hover={hover}
-        range={range}
-        isZoomed={zoom !== null}
-        note={note}
-        nowMs={nowMs}
-        onRange={(next) => {
-          setRange(next);
-          setZoom(null);
-        }}
+      <VerdictCard detail={detail} />
+      <Charts
+        {...charts}
+        api={api}
+        detail={detail}
+        changes={changes}
+        selected={moment.second}
         onSelect={select}
-      >
-        <MetricStrips data={data} links={links} hover={hover} tolerances={tolerances} />
-        {part === null ? null : <part.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
-      </ReplicasSection>
-      <DecisionSection api={api} detail={detail} data={data} moment={moment} nowMs={nowMs} />
+      />
+      <DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
       <WhatIfSection
         key={`${namespace}/${name} ${moment.at ?? ''}`}
         api={api}
         detail={detail}
         at={moment.at}
-        nowMs={nowMs}
       />
-      <ConditionsSection api={api} detail={detail} nowMs={nowMs} />
-      <EventsSection api={api} detail={detail} nowMs={nowMs} />
+      <ConditionsSection api={api} detail={detail} />
+      <EventsSection api={api} detail={detail} />
       {documents.part === null ? null : <documents.part.DocumentSection document={document} />}
     </>
+  );
+}
+
+interface ChartsProps extends ScalerContentProps, ChartState {
+  readonly changes: ChartLinks['changes'];
+  readonly selected: number | null;
+  readonly onSelect: (second: number | null) => void;
+}
+
+/** Shows the charts. Only they follow the time to the right. */
+function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
+  const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
+  const hover = useMemo(() => createCell<number | null>(null), []);
+  const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
+  const window = zoom ?? { from: startOf(range, { now, oldest: data.at[0] ?? null, isChosen }), to: now };
+  const links: ChartLinks = {
+    window,
+    changes,
+    selected,
+    onZoom: setZoom,
+    onPick: onSelect,
+    onHover: hover.set,
+  };
+  const { part } = usePart(loadLimitStrip, true);
+  const tolerances = useMemo(() => readTolerances(detail.document), [detail.document]);
+  return (
+    <ReplicasSection
+      data={data}
+      links={links}
+      hover={hover}
+      range={range}
+      isZoomed={zoom !== null}
+      note={note}
+      onRange={(next) => {
+        setRange(next);
+        setZoom(null);
+      }}
+      onSelect={onSelect}
+    >
+      <MetricStrips data={data} links={links} hover={hover} tolerances={tolerances} />
+      {part === null ? null : <part.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
+    </ReplicasSection>
   );
 }
 
@@ -116,19 +134,18 @@ function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData
   }, [value, data]);
 }
 
-/** Holds the state of the charts: range, zoom, and the points from memory and Prometheus. */
-function useCharts(
-  api: Api,
-  detail: ScalerDetail,
-): {
-  readonly data: ReturnType<typeof joinHistories>;
+interface ChartState {
+  readonly data: ChartData;
   readonly note: string | null;
   readonly range: Range;
   readonly isChosen: boolean;
   readonly setRange: (range: Range) => void;
   readonly zoom: TimeWindow | null;
   readonly setZoom: (window: TimeWindow | null) => void;
-} {
+}
+
+/** Holds the state of the charts: range, zoom, and the points from memory and Prometheus. */
+function useCharts(api: Api, detail: ScalerDetail): ChartState {
   const [chosen, setRange] = useState<Range | null>(null);
   const [zoom, setZoom] = useState<TimeWindow | null>(null);
   const recent = useRecentHistory(api, detail);

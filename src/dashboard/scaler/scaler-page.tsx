@@ -30,7 +30,7 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
         <Waiting error={value === null ? error : null} onRetry={refresh} />
       ) : (
         <>
-          <Outdated error={error} at={value.at} nowMs={api.clock.now()} />
+          <Outdated error={error} at={value.at} />
           <part.ScalerContent api={api} detail={value} />
         </>
       )}

@@ -11,11 +11,10 @@ import { Sentence } from './text/sentence.jsx';
 
 interface VerdictCardProps {
   readonly detail: ScalerDetail;
-  readonly nowMs: number;
 }
 
 /** Answers "Why did it not scale?": the state, its cause and end, and the sentence of the decision. */
-export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
+export function VerdictCard({ detail }: VerdictCardProps): VNode {
   const { state, decision, outcome, reason } = detail;
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   // Other states end by themselves, and load less.
@@ -27,13 +26,13 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
         <Icon name={icon} />
         <span dir="auto">{headlineOf(state, decision, outcome)}</span>
       </h2>
-      <Cause state={state} nowMs={nowMs} />
+      <Cause state={state} />
       <p>
-        <Sentence text={reason ?? ''} nowMs={nowMs} />
+        <Sentence text={reason ?? ''} />
       </p>
       {part === null ? null : <part.WhatToDo detail={detail} />}
       {advice === null ? null : <advice.Recommendation detail={detail} />}
-      <Facts detail={detail} nowMs={nowMs} />
+      <Facts detail={detail} />
     </section>
   );
 }
@@ -41,7 +40,7 @@ export function VerdictCard({ detail, nowMs }: VerdictCardProps): VNode {
 const loadWhatToDo = () => import('./text/what-to-do.jsx');
 const loadAdvice = () => import('./text/recommendation.jsx');
 
-function Facts({ detail, nowMs }: VerdictCardProps): VNode {
+function Facts({ detail }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;
   return (
     <dl class="scaler-facts">
@@ -61,25 +60,25 @@ function Facts({ detail, nowMs }: VerdictCardProps): VNode {
       <div>
         <dt>Last decision</dt>
         <dd>
-          <Time at={at} nowMs={nowMs} show="distance" />
+          <Time at={at} show="ago" />
         </dd>
       </div>
       <div>
         <dt>{detail.state.name} since</dt>
         <dd>
-          <Time at={detail.state.since} nowMs={nowMs} show="distance" />
+          <Time at={detail.state.since} show="ago" />
         </dd>
       </div>
       <div>
         <dt>Last scale-up</dt>
         <dd>
-          <Time at={lastScaleUp} nowMs={nowMs} show="distance" />
+          <Time at={lastScaleUp} show="ago" />
         </dd>
       </div>
       <div>
         <dt>Last scale-down</dt>
         <dd>
-          <Time at={lastScaleDown} nowMs={nowMs} show="distance" />
+          <Time at={lastScaleDown} show="ago" />
         </dd>
       </div>
     </dl>

@@ -2,9 +2,10 @@ import type { VNode } from 'preact';
 import type { Api } from '../data/api.js';
 import type { LiveState } from '../data/live-events.js';
 import { useCell } from '../data/use-cell.js';
-import { formatDuration, formatLocal } from '../ui/times.js';
+import { formatDuration } from '../ui/times.js';
 import { Icon } from '../ui/icon.jsx';
-import { useNow } from '../ui/use-now.js';
+import { Time } from '../ui/time.jsx';
+import { useSteps } from '../ui/use-now.js';
 
 interface ConnectionProps {
   readonly api: Api;
@@ -29,7 +30,7 @@ export function Connection({ api, lastRound }: ConnectionProps): VNode {
       <span>Live</span>
       {lastRound === null ? null : (
         <span class="connection-detail muted">
-          · last round {formatLocal(Date.parse(lastRound), api.clock.now())}
+          · last round <Time at={lastRound} />
         </span>
       )}
     </span>
@@ -41,9 +42,8 @@ interface BrokenProps {
   readonly state: Extract<LiveState, { kind: 'broken' }>;
 }
 
-/** Only this part is drawn each second. */
 function Broken({ api, state }: BrokenProps): VNode {
-  const nowMs = useNow(api.clock, 1000);
+  const nowMs = useSteps(1000);
   const seconds = Math.max(0, Math.ceil((state.retryAt - nowMs) / 1000));
   return (
     <span class="connection tone-bad" title={state.message}>

@@ -3,6 +3,7 @@ import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
+import { useSteps } from '../ui/use-now.js';
 import { troublesOf } from './troubles.js';
 import './service-line.css';
 
@@ -10,15 +11,15 @@ interface ServiceLineProps {
   readonly status: ServiceStatus;
   /** Why the status could not be read again; null: it is current. */
   readonly error: string | null;
-  readonly nowMs: number;
 }
 
 /** More lines would hide the page. */
 const MOST_LINES = 2;
+const STEP_MS = 10_000;
 
 /** Shows the troubles of the service below the header of every page, otherwise nothing. */
-export function ServiceLine({ status, error, nowMs }: ServiceLineProps): VNode | null {
-  const troubles = troublesOf(status, error, nowMs);
+export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
+  const troubles = troublesOf(status, error, useSteps(STEP_MS));
   const more = troubles.length - MOST_LINES;
   if (troubles.length === 0) return null;
   return (

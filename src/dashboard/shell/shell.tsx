@@ -23,7 +23,6 @@ import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
 import { routeOf } from './routes.js';
 import type { Route } from './routes.js';
-import { TokenForm } from './token-form.jsx';
 import { ThemeButton } from './theme-button.jsx';
 import type { Theme } from './theme.js';
 
@@ -43,6 +42,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
   const { value: status, error } = service;
   const { part } = usePart(loadServiceLine, status !== null);
   const { part: keys } = usePart(loadKeys, true);
+  const { part: signIn } = usePart(loadSignIn, demand !== null);
   return (
     <>
       {/* Not a link: its hash would be another page. */}
@@ -51,14 +51,14 @@ export function Shell({ api, theme }: ShellProps): VNode {
       </button>
       <Header api={api} theme={theme} route={route} lastRound={status?.rounds.last?.at ?? null} />
       {status === null || part === null || demand !== null ? null : (
-        <part.ServiceLine status={status} error={error?.message ?? null} nowMs={api.clock.now()} />
+        <part.ServiceLine status={status} error={error?.message ?? null} />
       )}
       <main>
         <ErrorBoundary key={page}>
           {demand === null ? (
             <Page api={api} route={route} store={store} service={service} />
           ) : (
-            <TokenForm session={api.session} message={demand} />
+            signIn && <signIn.TokenForm session={api.session} message={demand} />
           )}
         </ErrorBoundary>
       </main>
@@ -74,6 +74,7 @@ const SERVICE_FRESHNESS = {
 };
 
 const loadServiceLine = () => import('./service-line.jsx');
+const loadSignIn = () => import('./token-form.jsx');
 const loadKeys = () => import('./keys.jsx');
 
 interface HeaderProps extends ShellProps {
@@ -118,7 +119,7 @@ function Page({ api, route, store, service }: PageProps): VNode {
     case 'overview':
       return <OverviewPage api={api} store={store} />;
     case 'health':
-      return <HealthPage api={api} service={service} />;
+      return <HealthPage service={service} />;
     case 'scaler':
       return <ScalerPage api={api} namespace={route.namespace} name={route.name} />;
     case 'unknown':

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
-import { formatLocal, parseTime } from './times.js';
 import { Icon } from './icon.jsx';
+import { Time } from './time.jsx';
 
 interface WaitingProps {
   readonly error: ApiError | null;
@@ -85,16 +85,14 @@ interface OutdatedProps {
   readonly error: ApiError | null;
   /** When the content was valid, in RFC 3339. */
   readonly at: string;
-  readonly nowMs: number;
 }
 
 /** Shows an error above content that could not be updated, otherwise nothing. */
-export function Outdated({ error, at, nowMs }: OutdatedProps): VNode | null {
+export function Outdated({ error, at }: OutdatedProps): VNode | null {
   if (error === null) return null;
-  const atMs = parseTime(at);
   return (
     <Notice>
-      Outdated{atMs === null ? '' : `, as of ${formatLocal(atMs, nowMs)}`}: {error.message}.
+      Outdated, as of <Time at={at} />: {error.message}.
     </Notice>
   );
 }

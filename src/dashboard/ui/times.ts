@@ -11,9 +11,16 @@ export function formatLocal(ms: number, nowMs: number): string {
   return isToday ? TIME.format(at) : `${DAY.format(at)}, ${TIME.format(at)}`;
 }
 
-/** Returns `2026-01-01 10:42:30 UTC`. */
-export function formatUtc(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+/** Returns `Jan 1, 11:42:30 GMT+1, 2026-01-01 10:42:30 UTC`: in the time zone of the viewer, and in UTC. */
+export function formatExact(ms: number): string {
+  const at = new Date(ms);
+  const utc = at.toISOString().slice(0, 19).replace('T', ' ');
+  return `${DAY.format(at)}, ${TIME.format(at)} ${zoneOf(ms)}, ${utc} UTC`;
+}
+
+/** Returns the time zone of the viewer at a time, such as `GMT+1` or `EST`. */
+export function zoneOf(ms: number): string {
+  return ZONE.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
 /** `hourCycle` makes midnight 00 for any browser language. */
@@ -23,6 +30,7 @@ const TIME = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
   hourCycle: 'h23',
 });
+const ZONE = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' });
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
 const UNITS = [

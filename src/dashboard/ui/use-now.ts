@@ -1,17 +1,38 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
+import { createCell } from '../data/cell.js';
 
-/** Returns the time in ms and renders again every `everyMs`. */
-export function useNow(clock: Clock, everyMs: number): number {
-  const [now, setNow] = useState<number>(() => clock.now());
-  useEffect(() => {
-    let cancel = (): void => undefined;
-    const tick = (): void => {
-      setNow(clock.now());
-      cancel = clock.after(everyMs, tick);
-    };
-    cancel = clock.after(everyMs, tick);
-    return () => cancel();
-  }, [clock, everyMs]);
-  return now;
+/** The time of the page in ms. All ages and countdowns follow it, so they never contradict each other. */
+const now = createCell(0);
+
+const TICK_MS = 1000;
+
+/** Starts the clock of the page. */
+export function startTicking(clock: Clock): void {
+  const tick = (): void => {
+    now.set(clock.now());
+    clock.after(TICK_MS, tick);
+  };
+  tick();
+}
+
+/** Returns a value that depends on the time in ms. The component renders again only when the value has changed. */
+export function useNow<T extends string | number | boolean>(read: (nowMs: number) => T): T {
+  const [, render] = useState<object>({});
+  const value = read(now.get());
+  const latest = useRef({ read, value });
+  latest.current = { read, value };
+  useEffect(
+    () =>
+      now.subscribe(() => {
+        if (latest.current.read(now.get()) !== latest.current.value) render({});
+      }),
+    [],
+  );
+  return value;
+}
+
+/** Returns the time in ms at the start of the current step, for texts that several components share. */
+export function useSteps(stepMs: number): number {
+  return useNow((nowMs) => Math.floor(nowMs / stepMs) * stepMs);
 }

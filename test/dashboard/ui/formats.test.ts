@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/ui/numbers.js';
-import { formatAge } from '../../../src/dashboard/ui/short-times.js';
-import { formatDistance, formatDuration, formatUtc, parseTime } from '../../../src/dashboard/ui/times.js';
+import { formatAge, formatSince } from '../../../src/dashboard/ui/short-times.js';
+import {
+  formatDistance,
+  formatDuration,
+  formatExact,
+  parseTime,
+  zoneOf,
+} from '../../../src/dashboard/ui/times.js';
 
 describe('numbers', () => {
   it.each([
@@ -75,7 +81,11 @@ describe('times', () => {
   });
 
   it('shows UTC, and knows what is no time', () => {
-    expect(formatUtc(Date.parse('2026-01-01T10:42:30Z'))).toBe('2026-01-01 10:42:30 UTC');
+    const ms = Date.parse('2026-01-01T10:42:30Z');
+    expect(formatExact(ms)).toMatch(/^(?:Dec 31|Jan 1), \d\d:\d\d:30 \S+, 2026-01-01 10:42:30 UTC$/);
+    expect(formatExact(ms)).toContain(` ${zoneOf(ms)}, `);
+    expect(formatSince(ms, ms + 300_000)).toMatch(/^\d\d:\d\d \(5 min\)$/);
+    expect(formatSince(ms, ms + 3 * 86_400_000)).toMatch(/^(?:Dec 31|Jan 1) \(3 d\)$/);
     expect([parseTime('yesterday'), parseTime('2026-01-01T00:00:00Z')]).toEqual([null, 1_767_225_600_000]);
   });
 });

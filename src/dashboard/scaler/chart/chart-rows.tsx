@@ -8,13 +8,12 @@ import type { TimeWindow } from './chart-props.js';
 export interface ChartRowsProps {
   readonly data: ChartData;
   readonly window: TimeWindow;
-  readonly nowMs: number;
 }
 
 const MOST_ROWS = 200;
 
 /** Shows the points of the charts, newest first. */
-export function ChartRows({ data, window, nowMs }: ChartRowsProps): VNode {
+export function ChartRows({ data, window }: ChartRowsProps): VNode {
   const inside = data.at.flatMap((second, index) =>
     second >= window.from && second <= window.to ? [index] : [],
   );
@@ -45,7 +44,7 @@ export function ChartRows({ data, window, nowMs }: ChartRowsProps): VNode {
           rows={shown.map((index) => ({
             key: String(data.at[index]),
             cells: [
-              <Time at={new Date((data.at[index] ?? 0) * 1000).toISOString()} nowMs={nowMs} />,
+              <Time at={new Date((data.at[index] ?? 0) * 1000).toISOString()} />,
               ...counts.map((column) => formatCount(column[index] ?? null)),
               ...data.metrics.map(({ metric, unit, value }) =>
                 formatMetric(value[index] ?? null, { name: metric, unit }),

@@ -5,6 +5,7 @@ import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
 import { formatLocal } from '../../ui/times.js';
 import { Section } from '../../ui/section.jsx';
+import { useNow } from '../../ui/use-now.js';
 import { nextChange } from '../model/changes.js';
 import type { Change } from '../model/changes.js';
 import { pointAt, replicasTop } from '../model/chart-data.js';
@@ -24,7 +25,6 @@ interface ReplicasSectionProps {
   readonly isZoomed: boolean;
   /** Why a part of the range is empty; null: no note. */
   readonly note: string | null;
-  readonly nowMs: number;
   readonly onRange: (range: Range) => void;
   readonly onSelect: (second: number | null) => void;
   /** Charts with the same time axis. */
@@ -42,7 +42,7 @@ const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }]
 
 /** Shows the replicas over time and the controls of all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
-  const { data, links, range, isZoomed, note, nowMs, onRange, onSelect } = props;
+  const { data, links, range, isZoomed, note, onRange, onSelect } = props;
   const columns = useMemo(
     () => [
       data.at,
@@ -76,7 +76,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
         </div>
       }
     >
-      <Readout data={data} hover={props.hover} selected={links.selected} nowMs={nowMs} />
+      <Readout data={data} hover={props.hover} selected={links.selected} />
       <Slider {...props}>
         <TimeChart
           {...links}
@@ -103,7 +103,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
         to change.
         {note === null ? '' : ` ${note}`}
       </p>
-      <ChartTable data={data} window={links.window} nowMs={nowMs} />
+      <ChartTable data={data} window={links.window} />
     </Section>
   );
 }
@@ -112,19 +112,19 @@ interface ReadoutProps {
   readonly data: ChartData;
   readonly hover: ReadableCell<number | null>;
   readonly selected: number | null;
-  readonly nowMs: number;
 }
 
 /** Shows the legend with the values under the pointer, at the selected time, or at the end. */
-function Readout({ data, hover, selected, nowMs }: ReadoutProps): VNode {
+function Readout({ data, hover, selected }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
   const index = second === null ? data.at.length - 1 : pointAt(data, second);
   const value = (column: readonly (number | null)[]): string =>
     formatCount(index === null ? null : (column[index] ?? null));
   const at = second ?? data.at.at(-1) ?? null;
+  const when = useNow((nowMs) => (at === null ? UNKNOWN : formatLocal(at * 1000, nowMs)));
   return (
     <div class="chart-legend" aria-hidden="true">
-      <span class="chart-legend-time">{at === null ? UNKNOWN : formatLocal(at * 1000, nowMs)}</span>
+      <span class="chart-legend-time">{when}</span>
       <LegendItem style="solid chart-1" name="current" value={value(data.currentReplicas)} />
       <LegendItem style="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
       <LegendItem style="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
@@ -161,12 +161,14 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
 }
 
 /** Makes the chart a slider over times. A screen reader reads time and replicas. */
-function Slider({ data, links, nowMs, onSelect, children }: ReplicasSectionProps): VNode {
+function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
   const index = selected === null ? data.at.length - 1 : pointAt(data, selected);
   const current = index === null ? null : (data.currentReplicas[index] ?? null);
   const desired = index === null ? null : (data.desiredReplicas[index] ?? null);
-  const when = selected === null ? 'the last decision' : formatLocal(selected * 1000, nowMs);
+  const when = useNow((nowMs) =>
+    selected === null ? 'the last decision' : formatLocal(selected * 1000, nowMs),
+  );
   const move = (event: KeyboardEvent): void => {
     const target = targetOf(event.key, changes, selected);
     if (target === undefined) return;

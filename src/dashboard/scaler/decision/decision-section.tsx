@@ -8,6 +8,7 @@ import { formatLocal } from '../../ui/times.js';
 import { Section } from '../../ui/section.jsx';
 import { EmptyView, Notice, Waiting } from '../../ui/states.jsx';
 import { Time } from '../../ui/time.jsx';
+import { useNow } from '../../ui/use-now.js';
 import type { DecisionEntry, Outcome, PastDecision } from '../model/answers.js';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
@@ -28,21 +29,22 @@ interface DecisionSectionProps {
   readonly detail: ScalerDetail;
   readonly data: ChartData;
   readonly moment: Moment;
-  readonly nowMs: number;
 }
 
 /** Shows the decision at the selected time, or the last one. */
 export function DecisionSection(props: DecisionSectionProps): VNode {
-  const { moment, nowMs, detail } = props;
+  const { moment, detail } = props;
   const { second } = moment;
-  const title = second === null ? 'Last decision' : `Decision at ${formatLocal(second * 1000, nowMs)}`;
+  const title = useNow((nowMs) =>
+    second === null ? 'Last decision' : `Decision at ${formatLocal(second * 1000, nowMs)}`,
+  );
   return (
     <Section
       title={title}
       aside={
         second === null ? (
           <span class="hint">
-            <Time at={detail.at} nowMs={nowMs} />
+            <Time at={detail.at} />
           </span>
         ) : (
           <button type="button" onClick={() => moment.select(null)}>
@@ -56,11 +58,11 @@ export function DecisionSection(props: DecisionSectionProps): VNode {
   );
 }
 
-function LastDecision({ api, detail, nowMs }: DecisionSectionProps): VNode {
+function LastDecision({ api, detail }: DecisionSectionProps): VNode {
   const { decision, outcome } = detail;
   return (
     <>
-      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} nowMs={nowMs}>
+      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics}>
         <ArithmeticSection api={api} scaler={detail} at={null} decidedAt={detail.at} />
       </DecisionView>
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={null} />}
@@ -74,7 +76,6 @@ function PastDecisionView({
   data,
   at,
   moment,
-  nowMs,
 }: DecisionSectionProps & { readonly at: string }): VNode {
   const request = decisionsRequest(detail.namespace, detail.name, { at, limit: 1 });
   const { value, error, refresh } = useAnswer(api, request);
@@ -84,8 +85,8 @@ function PastDecisionView({
     return (
       <EmptyView title="This decision is no longer kept">
         <p>
-          Decisions are kept from <Time at={value.keptFrom} nowMs={nowMs} /> on. The charts show the replicas
-          and metrics of that moment.
+          Decisions are kept from <Time at={value.keptFrom} /> on. The charts show the replicas and metrics of
+          that moment.
         </p>
       </EmptyView>
     );
@@ -101,17 +102,16 @@ function PastDecisionView({
       {error === null ? null : <Notice>{error.message}</Notice>}
       <div class="decision-sentence">
         <h3 dir="auto">{headlineOf(state, decision, outcome)}</h3>
-        <Cause state={state} nowMs={nowMs} />
+        <Cause state={state} />
         <p>
-          <Sentence text={decision?.reason ?? ''} nowMs={nowMs} />
+          <Sentence text={decision?.reason ?? ''} />
         </p>
       </div>
-      <Period entry={entry} nowMs={nowMs} />
+      <Period entry={entry} />
       <DecisionView
         decision={decision}
         outcome={outcome}
         targets={targets.length === 0 ? detail.metrics : targets}
-        nowMs={nowMs}
       >
         <ArithmeticSection api={api} scaler={detail} at={at} decidedAt={entry.lastAt} />
       </DecisionView>
@@ -120,18 +120,18 @@ function PastDecisionView({
   );
 }
 
-function Period({ entry, nowMs }: { readonly entry: DecisionEntry; readonly nowMs: number }): VNode {
+function Period({ entry }: { readonly entry: DecisionEntry }): VNode {
   const { firstAt, lastAt, count } = entry;
   if (count === 1)
     return (
       <p class="hint">
-        Decided at <Time at={lastAt} nowMs={nowMs} />, once
+        Decided at <Time at={lastAt} />, once
       </p>
     );
   return (
     <p class="hint">
-      The same decision {formatCount(count)} times, from <Time at={firstAt} nowMs={nowMs} /> to{' '}
-      <Time at={lastAt} nowMs={nowMs} />. Values and pods are those of the last of them.
+      The same decision {formatCount(count)} times, from <Time at={firstAt} /> to <Time at={lastAt} />. Values
+      and pods are those of the last of them.
     </p>
   );
 }
@@ -140,19 +140,18 @@ interface DecisionViewProps {
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly targets: MetricTargets;
-  readonly nowMs: number;
   /** Shown with the metrics, if there are any. */
   readonly children: VNode;
 }
 
-function DecisionView({ decision, outcome, targets, nowMs, children }: DecisionViewProps): VNode {
+function DecisionView({ decision, outcome, targets, children }: DecisionViewProps): VNode {
   if (decision === null)
     return <p class="hint">There was no decision, so there are no steps, metrics or pods.</p>;
   return (
     <div class="decision-parts">
       <div>
         <h3>From the proposal to the result</h3>
-        <WaterfallView waterfall={buildWaterfall(decision, outcome)} nowMs={nowMs} />
+        <WaterfallView waterfall={buildWaterfall(decision, outcome)} />
       </div>
       <div>
         <h3>Metrics</h3>

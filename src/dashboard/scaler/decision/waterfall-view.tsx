@@ -6,11 +6,10 @@ import type { Waterfall, WaterfallRow } from '../model/waterfall.js';
 
 interface WaterfallViewProps {
   readonly waterfall: Waterfall;
-  readonly nowMs: number;
 }
 
 /** Shows the steps from the largest proposal through each limit to the result. The line is the current count. */
-export function WaterfallView({ waterfall, nowMs }: WaterfallViewProps): VNode {
+export function WaterfallView({ waterfall }: WaterfallViewProps): VNode {
   const { rows, current, top } = waterfall;
   return (
     <div class="waterfall">
@@ -30,10 +29,10 @@ export function WaterfallView({ waterfall, nowMs }: WaterfallViewProps): VNode {
             </span>
             {row.reason === '' && row.until === null ? null : (
               <span class="waterfall-reason">
-                <Sentence text={row.reason} nowMs={nowMs} />
+                <Sentence text={row.reason} />
                 {row.until === null ? null : (
                   <>
-                    {row.reason === '' ? '' : ', '}until <Time at={row.until} nowMs={nowMs} />
+                    {row.reason === '' ? '' : ', '}until <Time at={row.until} />
                   </>
                 )}
               </span>

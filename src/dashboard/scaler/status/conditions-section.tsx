@@ -9,7 +9,7 @@ import { Sentence } from '../text/sentence.jsx';
 import { ConditionBadge } from './condition-badge.jsx';
 import type { ConditionsProps } from './transitions.jsx';
 
-export function ConditionsSection({ api, detail, nowMs }: ConditionsProps): VNode {
+export function ConditionsSection({ api, detail }: ConditionsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadTransitions, isOpen);
   return (
@@ -22,15 +22,15 @@ export function ConditionsSection({ api, detail, nowMs }: ConditionsProps): VNod
           cells: [
             <ConditionBadge condition={condition} />,
             <span class="condition-reason">{condition.reason}</span>,
-            <Sentence text={condition.message} nowMs={nowMs} />,
-            <Time at={condition.lastTransitionTime} nowMs={nowMs} show="distance" />,
+            <Sentence text={condition.message} />,
+            <Time at={condition.lastTransitionTime} show="ago" />,
           ],
         }))}
       />
       <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary>Transitions</summary>
         {hasFailed ? <PartMissing /> : null}
-        {isOpen && part !== null ? <part.Transitions api={api} detail={detail} nowMs={nowMs} /> : null}
+        {isOpen && part !== null ? <part.Transitions api={api} detail={detail} /> : null}
       </details>
     </Section>
   );

@@ -14,13 +14,12 @@ import { Sentence } from '../text/sentence.jsx';
 interface EventsSectionProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
-  readonly nowMs: number;
 }
 
 const EVERY_MS = 60_000;
 
 /** Shows the Kubernetes Events that promscaler wrote about this scaler. */
-export function EventsSection({ api, detail, nowMs }: EventsSectionProps): VNode {
+export function EventsSection({ api, detail }: EventsSectionProps): VNode {
   const { namespace, name } = detail;
   const { value, error, refresh } = useAnswer(api, scalerEventsRequest(namespace, name), {
     everyMs: EVERY_MS,
@@ -47,13 +46,13 @@ export function EventsSection({ api, detail, nowMs }: EventsSectionProps): VNode
               rows={value.items.map(({ at, type, reason, message, count }, index) => ({
                 key: `${index} ${at}`,
                 cells: [
-                  <Time at={at} nowMs={nowMs} show="distance" />,
+                  <Time at={at} show="ago" />,
                   <Badge
                     tone={type === 'Warning' ? 'warn' : 'quiet'}
                     icon={type === 'Warning' ? 'warning' : 'ok'}
                     text={reason}
                   />,
-                  <Sentence text={message} nowMs={nowMs} />,
+                  <Sentence text={message} />,
                   formatCount(count),
                 ],
               }))}

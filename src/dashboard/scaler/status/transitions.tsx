@@ -13,12 +13,11 @@ import { ConditionBadge } from './condition-badge.jsx';
 export interface ConditionsProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
-  readonly nowMs: number;
 }
 
 const MOST_TRANSITIONS = 50;
 
-export function Transitions({ api, detail, nowMs }: ConditionsProps): VNode {
+export function Transitions({ api, detail }: ConditionsProps): VNode {
   const request = decisionsRequest(detail.namespace, detail.name, { limit: 100 });
   const { value, error, refresh } = useAnswer(api, request);
   if (value === null) return <Waiting error={error} onRetry={refresh} />;
@@ -34,10 +33,10 @@ export function Transitions({ api, detail, nowMs }: ConditionsProps): VNode {
       rows={all.map(({ type, at, from, to }, index) => ({
         key: `${index} ${type} ${at}`,
         cells: [
-          <Time at={at} nowMs={nowMs} />,
+          <Time at={at} />,
           <ConditionBadge condition={to} />,
           from === null ? 'first known' : `${from.status} ${from.reason}`,
-          <Sentence text={`${to.reason}: ${to.message}`} nowMs={nowMs} />,
+          <Sentence text={`${to.reason}: ${to.message}`} />,
         ],
       }))}
     />

@@ -1,26 +1,36 @@
 import type { VNode } from 'preact';
 import type { ScalerState } from '../../../api/answers.js';
 import { Time } from '../../ui/time.jsx';
+import { useNow } from '../../ui/use-now.js';
 import { Sentence } from './sentence.jsx';
 
 interface CauseProps {
   readonly state: ScalerState;
-  readonly nowMs: number;
 }
 
 /** Shows why a scaler has its state, and until when if that is known. */
-export function Cause({ state: { cause, until }, nowMs }: CauseProps): VNode | null {
+export function Cause({ state: { cause, until } }: CauseProps): VNode | null {
   if (cause === null) return null;
   return (
     <p class="verdict-sentence">
-      <Sentence text={cause} nowMs={nowMs} />
+      <Sentence text={cause} />
       {until === null ? null : (
         <>
           {', until '}
-          <Time at={until} nowMs={nowMs} />
-          {Date.parse(until) > nowMs ? [' (', <Time at={until} nowMs={nowMs} show="distance" />, ')'] : null}
+          <Time at={until} />
+          <Countdown until={until} />
         </>
       )}
     </p>
+  );
+}
+
+function Countdown({ until }: { readonly until: string }): VNode | null {
+  if (!useNow((nowMs) => Date.parse(until) > nowMs)) return null;
+  return (
+    <>
+      {' ('}
+      <Time at={until} show="distance" />)
+    </>
   );
 }

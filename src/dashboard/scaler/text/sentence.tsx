@@ -4,15 +4,14 @@ import { splitTimes } from '../model/split-times.js';
 
 interface SentenceProps {
   readonly text: string;
-  readonly nowMs: number;
 }
 
 /** Shows a sentence of the service with its times in the time zone of the viewer, and in UTC on hover. */
-export function Sentence({ text, nowMs }: SentenceProps): VNode {
+export function Sentence({ text }: SentenceProps): VNode {
   return (
     <span dir="auto">
       {splitTimes(text).map((piece, index) =>
-        piece.isTime ? <Time key={index} at={piece.text} nowMs={nowMs} /> : piece.text,
+        piece.isTime ? <Time key={index} at={piece.text} /> : piece.text,
       )}
     </span>
   );

@@ -15,11 +15,10 @@ import './what-if.css';
 
 export interface WhatIfPanelProps {
   readonly snapshot: SnapshotAnswer;
-  readonly nowMs: number;
 }
 
 /** Shows a form for the document, and the decision of the service next to the decision with the changed document. */
-export function WhatIfPanel({ snapshot, nowMs }: WhatIfPanelProps): VNode {
+export function WhatIfPanel({ snapshot }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
   const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
@@ -47,9 +46,9 @@ export function WhatIfPanel({ snapshot, nowMs }: WhatIfPanelProps): VNode {
         </button>
       </div>
       <div class="what-if-result">
-        {real === null ? null : <Result title="As it is" decision={real} nowMs={nowMs} />}
+        {real === null ? null : <Result title="As it is" decision={real} />}
         {isChanged ? (
-          <Changed decision={result.decision} problems={result.problems} notes={result.notes} nowMs={nowMs} />
+          <Changed decision={result.decision} problems={result.problems} notes={result.notes} />
         ) : null}
       </div>
     </div>
@@ -60,10 +59,9 @@ interface ChangedProps {
   readonly decision: PastDecision | null;
   readonly problems: readonly DocumentProblem[];
   readonly notes: readonly string[];
-  readonly nowMs: number;
 }
 
-function Changed({ decision, problems, notes, nowMs }: ChangedProps): VNode {
+function Changed({ decision, problems, notes }: ChangedProps): VNode {
   return (
     <>
       {decision === null ? (
@@ -72,7 +70,7 @@ function Changed({ decision, problems, notes, nowMs }: ChangedProps): VNode {
           <p>promscaler would reject this document:</p>
         </div>
       ) : (
-        <Result title="With the change" decision={decision} nowMs={nowMs} />
+        <Result title="With the change" decision={decision} />
       )}
       <Problems problems={problems} />
       {notes.map((note) => (
@@ -87,19 +85,18 @@ function Changed({ decision, problems, notes, nowMs }: ChangedProps): VNode {
 interface ResultProps {
   readonly title: string;
   readonly decision: PastDecision;
-  readonly nowMs: number;
 }
 
-function Result({ title, decision, nowMs }: ResultProps): VNode {
+function Result({ title, decision }: ResultProps): VNode {
   return (
     <div class="what-if-decision">
       <h3>
         {title}: {countText(decision)}
       </h3>
       <p>
-        <Sentence text={decision.reason} nowMs={nowMs} />
+        <Sentence text={decision.reason} />
       </p>
-      <WaterfallView waterfall={buildWaterfall(decision, null)} nowMs={nowMs} />
+      <WaterfallView waterfall={buildWaterfall(decision, null)} />
     </div>
   );
 }

@@ -4,9 +4,9 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { ApiError } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { snapshotRequest } from '../../data/requests.js';
-import { formatLocal, parseTime } from '../../ui/times.js';
 import { Section } from '../../ui/section.jsx';
 import { ErrorView } from '../../ui/states.jsx';
+import { Time } from '../../ui/time.jsx';
 import type { WhatIfPanelProps } from './what-if-panel.jsx';
 
 interface WhatIfSectionProps {
@@ -14,7 +14,6 @@ interface WhatIfSectionProps {
   readonly detail: ScalerDetail;
   /** RFC 3339; null: the last decision. */
   readonly at: string | null;
-  readonly nowMs: number;
 }
 
 type PanelState =
@@ -27,7 +26,7 @@ type PanelState =
     };
 
 /** Loads the decision code and the snapshot on request. */
-export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): VNode {
+export function WhatIfSection({ api, detail, at }: WhatIfSectionProps): VNode {
   const [state, setState] = useState<PanelState>({ kind: 'closed' });
   const open = async (): Promise<void> => {
     setState({ kind: 'loading' });
@@ -49,7 +48,9 @@ export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): V
       title="What if"
       aside={
         state.kind === 'open' ? (
-          <span class="hint">on the snapshot of {timeOf(state.snapshot.now, nowMs)}</span>
+          <span class="hint">
+            on the snapshot of <Time at={state.snapshot.now} />
+          </span>
         ) : (
           <button type="button" disabled={state.kind === 'loading'} onClick={() => void open()}>
             Try another document
@@ -58,7 +59,7 @@ export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): V
       }
     >
       {state.kind === 'open' ? (
-        <state.Panel snapshot={state.snapshot} nowMs={nowMs} />
+        <state.Panel snapshot={state.snapshot} />
       ) : (
         <p class="hint">
           Change a field and see the decision that promscaler would have made. Computed in this browser;
@@ -70,9 +71,4 @@ export function WhatIfSection({ api, detail, at, nowMs }: WhatIfSectionProps): V
       ) : null}
     </Section>
   );
-}
-
-function timeOf(at: string, nowMs: number): string {
-  const ms = parseTime(at);
-  return ms === null ? at : formatLocal(ms, nowMs);
 }
