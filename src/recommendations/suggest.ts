@@ -6,9 +6,9 @@ import { parseThreshold, type Threshold } from '../backtest/compare/threshold.js
 import type { Fetching, Range } from '../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../backtest/history/history-input.js';
 import { readHistory } from '../backtest/history/read-history.js';
-import { isPlainObject } from '../scaler/plain-json.js';
+import { fieldChanges, mergePatch } from '../scaler/field-changes.js';
 import type { Scaler } from '../scaler/spec.js';
-import { CONDITION, type FieldChange, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
+import { CONDITION, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
 import { formatSeconds } from '../units/format.js';
 import { secondsBetween } from '../units/time.js';
 
@@ -78,8 +78,8 @@ export async function suggest(
     from,
     to,
     reason,
-    changes: changesOf(before, after, 'spec'),
-    patch: JSON.stringify({ spec: patchOf(before, after) }),
+    changes: fieldChanges(before, after, 'spec'),
+    patch: JSON.stringify({ spec: mergePatch(before, after) }),
     saving,
     thetaU: { current: current.figures.thetaU, proposed: changed.figures.thetaU },
   };
@@ -101,32 +101,4 @@ function readCondition(): Threshold {
   const condition = parseThreshold(CONDITION, { allowsDocument: true });
   if (typeof condition === 'string') throw new Error(condition);
   return condition;
-}
-
-/** Returns the fields that differ, with their paths. */
-function changesOf(before: unknown, after: unknown, path: string): readonly FieldChange[] {
-  if (JSON.stringify(before) === JSON.stringify(after)) return [];
-  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
-    return after.flatMap((item, index) => changesOf(before[index], item, `${path}[${index}]`));
-  if (isPlainObject(after) && (isPlainObject(before) || before === undefined))
-    return Object.keys(after).flatMap((key) => changesOf(before?.[key], after[key], `${path}.${key}`));
-  return [{ field: path, current: textOf(before), proposed: JSON.stringify(after) }];
-}
-
-function textOf(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value);
-}
-
-/** Returns the JSON merge patch between two objects. It replaces lists as a whole. */
-function patchOf(
-  before: unknown,
-  after: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const known = isPlainObject(before) ? before : {};
-  const changed = Object.entries(after).filter(
-    ([key, value]) => JSON.stringify(known[key]) !== JSON.stringify(value),
-  );
-  return Object.fromEntries(
-    changed.map(([key, value]) => [key, isPlainObject(value) ? patchOf(known[key], value) : value]),
-  );
 }

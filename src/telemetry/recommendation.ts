@@ -1,3 +1,4 @@
+import type { FieldChange } from '../scaler/field-changes.js';
 import type { Instant } from '../units/time.js';
 
 /** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
@@ -22,15 +23,6 @@ export interface Recommendation {
   readonly thetaU: { readonly current: number; readonly proposed: number } | null;
 }
 
-export interface FieldChange {
-  /** Such as `spec.metrics[0].resource.target.averageUtilization`. */
-  readonly field: string;
-  /** JSON; null: unset. */
-  readonly current: string | null;
-  /** JSON. */
-  readonly proposed: string;
-}
-
 /** A recommendation to keep the document as it is. */
 export const NO_CHANGE = {
   changes: [],
@@ -38,8 +30,3 @@ export const NO_CHANGE = {
   saving: null,
   thetaU: null,
 } as const satisfies Partial<Recommendation>;
-
-/** Returns `spec.maxReplicas: 20 -> 15`. */
-export function changeText({ field, current, proposed }: FieldChange): string {
-  return `${field}: ${current ?? '(unset)'} -> ${proposed}`;
-}

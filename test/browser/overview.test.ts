@@ -146,6 +146,23 @@ describe('the overview of 3 scalers', () => {
 
     const head = page.getByRole('columnheader', { name: 'Replicas' });
     expect(await head.getAttribute('aria-sort')).toBe('ascending');
+    const order = page.getByLabel('Order');
+    expect(await order.locator('option:checked').innerText()).toBe('Most replicas last');
+    await order.selectOption('Most urgent first');
+    await rowsOnPage(page, ['etl', 'cart', 'web']);
+  });
+
+  it('names its time zone and, on hover, that of each time', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf(THREE) });
+    const zone = page.getByTitle('Times are in Europe/Berlin');
+
+    expect(await zone.innerText()).toMatch(/^Times in GMT\+[12]$/);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await zone.innerText()).toMatch(/^GMT\+[12]$/);
+    await page
+      .getByTitle(/^\w+ \d+, \d\d:\d\d:\d\d GMT\+[12], \S+ \S+ UTC$/)
+      .first()
+      .waitFor();
   });
 
   it('shows all again if nothing matches', async () => {

@@ -47,7 +47,7 @@ async function rendersOf(hash: string, until: string): Promise<Renders> {
     answers: {
       overview: () => overviewOf([rowOf(), cart]),
       service: () => serviceOf(),
-      others: { ...tellStory(AT_MAXIMUM), 'scalers/shop/cart': tellStory(AT_MAXIMUM)['scalers/shop/web'] },
+      others: { ...tellStory(AT_MAXIMUM), ...tellStory({ ...AT_MAXIMUM, name: 'cart' }) },
     },
   });
   const { page, faults, close } = await openPage(browser, service.url);

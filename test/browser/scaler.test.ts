@@ -22,6 +22,7 @@ import {
   LARGE,
   MANY_LIMITS,
   UNREAD,
+  WIDE_RANGE,
 } from './support/scaler-stories.js';
 
 let browser: Browser;
@@ -311,11 +312,40 @@ describe('the page of a scaler', () => {
   });
 });
 
+describe('the charts', () => {
+  test('the limit strip has only labels that fit', async () => {
+    const { page } = await open(WIDE_RANGE);
+    await page.locator('.limit-track > span').first().waitFor();
+    const labels = `[...document.querySelectorAll('.limit-track > span')].map((span) => {
+      const label = span.querySelector('b');
+      const isShown = label.offsetTop < span.clientHeight;
+      return isShown && label.scrollWidth > span.clientWidth ? 'cut' : isShown ? 'whole' : 'none';
+    })`;
+
+    expect(await page.evaluate(labels)).toEqual(['none', 'whole', 'whole', 'none']);
+    expect(await page.locator('.limit-track > span').first().getAttribute('title')).toBe('Maximum replicas');
+  });
+
+  test('a metric from 2 to 2,000 has a logarithmic scale, and says so', async () => {
+    const { page } = await open({
+      ...WIDE_RANGE,
+      spec: { ...WIDE_RANGE.spec, maxReplicas: 3 },
+    });
+
+    expect(await page.locator('.metric-strip figcaption').innerText()).toContain(
+      'per pod, logarithmic scale',
+    );
+    expect(
+      await open(HEALTHY).then(({ page: other }) => other.locator('.metric-strips').innerText()),
+    ).not.toContain('logarithmic');
+  });
+});
+
 describe('a scaler in trouble', () => {
   test('the target cannot be read', async () => {
     const { page } = await open(UNREAD);
     const card = page.getByRole('region', { name: 'The last decision' });
-    expect(await card.innerText()).toContain('deployments.apps "web" not found');
+    expect((await card.innerText()).split('deployments.apps "web" not found')).toHaveLength(2);
   });
 
   test('all metrics fail', async () => {

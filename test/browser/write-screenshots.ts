@@ -9,6 +9,7 @@ import { cpuMetric, scalerYaml } from '../support/scaler-yaml.js';
 import { overviewOf, rowOf, serviceOf } from './support/answers.js';
 import { type Viewer, launchBrowser, openPage } from './support/browser.js';
 import { type FakeAnswers, startFakeService } from './support/fake-service.js';
+import { SCREENSHOT_STATES } from './support/screenshot-states.js';
 import { CAPPED } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 import { TROUBLED_FLEETS } from './support/troubled-fleets.js';
@@ -56,6 +57,43 @@ it.each(SHOTS)('writes $file', async ({ file, hash, answers, until, ...viewer })
     await browser.close();
   }
 });
+
+/** Not part of the repository. */
+const SCREENSHOTS = join(import.meta.dirname, '../../dist/screenshots');
+const WIDTHS = [1440, 1280, 390];
+const MOST_HEIGHT = 4000;
+
+const NAMED = process.env['SCREENSHOTS']?.split(',') ?? null;
+
+it.each(SCREENSHOT_STATES.filter(({ name }) => NAMED?.includes(name) ?? true))(
+  'writes $name at three widths in both themes',
+  async ({ name, hash, answers, act, token }) => {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    const browser = await launchBrowser();
+    const service = await startFakeService({ answers, ...(token === undefined ? {} : { token }) });
+    try {
+      const { page, faults } = await openPage(browser, service.url + hash, { width: 1440, height: 900 });
+      await act(page);
+      for (const width of WIDTHS) {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          await page.waitForTimeout(300);
+          const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+          await page.screenshot({
+            path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`),
+            fullPage: true,
+            clip: { x: 0, y: 0, width, height: Math.min(height, MOST_HEIGHT) },
+          });
+        }
+      }
+      expect(faults).toEqual([]);
+    } finally {
+      await service.close();
+      await browser.close();
+    }
+  },
+);
 
 /** Two days with a peak each, in steps of five minutes. */
 const TRACE = Array.from({ length: 577 }, (_, step) => {

@@ -1,5 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
-import { changeText, CONDITION } from '../../telemetry/recommendation.js';
+import { changeText } from '../../scaler/field-changes.js';
+import { CONDITION } from '../../telemetry/recommendation.js';
 import { cleanText, quoteForShell } from '../../units/clean-text.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;

@@ -21,6 +21,7 @@ export function FilterBar(props: FilterBarProps): VNode {
     <>
       <NamespaceField selection={selection} onChange={onChange} counts={counts} />
       <GroupField selection={selection} onChange={onChange} />
+      <SortField selection={selection} onChange={onChange} />
     </>
   );
   return (
@@ -34,9 +35,8 @@ export function FilterBar(props: FilterBarProps): VNode {
           </>
         ) : (
           <details class="more-filters">
-            <summary>Filter and sort</summary>
+            <summary>Filter and order</summary>
             {fields}
-            <SortField selection={selection} onChange={onChange} />
           </details>
         )}
       </div>
@@ -109,19 +109,20 @@ function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly
   );
 }
 
-const SORT_TITLES: Readonly<Record<SortKey, string>> = {
-  name: 'Name',
+/** What is first; last in the reverse order. */
+const FIRST: Readonly<Record<SortKey, string>> = {
+  name: 'Name A',
   state: 'Most urgent',
   replicas: 'Most replicas',
   metric: 'Highest load',
-  since: 'Latest state',
+  since: 'Newest state',
   changed: 'Last changed',
 };
 
 function SortField({ selection, onChange }: FieldProps): VNode {
   return (
     <select
-      aria-label="Sort by"
+      aria-label="Order"
       value={selection.sort}
       onChange={({ currentTarget: { value } }) => {
         const sort = SORT_KEYS.find((key) => key === value);
@@ -130,7 +131,8 @@ function SortField({ selection, onChange }: FieldProps): VNode {
     >
       {SORT_KEYS.map((key) => (
         <option key={key} value={key}>
-          {SORT_TITLES[key]}
+          {FIRST[key]}{' '}
+          {key === selection.sort && selection.isDescending !== isLargestFirst(key) ? 'last' : 'first'}
         </option>
       ))}
     </select>

@@ -124,9 +124,9 @@ export function worstFirst(rows: readonly OverviewRow[]): readonly OverviewRow[]
 }
 
 /**
- * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in steps of 10 %
- * of its target, then the one with the oldest state. A load that is unknown counts as `UNKNOWN_LOAD`. The order of the
- * others does not depend on their load, because rows would jump.
+ * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in whole percent
+ * of its target as the rows show it, then the one with the oldest state. A load that is unknown counts as `UNKNOWN_LOAD`.
+ * The order of the others does not depend on their load, because rows would jump.
  */
 function byUrgency(a: OverviewRow, b: OverviewRow): number {
   const { severity } = a.state;
@@ -135,8 +135,9 @@ function byUrgency(a: OverviewRow, b: OverviewRow): number {
   return overloadOf(b) - overloadOf(a) || timeOf(a.state.since) - timeOf(b.state.since);
 }
 
-function overloadOf({ metric }: OverviewRow): number {
-  return Math.max(10, Math.round((ratioOf(metric) ?? UNKNOWN_LOAD) * 10));
+/** Returns the load in percent of the target, at least 100. */
+export function overloadOf({ metric }: OverviewRow): number {
+  return Math.max(100, Math.round((ratioOf(metric) ?? UNKNOWN_LOAD) * 100));
 }
 
 /** Hours without a value are worse than a load that pods still bear, and better than one that they do not. */

@@ -17,7 +17,7 @@ import { Sparkline } from '../ui/sparkline.jsx';
 import { TimeText } from '../ui/time.jsx';
 import { keyOf } from './merge-overview.js';
 import { sparklineLabel } from './row-texts.js';
-import { ratioOf } from './selection.js';
+import { overloadOf, ratioOf } from './selection.js';
 import './start-here.css';
 
 interface StartHereProps {
@@ -51,13 +51,18 @@ export function StartHere({ api, rows }: StartHereProps): VNode | null {
             ? 'One scaler cannot follow its load'
             : `${title} of ${formatCount(rows.length)} that cannot follow their load`}
         </h2>
-        {rows.length === 1 || index > 0 ? null : <span class="muted">First because {whyFirst(row)}</span>}
+        {rows.length === 1 || index > 0 ? null : (
+          <span class="muted">First because {whyFirst(row, rows[1])}</span>
+        )}
       </div>
       {rows.length === 1 ? null : (
         <div class="start-steps">
           <button type="button" disabled={index === 0} onClick={() => go(index - 1)}>
             Previous
           </button>
+          <span class="muted">
+            {formatCount(index + 1)} of {formatCount(rows.length)}
+          </span>
           <button type="button" disabled={index === rows.length - 1} onClick={() => go(index + 1)}>
             Next
           </button>
@@ -74,10 +79,10 @@ export function StartHere({ api, rows }: StartHereProps): VNode | null {
 }
 
 /** Returns why the order has this scaler first. */
-function whyFirst({ metric }: OverviewRow): string {
-  const ratio = ratioOf(metric);
-  if (ratio === null) return 'its load has been unknown longest';
-  return ratio < 1.05 ? 'its state is the oldest' : 'its load is furthest above target';
+function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string {
+  if (ratioOf(row.metric) === null) return 'its load has been unknown longest';
+  const isOldest = next !== undefined && overloadOf(next) === overloadOf(row);
+  return isOldest ? 'its state is the oldest' : 'its load is furthest above target';
 }
 
 function Subject({ row }: { readonly row: OverviewRow }): VNode {

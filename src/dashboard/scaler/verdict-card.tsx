@@ -27,9 +27,11 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
         <span dir="auto">{headlineOf(state, decision, outcome)}</span>
       </h2>
       <Cause state={state} />
-      <p>
-        <Sentence text={reason ?? ''} />
-      </p>
+      {reason === null || (state.cause ?? '').includes(reason) ? null : (
+        <p>
+          <Sentence text={reason} />
+        </p>
+      )}
       {part === null ? null : <part.WhatToDo detail={detail} />}
       {advice === null ? null : <advice.Recommendation detail={detail} />}
       <Facts detail={detail} />

@@ -7,6 +7,7 @@ import { serviceRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import type { Loaded } from '../data/use-answer.js';
 import { useCell } from '../data/use-cell.js';
+import { zoneOf } from '../ui/times.js';
 import { HealthPage } from '../health/health-page.jsx';
 import { OverviewPage } from '../overview/overview-page.jsx';
 import { createOverviewStore } from '../overview/overview-store.js';
@@ -18,6 +19,7 @@ import { HEALTH_LINK, OVERVIEW_LINK } from '../ui/links.js';
 import { PageHeading } from '../ui/page-heading.jsx';
 import { EmptyView } from '../ui/states.jsx';
 import { useHash } from '../ui/use-hash.js';
+import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
@@ -101,9 +103,21 @@ function Header({ api, theme, route, lastRound }: HeaderProps): VNode {
       </nav>
       <div class="header-end">
         <Connection api={api} lastRound={lastRound} />
+        <Zone />
         <ThemeButton theme={theme} />
       </div>
     </header>
+  );
+}
+
+/** Names the time zone of all times of the page. */
+function Zone(): VNode {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return (
+    <span class="zone muted" title={`Times are in ${timeZone}`}>
+      <span class="connection-detail">Times in </span>
+      {useNow(zoneOf)}
+    </span>
   );
 }
 

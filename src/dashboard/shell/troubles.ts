@@ -53,7 +53,7 @@ export function troublesOf(status: ServiceStatus, error: string | null, nowMs: n
   const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
   if (first !== undefined)
     warn(
-      `${plural(others.length + 1, 'error')} in scaler documents: ${first.file === null ? '' : `${first.file}: `}${first.message}`,
+      `${plural(others.length + 1, 'error')} in scaler documents${first.file === null ? '' : `: ${first.file}${first.line === null ? '' : `, line ${first.line}`}`}`,
     );
   return found;
 }

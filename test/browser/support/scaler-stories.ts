@@ -1,3 +1,4 @@
+import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { Story } from './scaler-story.js';
 import { podsSample, totalSample } from './scaler-story.js';
 import type { Round } from './scaler-story.js';
@@ -172,4 +173,58 @@ export const MANY_LIMITS: Story = {
             })),
           },
         },
+};
+
+/** A pause of scale-ups and scale-downs for 25 more minutes, while the load is above the target. */
+export const PAUSED: Story = {
+  ...HEALTHY,
+  startReplicas: 3,
+  samples: (round) => [podsSample(round, 3.6), totalSample(round, 90)],
+  outcome: (wanted) => (wanted.kind === 'none' ? wanted : { ...wanted, kind: 'paused' }),
+  change: ({ at, conditions }) => {
+    const until = addSeconds(at, 1500);
+    const facts = [`scaling is paused by annotation until ${until}`, 'deploy freeze'];
+    return {
+      pause: { by: 'annotation', direction: 'both', until, replicas: null, facts },
+      conditions: [...conditions, buildCondition('Held', 'Paused', facts.join('; '))],
+    };
+  },
+};
+
+/** A dry run that would scale up. */
+export const DRY_RUN: Story = {
+  ...HEALTHY,
+  startReplicas: 3,
+  samples: (round) => [podsSample(round, 3.6), totalSample(round, 90)],
+  outcome: (wanted) => (wanted.kind === 'none' ? wanted : { ...wanted, kind: 'dry-run' }),
+  change: ({ conditions }) => ({
+    dryRun: true,
+    conditions: [...conditions, buildCondition('Held', 'DryRun', 'spec.dryRun is true')],
+  }),
+};
+
+/** An HPA has the same target. */
+export const CONFLICT: Story = {
+  ...HEALTHY,
+  startReplicas: 3,
+  samples: (round) => [podsSample(round, 3.6), totalSample(round, 90)],
+  outcome: (wanted) => (wanted.kind === 'none' ? wanted : { ...wanted, kind: 'held' }),
+  change: ({ conditions }) => ({
+    otherScaler: { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web' },
+    conditions: [
+      ...conditions,
+      buildCondition(
+        'Held',
+        'ConflictingScaler',
+        'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that is deleted',
+      ),
+    ],
+  }),
+};
+
+/** A queue of 2 to 2,000 entries per pod. */
+export const WIDE_RANGE: Story = {
+  ...HEALTHY,
+  spec: { ...HEALTHY.spec, maxReplicas: 100, metrics: [QUEUE] },
+  samples: (round) => [totalSample(round, Math.round(6 * 10 ** (3 * wave(round, 1.5))))],
 };

@@ -59,7 +59,7 @@ describe('selectRows', () => {
     expect(namesOf({})).toEqual(['cart', 'web', 'etl', 'zoo']);
   });
 
-  it('orders scalers that cannot follow by overload in steps of 10 %, an unknown one as 130 %, then by the age of their state', () => {
+  it('orders scalers that cannot follow by overload in whole percent, an unknown one as 130 %, then by the age of their state', () => {
     const loadOf = (value: number) => ({ name: 'cpu', unit: 'percent' as const, value, target: 100 });
     const stuck = (name: string, value: number | null, since: number) =>
       rowOf({
@@ -76,13 +76,16 @@ describe('selectRows', () => {
       stuck('f', 134, -30),
       stuck('g', 136, -1),
       stuck('h', 124, -30),
+      stuck('i', 110.4, -10),
+      stuck('j', 110, -20),
+      stuck('k', 112, -1),
     ];
 
     expect(
       selectRows(rows, EVERYTHING)
         .map(({ name }) => name)
         .join(''),
-    ).toBe('edcgfbha');
+    ).toBe('ecdgfbhkjia');
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   joinHistories,
+  needsLogScale,
   NO_CHART_DATA,
   pointAt,
   pointsSince,
@@ -156,4 +157,13 @@ describe('ranges', () => {
     expect(start(null)).toBe(9100);
     expect(start(9500, true)).toBe(9100);
   });
+});
+
+test.each([
+  ['10 to 999', [10, null, 999], false],
+  ['10 to 1,000', [10, null, 1000], true],
+  ['0 to 1,000', [0, 10, 1000], false],
+  ['nothing known', [null, null], false],
+])('a scale for values of %s, logarithmic: %#', (_what, values, isNeeded) => {
+  expect(needsLogScale(values)).toBe(isNeeded);
 });

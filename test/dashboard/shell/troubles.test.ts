@@ -51,9 +51,7 @@ describe('troublesOf', () => {
     expect(textsOf({ replicas })).toEqual([
       '1 replica of promscaler did not answer (promscaler-1): scalers are missing',
     ]);
-    expect(textsOf({ problems })).toEqual([
-      '1 error in scaler documents: config/scalers/web.yaml: unknown field maxReplica; did you mean maxReplicas?',
-    ]);
+    expect(textsOf({ problems })).toEqual(['1 error in scaler documents: config/scalers/web.yaml, line 9']);
   });
 
   it.each([

@@ -49,7 +49,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
               title={LIMIT_LABELS[limit]}
               style={{ left: `${place(from)}%`, width: `${place(to) - place(from)}%` }}
             >
-              {LIMIT_LABELS[limit]}
+              <b>{LIMIT_LABELS[limit]}</b>
             </span>
           ),
         )}

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatMetric } from '../../ui/numbers.js';
-import { pointAt } from '../model/chart-data.js';
+import { needsLogScale, pointAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
 import type { Tolerances } from '../model/tolerance.js';
@@ -64,10 +64,11 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
   }, [data, metric, tolerances.down, tolerances.up]);
   const format = (one: number | null): string => formatMetric(one, { name, unit });
   const of = unit === 'percent' ? 'of the requests' : unit === 'average' ? 'per pod' : 'in total';
+  const isLog = useMemo(() => needsLogScale(value), [value]);
   return (
     <figure class="metric-strip">
       <figcaption>
-        <b dir="auto">{name}</b> <span class="hint">{of}</span>
+        <b dir="auto">{name}</b> <span class="hint">{isLog ? `${of}, logarithmic scale` : of}</span>
         <MetricReadout data={data} metric={metric} hover={hover} selected={links.selected} />
       </figcaption>
       <div
@@ -78,7 +79,7 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
           {...links}
           changes={NO_CHANGES}
           height={100}
-          isLog={isWide(value)}
+          isLog={isLog}
           columns={columns}
           styles={STYLES}
           bands={BANDS}
@@ -89,13 +90,6 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
       </div>
     </figure>
   );
-}
-
-/** Values of more than two orders of magnitude, without 0, have a logarithmic scale. */
-function isWide(values: MetricColumns['value']): boolean {
-  const known = values.filter((one) => one !== null);
-  const least = Math.min(...known);
-  return known.length > 0 && least > 0 && Math.max(...known) >= 100 * least;
 }
 
 const NO_CHANGES: ChartLinks['changes'] = [];

@@ -151,3 +151,13 @@ export function replicasTop(data: ChartData): number {
 function largest(values: Values): number {
   return values.reduce<number>((most, value) => (value === null || value < most ? most : value), 0);
 }
+
+/** Returns whether values span two orders of magnitude or more, without 0. */
+export function needsLogScale(values: Values): boolean {
+  const most = largest(values);
+  return (
+    most > 0 &&
+    values.every((value) => value === null || value > 0) &&
+    values.some((value) => value !== null && value * 100 <= most)
+  );
+}

@@ -1,0 +1,49 @@
+import { isPlainObject, type PlainObject } from './plain-json.js';
+
+/** A field of a document with another value. */
+export interface FieldChange {
+  /** Such as `spec.metrics[0].resource.target.averageUtilization`. */
+  readonly field: string;
+  /** JSON; null: unset. */
+  readonly current: string | null;
+  /** JSON; `null`: unset, as in a merge patch. */
+  readonly proposed: string;
+}
+
+/** Returns `spec.maxReplicas: 20 -> 15`. */
+export function changeText({ field, current, proposed }: FieldChange): string {
+  return `${field}: ${current ?? '(unset)'} -> ${proposed === 'null' ? '(unset)' : proposed}`;
+}
+
+/** Returns the fields that differ below `path`. A list with another number of items is one field. */
+export function fieldChanges(before: unknown, after: unknown, path: string): readonly FieldChange[] {
+  if (isSame(before, after)) return [];
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
+    return after.flatMap((item, index) => fieldChanges(before[index], item, `${path}[${index}]`));
+  if (isPlainObject(after) && (isPlainObject(before) || before === undefined))
+    return keysOf(before, after).flatMap((key) =>
+      fieldChanges(before?.[key], after[key], path === '' ? key : `${path}.${key}`),
+    );
+  const current = before === undefined ? null : JSON.stringify(before);
+  return [{ field: path, current, proposed: JSON.stringify(after ?? null) }];
+}
+
+/** Returns the JSON merge patch between two objects. It replaces lists as a whole. */
+export function mergePatch(before: unknown, after: PlainObject): PlainObject {
+  const known = isPlainObject(before) ? before : {};
+  const changed = keysOf(known, after).filter((key) => !isSame(known[key], after[key]));
+  return Object.fromEntries(
+    changed.map((key) => {
+      const value = after[key] ?? null;
+      return [key, isPlainObject(value) ? mergePatch(known[key], value) : value];
+    }),
+  );
+}
+
+function keysOf(before: PlainObject | undefined, after: PlainObject): readonly string[] {
+  return [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])];
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,166 @@
+import type { Page } from 'playwright-core';
+import { failingService, fleetOf, hostileRows, overviewOf, rowOf, serviceOf, stateOf } from './answers.js';
+import { type FakeAnswers, FakeFailure } from './fake-service.js';
+import {
+  AT_MAXIMUM,
+  BLIND,
+  CAPPED,
+  CONFLICT,
+  DRY_RUN,
+  FIRST_ROUND,
+  HEALTHY,
+  HOSTILE_STORY,
+  LARGE,
+  MANY_LIMITS,
+  PAUSED,
+  UNREAD,
+  WIDE_RANGE,
+} from './scaler-stories.js';
+import { tellStory } from './scaler-story.js';
+import type { Story } from './scaler-story.js';
+import { TROUBLED_FLEETS } from './troubled-fleets.js';
+
+/** What the dashboard shows, for a look at it. */
+export interface ScreenshotState {
+  readonly name: string;
+  readonly hash: string;
+  readonly answers: FakeAnswers;
+  /** Waits for the page, and brings it into its state. */
+  readonly act: (page: Page) => Promise<void>;
+  readonly token?: string;
+}
+
+const SERVICE: FakeAnswers = { overview: () => overviewOf([rowOf()]), service: () => serviceOf() };
+const ROW = '.scaler-row';
+
+function list(name: string, answers: FakeAnswers, { hash = '#/', until = ROW } = {}): ScreenshotState {
+  return {
+    name: `list-${name}`,
+    hash,
+    answers: { service: () => serviceOf(), ...answers },
+    act: async (page) => page.locator(until).first().waitFor(),
+  };
+}
+
+function scaler(
+  name: string,
+  story: Story,
+  act: ScreenshotState['act'] = () => Promise.resolve(),
+): ScreenshotState {
+  return {
+    name: `scaler-${name}`,
+    hash: '#/scalers/shop/web',
+    answers: { ...SERVICE, others: tellStory(story) },
+    act: async (page) => {
+      await page.locator('.chart-slider canvas').waitFor();
+      await page.locator('.document-fields').waitFor();
+      await act(page);
+    },
+  };
+}
+
+const [FULL, UNREADY, DOWN] = Object.values(TROUBLED_FLEETS).map(({ answers }) => answers);
+const CALM = fleetOf(600).map((row) =>
+  row.state.severity === 'cannot-follow' ? { ...row, state: stateOf('OK') } : row,
+);
+
+async function clickChart(page: Page, share: number): Promise<void> {
+  const box = await page.locator('.chart-slider .u-over').boundingBox();
+  if (box !== null) await page.mouse.click(box.x + box.width * share, box.y + box.height / 2);
+  await page.getByRole('heading', { name: /^Decision at/ }).waitFor();
+}
+
+async function tryDocument(page: Page, maximum: string): Promise<void> {
+  await page.getByRole('button', { name: 'Try another document' }).click();
+  await page.getByLabel('maxReplicas').first().fill(maximum);
+}
+
+/** Forty states of the pages. */
+export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
+  list('maximum', FULL ?? {}, { until: '.start-next .remedy' }),
+  list('unready', UNREADY ?? {}, { until: '.start-next .remedy' }),
+  list('no-data', DOWN ?? {}, { until: '.start-next .remedy' }),
+  list('calm', { overview: () => overviewOf(CALM) }),
+  list('5000', { overview: () => overviewOf(fleetOf(5000)) }),
+  list('one', { overview: () => overviewOf([rowOf()]) }),
+  list('none', { overview: () => overviewOf([]) }, { until: '.state-view' }),
+  list('hostile', { overview: () => overviewOf(hostileRows()) }),
+  list('by-namespace', { overview: () => overviewOf(CALM) }, { hash: '#/?group=namespace' }),
+  list('by-load', { overview: () => overviewOf(CALM) }, { hash: '#/?sort=-metric' }),
+  list('no-match', { overview: () => overviewOf(CALM) }, { hash: '#/?q=nothing', until: '.state-view' }),
+  list(
+    'collapsed',
+    { overview: () => overviewOf(CALM) },
+    { hash: '#/?closed=ok,held', until: '.section-row' },
+  ),
+  list(
+    'all-columns',
+    { overview: () => overviewOf(CALM) },
+    {
+      hash: '#/?columns=replicas,trend,metric,reason,since,changed',
+    },
+  ),
+  list('bad-service', { overview: () => overviewOf(CALM), service: () => failingService() }),
+  list('standby', {
+    overview: () => overviewOf(CALM, { leader: false }),
+    service: () => serviceOf({ leader: 'promscaler-1' }),
+  }),
+  list(
+    'failing',
+    { overview: () => new FakeFailure(503, 'the service is starting') },
+    { until: '.state-view' },
+  ),
+  {
+    name: 'sign-in',
+    hash: '#/',
+    answers: SERVICE,
+    token: 'secret',
+    act: async (page) => page.getByRole('heading', { name: 'Sign in' }).waitFor(),
+  },
+  {
+    name: 'keys',
+    hash: '#/',
+    answers: SERVICE,
+    act: async (page) => {
+      await page.locator('.keys').waitFor({ state: 'attached' });
+      await page.keyboard.press('?');
+    },
+  },
+  {
+    name: 'no-page',
+    hash: '#/nothing',
+    answers: SERVICE,
+    act: async (page) => page.locator('.state-view').waitFor(),
+  },
+  {
+    name: 'health',
+    hash: '#/health',
+    answers: SERVICE,
+    act: async (page) => page.locator('.health').waitFor(),
+  },
+  {
+    name: 'health-bad',
+    hash: '#/health',
+    answers: { ...SERVICE, service: () => failingService() },
+    act: async (page) => page.locator('.health').waitFor(),
+  },
+  scaler('healthy', HEALTHY),
+  scaler('maximum', AT_MAXIMUM),
+  scaler('capped', CAPPED),
+  scaler('no-data', BLIND),
+  scaler('no-target', UNREAD),
+  scaler('first-round', FIRST_ROUND),
+  scaler('large', LARGE),
+  scaler('limits', MANY_LIMITS),
+  scaler('hostile', HOSTILE_STORY),
+  scaler('paused', PAUSED),
+  scaler('wide-range', WIDE_RANGE),
+  scaler('conflict', CONFLICT),
+  scaler('dry-run', DRY_RUN),
+  scaler('pinned', HEALTHY, (page) => clickChart(page, 0.35)),
+  scaler('week', HEALTHY, async (page) => page.getByRole('button', { name: '7 d' }).click()),
+  scaler('table', HEALTHY, async (page) => page.getByText('Values as a table').click()),
+  scaler('arithmetic', LARGE, async (page) => page.getByText('How each count was computed').click()),
+  scaler('what-if', AT_MAXIMUM, (page) => tryDocument(page, '20')),
+  scaler('what-if-rejected', AT_MAXIMUM, (page) => tryDocument(page, 'many')),
+];
