@@ -48,7 +48,7 @@ describe('the health page', () => {
     );
 
     const time = page.getByText('Jan 5, 23:30:00');
-    expect(await time.getAttribute('title')).toBe('2026-01-05 22:30:00 UTC');
+    expect(await time.getAttribute('title')).toBe('Jan 5, 23:30:00 GMT+1, 2026-01-05 22:30:00 UTC');
   });
 
   it('reads again after a reload of the documents', async () => {

@@ -4,8 +4,8 @@ import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
-import { COLUMNS } from './scaler-table.jsx';
-import { COLUMN_NAMES, SORT_KEYS, isLargestFirst } from './selection.js';
+import { usePart } from '../ui/use-part.js';
+import { SORT_KEYS, isLargestFirst } from './selection.js';
 import type { Counts, Selection, SortKey } from './selection.js';
 
 interface FilterBarProps {
@@ -17,6 +17,7 @@ interface FilterBarProps {
 export function FilterBar(props: FilterBarProps): VNode {
   const { selection, onChange, counts } = props;
   const isWide = useMedia(WIDE);
+  const { part: columns } = usePart(loadColumns, isWide);
   const fields = (
     <>
       <NamespaceField selection={selection} onChange={onChange} counts={counts} />
@@ -31,7 +32,7 @@ export function FilterBar(props: FilterBarProps): VNode {
         {isWide ? (
           <>
             {fields}
-            <ColumnsField selection={selection} onChange={onChange} />
+            {columns && <columns.ColumnsField selection={selection} onChange={onChange} />}
           </>
         ) : (
           <details class="more-filters">
@@ -44,6 +45,8 @@ export function FilterBar(props: FilterBarProps): VNode {
     </search>
   );
 }
+
+const loadColumns = () => import('./columns-field.jsx');
 
 type FieldProps = Pick<FilterBarProps, 'selection' | 'onChange'>;
 
@@ -151,30 +154,6 @@ function GroupField({ selection: { group }, onChange }: FieldProps): VNode {
       <option value="">Grouped by state</option>
       <option value="namespace">Grouped by namespace</option>
     </select>
-  );
-}
-
-function ColumnsField({ selection: { columns }, onChange }: FieldProps): VNode {
-  return (
-    <details class="columns-field">
-      <summary>Columns</summary>
-      <div class="columns-menu">
-        {COLUMN_NAMES.map((name) => (
-          <label key={name}>
-            <input
-              type="checkbox"
-              checked={columns.includes(name)}
-              onChange={({ currentTarget: { checked } }) =>
-                onChange({
-                  columns: COLUMN_NAMES.filter((one) => (one === name ? checked : columns.includes(one))),
-                })
-              }
-            />
-            {COLUMNS[name].title}
-          </label>
-        ))}
-      </div>
-    </details>
   );
 }
 

@@ -114,9 +114,8 @@ function Header({ api, theme, route, lastRound }: HeaderProps): VNode {
 function Zone(): VNode {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return (
-    <span class="zone muted" title={`Times are in ${timeZone}`}>
-      <span class="connection-detail">Times in </span>
-      {useNow(zoneOf)}
+    <span class="hint" title={`Times are in ${timeZone}`}>
+      <span class="connection-detail">Times in</span> {useNow(zoneOf)}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import type { TargetedSubmitEvent, VNode } from 'preact';
 import type { Session } from '../data/session.js';
 import { PageHeading } from '../ui/page-heading.jsx';
+import './token-form.css';
 
 interface TokenFormProps {
   readonly session: Session;
