@@ -23,10 +23,8 @@ export default tseslint.config(
       'dist-bench/',
       'dist-e2e/',
       'coverage/',
-      '*.mjs',
       'src/dashboard/unused.mjs',
-      'test/support/*.{cjs,mjs}',
-      'release/*.mjs',
+      'test/support/plain-context-environment.mjs',
     ],
   },
   eslint.configs.recommended,
@@ -89,6 +87,19 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/explicit-module-boundary-types': 'off',
+    },
+  },
+  {
+    // Programs of the build, which are not part of the TypeScript project.
+    files: ['**/*.{cjs,mjs}'],
+    ...tseslint.configs.disableTypeChecked,
+    languageOptions: { parserOptions: { project: null } },
+    rules: {
+      ...tseslint.configs.disableTypeChecked.rules,
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+      '@typescript-eslint/no-require-imports': 'off',
+      'no-restricted-exports': 'off',
+      'no-undef': 'off',
     },
   },
 );

@@ -16,7 +16,7 @@ const WITHOUT_UNUSED = [
 ].map((find) => ({ find, replacement: UNUSED }));
 
 const COMMON =
-  /node_modules\/preact\/|src\/units\/format|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|tone|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|tone|use-|announcer|page-heading|error-boundary)/;
 
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {

@@ -10,7 +10,7 @@ import { type FakeService, startFakeService } from './support/fake-service.js';
 import { AT_MAXIMUM } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 
-const BUILD = join(import.meta.dirname, 'support/build-counting.mjs');
+const BUILD = join(import.meta.dirname, '../support/build-counting.mjs');
 
 let browser: Browser;
 let service: FakeService | null = null;

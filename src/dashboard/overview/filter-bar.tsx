@@ -5,8 +5,7 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
 import { usePart } from '../ui/use-part.js';
-import { SORT_KEYS, isLargestFirst } from './selection.js';
-import type { Counts, Selection, SortKey } from './selection.js';
+import type { Counts, Selection } from './selection.js';
 
 interface FilterBarProps {
   readonly selection: Selection;
@@ -17,23 +16,14 @@ interface FilterBarProps {
 export function FilterBar(props: FilterBarProps): VNode {
   const { selection, onChange, counts } = props;
   const isWide = useMedia(WIDE);
-  const { part: columns } = usePart(loadColumns, isWide);
-  const fields = (
-    <>
-      <NamespaceField selection={selection} onChange={onChange} counts={counts} />
-      <GroupField selection={selection} onChange={onChange} />
-      <SortField selection={selection} onChange={onChange} />
-    </>
-  );
+  const { part } = usePart(loadFields, true);
+  const fields = part && <part.FilterFields {...props} />;
   return (
     <search class="filters">
       <div class="filter-line">
         <SearchField selection={selection} onChange={onChange} />
         {isWide ? (
-          <>
-            {fields}
-            {columns && <columns.ColumnsField selection={selection} onChange={onChange} />}
-          </>
+          fields
         ) : (
           <details class="more-filters">
             <summary>Filter and order</summary>
@@ -46,7 +36,7 @@ export function FilterBar(props: FilterBarProps): VNode {
   );
 }
 
-const loadColumns = () => import('./columns-field.jsx');
+const loadFields = () => import('./filter-fields.jsx');
 
 type FieldProps = Pick<FilterBarProps, 'selection' | 'onChange'>;
 
@@ -87,73 +77,6 @@ function SearchField({ selection, onChange }: FieldProps): VNode {
       />
       <kbd aria-hidden="true">/</kbd>
     </div>
-  );
-}
-
-function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly counts: Counts }): VNode {
-  const { namespace } = selection;
-  const isGone = namespace !== null && !counts.namespaces.some(([name]) => name === namespace);
-  return (
-    <select
-      aria-label="Namespace"
-      value={namespace === null ? '' : `=${namespace}`}
-      onChange={({ currentTarget: { value } }) =>
-        onChange({ namespace: value === '' ? null : value.slice(1) })
-      }
-    >
-      <option value="">All namespaces</option>
-      {isGone ? <option value={`=${namespace}`}>{namespace} (0)</option> : null}
-      {counts.namespaces.map(([name, count]) => (
-        <option key={name} value={`=${name}`}>
-          {name} ({formatCount(count)})
-        </option>
-      ))}
-    </select>
-  );
-}
-
-/** What is first; last in the reverse order. */
-const FIRST: Readonly<Record<SortKey, string>> = {
-  name: 'Name A',
-  state: 'Most urgent',
-  replicas: 'Most replicas',
-  metric: 'Highest load',
-  since: 'Newest state',
-  changed: 'Last changed',
-};
-
-function SortField({ selection, onChange }: FieldProps): VNode {
-  return (
-    <select
-      aria-label="Order"
-      value={selection.sort}
-      onChange={({ currentTarget: { value } }) => {
-        const sort = SORT_KEYS.find((key) => key === value);
-        if (sort !== undefined) onChange({ sort, isDescending: isLargestFirst(sort) });
-      }}
-    >
-      {SORT_KEYS.map((key) => (
-        <option key={key} value={key}>
-          {FIRST[key]}{' '}
-          {key === selection.sort && selection.isDescending !== isLargestFirst(key) ? 'last' : 'first'}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-function GroupField({ selection: { group }, onChange }: FieldProps): VNode {
-  return (
-    <select
-      aria-label="Group by"
-      value={group ?? ''}
-      onChange={({ currentTarget: { value } }) =>
-        onChange({ group: value === 'namespace' ? value : null, closed: [] })
-      }
-    >
-      <option value="">Grouped by state</option>
-      <option value="namespace">Grouped by namespace</option>
-    </select>
   );
 }
 

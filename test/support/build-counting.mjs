@@ -21,7 +21,7 @@ const COUNT_RENDERS = {
       : null,
 };
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../..');
 
 await build({
   configFile: join(ROOT, 'vite.config.mjs'),

@@ -1,0 +1,114 @@
+import type { VNode } from 'preact';
+import { formatCount } from '../ui/numbers.js';
+import { WIDE, useMedia } from '../ui/use-media.js';
+import { COLUMNS } from './scaler-table.jsx';
+import { COLUMN_NAMES, SORT_KEYS, isLargestFirst } from './selection.js';
+import type { Counts, Selection, SortKey } from './selection.js';
+
+interface FieldProps {
+  readonly selection: Selection;
+  readonly onChange: (change: Partial<Selection>) => void;
+}
+
+/** Shows the fields for namespace, groups, order and columns. They are loaded after the rows. */
+export function FilterFields({ counts, ...field }: FieldProps & { readonly counts: Counts }): VNode {
+  return (
+    <>
+      <NamespaceField {...field} counts={counts} />
+      <GroupField {...field} />
+      <SortField {...field} />
+      {useMedia(WIDE) ? <ColumnsField {...field} /> : null}
+    </>
+  );
+}
+
+function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly counts: Counts }): VNode {
+  const { namespace } = selection;
+  const isGone = namespace !== null && !counts.namespaces.some(([name]) => name === namespace);
+  return (
+    <select
+      aria-label="Namespace"
+      value={namespace === null ? '' : `=${namespace}`}
+      onChange={({ currentTarget: { value } }) =>
+        onChange({ namespace: value === '' ? null : value.slice(1) })
+      }
+    >
+      <option value="">All namespaces</option>
+      {isGone ? <option value={`=${namespace}`}>{namespace} (0)</option> : null}
+      {counts.namespaces.map(([name, count]) => (
+        <option key={name} value={`=${name}`}>
+          {name} ({formatCount(count)})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** What is first; last in the reverse order. */
+const FIRST: Readonly<Record<SortKey, string>> = {
+  name: 'Name A',
+  state: 'Most urgent',
+  replicas: 'Most replicas',
+  metric: 'Highest load',
+  since: 'Newest state',
+  changed: 'Last changed',
+};
+
+function SortField({ selection, onChange }: FieldProps): VNode {
+  return (
+    <select
+      aria-label="Order"
+      value={selection.sort}
+      onChange={({ currentTarget: { value } }) => {
+        const sort = SORT_KEYS.find((key) => key === value);
+        if (sort !== undefined) onChange({ sort, isDescending: isLargestFirst(sort) });
+      }}
+    >
+      {SORT_KEYS.map((key) => (
+        <option key={key} value={key}>
+          {FIRST[key]}{' '}
+          {key === selection.sort && selection.isDescending !== isLargestFirst(key) ? 'last' : 'first'}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function GroupField({ selection: { group }, onChange }: FieldProps): VNode {
+  return (
+    <select
+      aria-label="Group by"
+      value={group ?? ''}
+      onChange={({ currentTarget: { value } }) =>
+        onChange({ group: value === 'namespace' ? value : null, closed: [] })
+      }
+    >
+      <option value="">Grouped by state</option>
+      <option value="namespace">Grouped by namespace</option>
+    </select>
+  );
+}
+
+function ColumnsField({ selection: { columns }, onChange }: FieldProps): VNode {
+  return (
+    <details class="columns-field">
+      <summary>Columns</summary>
+      <div class="columns-menu">
+        {COLUMN_NAMES.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={columns.includes(name)}
+              onChange={({ currentTarget: { checked } }) =>
+                onChange({
+                  columns: COLUMN_NAMES.filter((one) => (one === name ? checked : columns.includes(one))),
+                })
+              }
+            />
+            {COLUMNS[name].title}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
