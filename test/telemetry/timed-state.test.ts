@@ -81,7 +81,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
     expect({ state: written.state, cause: written.cause ?? null }).toEqual({ state, cause });
     expect(table.get(name)?.slice(4, 5)).toEqual([state]);
     expect(table.get(name)?.[6] ?? '').toContain(cause ?? '');
-    expect(headlineOf(detail.state, detail.decision, detail.outcome)).toMatch(new RegExp(`^${state}: `));
+    expect(headlineOf(detail.state, detail.decision, detail.outcome, null).name).toBe(state);
     expect(isSeverity(detail.state.severity)).toBe(true);
     if (detail.decision !== null) expect(explained.stdout).toMatch(new RegExp(`^state: ${state}\\b`, 'm'));
   });

@@ -22,7 +22,7 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .option('--file <file>', 'Read a decision record instead of a running service; - for standard input')
     .option(
       '--at <time>',
-      'Explain the decision in effect at this time: 2026-01-01T10:42:30Z, 10:42:30 (UTC), or 10m (ago)',
+      'Explain the decision in effect at this time: 2026-01-01T10:42:30Z, 10:42:30 (local), or 10m (ago)',
     )
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(explain).action(

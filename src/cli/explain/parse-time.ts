@@ -10,17 +10,16 @@ import {
 import { CommandError } from '../output/io.js';
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
-const DAY_MS = 86_400_000;
 
 /**
- * Parses `--at`: an RFC 3339 time, a time of day in UTC (its last occurrence before `now`), or a duration before `now`
+ * Parses `--at`: an RFC 3339 time, a local time of day (its last occurrence before `now`), or a duration before `now`
  * (`10m`, `1h30m`). Throws `CommandError` for other formats and for the future.
  */
 export function parsePastTime(text: string, now: Instant): Instant {
   const time = parseInstant(text) ?? lastTimeOfDay(text, now) ?? secondsAgo(text, now);
   if (time === null)
     throw new CommandError(
-      `--at is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, a time of day such as 10:42:30 (UTC), or ${DURATION_FORM} (ago)`,
+      `--at is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, a time of day such as 10:42:30 (local), or ${DURATION_FORM} (ago)`,
       2,
     );
   if (time > now)
@@ -33,8 +32,10 @@ function lastTimeOfDay(text: string, now: Instant): Instant | null {
   if (match === null) return null;
   const [hour, minute, second] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
   if (hour > 23 || minute > 59 || second > 59) return null;
-  const today = Math.floor(now / DAY_MS) * DAY_MS + 1000 * (3600 * hour + 60 * minute + second);
-  return instantFromMs(today > now ? today - DAY_MS : today);
+  const time = new Date(now);
+  time.setHours(hour, minute, second, 0);
+  if (time.getTime() > now) time.setDate(time.getDate() - 1);
+  return instantFromMs(time.getTime());
 }
 
 function secondsAgo(text: string, now: Instant): Instant | null {

@@ -224,7 +224,7 @@ function useRowFocus(
   // After a change of the window height, each row has another element.
   useLayoutEffect(() => {
     if (focused !== null) linkOf(body, focused)?.focus({ preventScroll: true });
-  }, [slots]);
+  }, [slots, focused, body]);
   return {
     focused,
     onFocus: ({ target }) => {

@@ -19,7 +19,6 @@ import { firstRange, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { ConditionsSection } from './status/conditions-section.jsx';
-import { EventsSection } from './status/events-section.jsx';
 import { useLongHistory, useRecentHistory } from './model/use-history.js';
 import { useMoment } from './model/use-moment.js';
 import { VerdictCard } from './verdict-card.jsx';
@@ -35,30 +34,34 @@ export interface ScalerContentProps {
 export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const { namespace, name, document } = detail;
   const moment = useMoment();
+  const { select: selectMoment } = moment;
   const charts = useCharts(api, detail);
   const changes = useChanges(api, detail, charts.data);
   const select = useCallback(
     (second: number | null) => {
-      moment.select(second);
+      selectMoment(second);
       const change = changes.find((one) => one.second === second);
       announce(change === undefined ? 'Decision shown.' : `Change ${change.label}.`);
     },
-    [moment.select, changes],
+    [selectMoment, changes],
   );
   // Below the first screen, and not needed for it.
   const documents = usePart(loadDocument, true);
+  const timeline = usePart(loadTimeline, true);
   return (
     <>
       <VerdictCard detail={detail} />
-      <Charts
-        {...charts}
-        api={api}
-        detail={detail}
-        changes={changes}
-        selected={moment.second}
-        onSelect={select}
-      />
-      <DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
+      <div class={moment.second === null ? 'scaler-charts' : 'scaler-charts is-pinned'}>
+        <Charts
+          {...charts}
+          api={api}
+          detail={detail}
+          changes={changes}
+          selected={moment.second}
+          onSelect={select}
+        />
+        <DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
+      </div>
       <WhatIfSection
         key={`${namespace}/${name} ${moment.at ?? ''}`}
         api={api}
@@ -66,7 +69,9 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
         at={moment.at}
       />
       <ConditionsSection api={api} detail={detail} />
-      <EventsSection api={api} detail={detail} />
+      {timeline.part === null ? null : (
+        <timeline.part.TimelineSection api={api} detail={detail} changes={changes} onSelect={select} />
+      )}
       {documents.part === null ? null : <documents.part.DocumentSection document={document} />}
     </>
   );
@@ -115,6 +120,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
 }
 
 const loadLimitStrip = () => import('./chart/limit-strip.jsx');
+const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');
 
 /** The right edge of the charts moves in steps, because a redraw each second has no visible effect. */

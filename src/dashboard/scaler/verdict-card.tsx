@@ -5,8 +5,7 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Time } from '../ui/time.jsx';
 import { usePart } from '../ui/use-part.js';
-import { headlineOf } from './model/headline.js';
-import { Cause } from './text/cause.jsx';
+import { Headline } from './text/headline.jsx';
 import { Sentence } from './text/sentence.jsx';
 
 interface VerdictCardProps {
@@ -24,9 +23,13 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">
       <h2>
         <Icon name={icon} />
-        <span dir="auto">{headlineOf(state, decision, outcome)}</span>
+        <Headline state={state} decision={decision} outcome={outcome} detail={detail} />
       </h2>
-      <Cause state={state} />
+      {state.cause === null ? null : (
+        <p class="verdict-sentence">
+          <Sentence text={state.cause} />
+        </p>
+      )}
       {reason === null || (state.cause ?? '').includes(reason) ? null : (
         <p>
           <Sentence text={reason} />

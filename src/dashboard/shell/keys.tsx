@@ -10,7 +10,7 @@ const KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ['/', 'Search scalers'],
   ['j k', 'Next and previous row; also up and down'],
   ['Enter', 'Open the scaler, or collapse the section'],
-  ['\u2190 \u2192', 'Previous and next change, in a chart of a scaler'],
+  ['\u2190 \u2192', 'Previous and next change, on the page of a scaler'],
   ['Esc', 'Clear the search, or close this list'],
 ];
 

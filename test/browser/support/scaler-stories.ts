@@ -2,7 +2,7 @@ import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { Story } from './scaler-story.js';
 import { podsSample, totalSample } from './scaler-story.js';
 import type { Round } from './scaler-story.js';
-import { addSeconds } from '../../../src/units/time.js';
+import { addSeconds, formatInstant } from '../../../src/units/time.js';
 import { HOSTILE } from './answers.js';
 
 const CPU = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
@@ -183,7 +183,7 @@ export const PAUSED: Story = {
   outcome: (wanted) => (wanted.kind === 'none' ? wanted : { ...wanted, kind: 'paused' }),
   change: ({ at, conditions }) => {
     const until = addSeconds(at, 1500);
-    const facts = [`scaling is paused by annotation until ${until}`, 'deploy freeze'];
+    const facts = [`scaling is paused by annotation until ${formatInstant(until)}`, 'deploy freeze'];
     return {
       pause: { by: 'annotation', direction: 'both', until, replicas: null, facts },
       conditions: [...conditions, buildCondition('Held', 'Paused', facts.join('; '))],
@@ -194,6 +194,7 @@ export const PAUSED: Story = {
 /** A dry run that would scale up. */
 export const DRY_RUN: Story = {
   ...HEALTHY,
+  spec: { ...HEALTHY.spec, dryRun: true },
   startReplicas: 3,
   samples: (round) => [podsSample(round, 3.6), totalSample(round, 90)],
   outcome: (wanted) => (wanted.kind === 'none' ? wanted : { ...wanted, kind: 'dry-run' }),

@@ -233,15 +233,22 @@ describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
   it.each([
     ['2026-01-01T10:20:00Z', '2026-01-01T10:20:00Z'],
     ['2025-12-31T23:00:00+01:00', '2025-12-31T22:00:00Z'],
-    ['10:20', '2026-01-01T10:20:00Z'],
-    ['10:20:01', '2025-12-31T10:20:01Z'],
-    ['9:05', '2026-01-01T09:05:00Z'],
     ['0s', '2026-01-01T10:20:00Z'],
     ['10m', '2026-01-01T10:10:00Z'],
     ['1h30m', '2026-01-01T08:50:00Z'],
     ['1d2h', '2025-12-31T08:20:00Z'],
   ])('%s is %s', (text, moment) => {
     expect(formatInstant(parsePastTime(text, now))).toBe(moment);
+  });
+
+  it.each([
+    ['10:20', new Date(2026, 0, 1, 10, 20)],
+    ['10:20:01', new Date(2025, 11, 31, 10, 20, 1)],
+    ['9:05', new Date(2026, 0, 1, 9, 5)],
+  ])('%s is its last occurrence in local time, as the dashboard shows it', (text, moment) => {
+    const localNow = instantFromMs(new Date(2026, 0, 1, 10, 20).getTime());
+
+    expect(parsePastTime(text, localNow)).toBe(moment.getTime());
   });
 
   it.each(['', 'noon', '24:00', '10:60', '10', '-10m', '10m5h', '2026-01-01', '2026-02-30T00:00:00Z'])(

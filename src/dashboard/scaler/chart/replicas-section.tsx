@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
@@ -160,7 +160,7 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
   );
 }
 
-/** Makes the chart a slider over times. A screen reader reads time and replicas. */
+/** Makes the chart a slider over times. A screen reader reads time and replicas. The arrow keys need no focus. */
 function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
   const index = selected === null ? data.at.length - 1 : pointAt(data, selected);
@@ -171,10 +171,21 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
   );
   const move = (event: KeyboardEvent): void => {
     const target = targetOf(event.key, changes, selected);
-    if (target === undefined) return;
+    if (target === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     onSelect(target);
   };
+  const latest = useRef(move);
+  latest.current = move;
+  useEffect(() => {
+    const follow = (event: KeyboardEvent): void => {
+      const isFree =
+        event.target instanceof Element && event.target.matches('body, h1, .link-button, .change-buttons *');
+      if (isFree && /^Arrow(?:Left|Right)$/.test(event.key)) latest.current(event);
+    };
+    addEventListener('keydown', follow);
+    return () => removeEventListener('keydown', follow);
+  }, []);
   return (
     <div
       class="chart-slider"

@@ -20,7 +20,7 @@ export function TimeChart(props: TimeChartProps): VNode {
     if (element === null) return undefined;
     const drawn = new uPlot(chartOptions(element, latest), dataOf(latest.current), element);
     chart.current = drawn;
-    const stopPicking = pickOnClick(drawn, (second) => latest.current.onPick(second));
+    const stopPicking = pickOnClick(drawn, latest);
     const stopPinching = zoomOnPinch(
       drawn.over,
       () => latest.current.window,
@@ -57,9 +57,11 @@ function dataOf({ columns }: TimeChartProps): uPlot.AlignedData {
 }
 
 const DRAG_PIXELS = 4;
+/** Half of the width of a mark, and some more for a finger. */
+const NEAR_PIXELS = 8;
 
-/** Returns a function that removes the listener. A drag zooms and is not a click. */
-function pickOnClick(chart: uPlot, onPick: (second: number) => void): () => void {
+/** Selects a moment, or the change whose mark is there. A drag zooms. Returns a function that removes the listener. */
+function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps }): () => void {
   let startX: number | null = null;
   const down = (event: MouseEvent): void => {
     startX = event.clientX;
@@ -67,7 +69,9 @@ function pickOnClick(chart: uPlot, onPick: (second: number) => void): () => void
   const click = (event: MouseEvent): void => {
     if (startX !== null && Math.abs(event.clientX - startX) > DRAG_PIXELS) return;
     const left = event.clientX - chart.over.getBoundingClientRect().left;
-    onPick(chart.posToVal(left, 'x'));
+    const { changes, onPick } = latest.current;
+    const near = changes.find(({ second }) => Math.abs(chart.valToPos(second, 'x') - left) <= NEAR_PIXELS);
+    onPick(near?.second ?? chart.posToVal(left, 'x'));
   };
   chart.over.addEventListener('mousedown', down);
   chart.over.addEventListener('click', click);

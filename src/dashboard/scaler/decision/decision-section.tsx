@@ -12,10 +12,9 @@ import { useNow } from '../../ui/use-now.js';
 import type { DecisionEntry, Outcome, PastDecision } from '../model/answers.js';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
-import { headlineOf } from '../model/headline.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import type { Moment } from '../model/use-moment.js';
-import { Cause } from '../text/cause.jsx';
+import { Headline } from '../text/headline.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
@@ -101,8 +100,14 @@ function PastDecisionView({
     <>
       {error === null ? null : <Notice>{error.message}</Notice>}
       <div class="decision-sentence">
-        <h3 dir="auto">{headlineOf(state, decision, outcome)}</h3>
-        <Cause state={state} />
+        <h3>
+          <Headline state={state} decision={decision} outcome={outcome} detail={null} />
+        </h3>
+        {state.cause === null ? null : (
+          <p class="verdict-sentence">
+            <Sentence text={state.cause} />
+          </p>
+        )}
         <p>
           <Sentence text={decision?.reason ?? ''} />
         </p>

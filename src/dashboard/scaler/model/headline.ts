@@ -1,13 +1,29 @@
-import type { ScalerState } from '../../../api/answers.js';
+import type { ScalerDetail, ScalerState } from '../../../api/answers.js';
 import type { Outcome, PastDecision } from './answers.js';
 
-/** Returns the state and the result for the count, such as `AtMaximum: stays at 10, not 17`. */
+interface Headline {
+  readonly name: ScalerState['name'];
+  /** RFC 3339; null: time does not end the state. */
+  readonly until: string | null;
+  /** What a person does to end it; null: not known, or nothing. */
+  readonly end: string | null;
+  readonly result: string;
+}
+
+/** Returns what the top of the page says about a decision. `facts` null: it is a past one. */
 export function headlineOf(
-  { name }: ScalerState,
+  state: ScalerState,
   decision: PastDecision | null,
-  { kind, from, to }: Outcome,
-): string {
-  if (decision === null) return `${name}: no decision`;
+  outcome: Outcome,
+  facts: EndingFacts | null,
+): Headline {
+  const { name, until } = state;
+  return { name, until, end: endOf(state, facts), result: resultText(decision, outcome) };
+}
+
+/** Returns the result for the count, such as `stays at 10, not 17`. */
+export function resultText(decision: PastDecision | null, { kind, from, to }: Outcome): string {
+  if (decision === null) return 'no decision';
   const { currentReplicas, desiredReplicas, recommendedReplicas } = decision;
   const before = from ?? currentReplicas;
   const after = to ?? desiredReplicas;
@@ -16,5 +32,27 @@ export function headlineOf(
   // A change that was not carried out is of more interest than the recommendation behind it.
   const wanted = after === result ? (recommendedReplicas ?? result) : after;
   const change = before === result ? `stays at ${result}` : `scaled from ${before} to ${result}`;
-  return `${name}: ${change}${wanted === result ? '' : `, not ${wanted}`}`;
+  return `${change}${wanted === result ? '' : `, not ${wanted}`}`;
+}
+
+/** The facts that say what ends a state. */
+type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
+
+/** Returns what a person does to end a conflict, a pause or a dry run; null: time ends it, or it is not known. */
+export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): string | null {
+  if (until !== null || facts === null) return null;
+  const { conflictingWriter, otherScaler, pause, document } = facts;
+  if (name === 'Conflict') {
+    if (otherScaler !== null)
+      return `${otherScaler.kind} ${otherScaler.namespace}/${otherScaler.name} is deleted`;
+    const managers = conflictingWriter?.managers.join(', ') ?? '';
+    return conflictingWriter === null
+      ? 'the webhook allows the change'
+      : `${managers === '' ? 'the other client' : managers} stops`;
+  }
+  if (name === 'Paused' && pause !== null)
+    return pause.by === 'document' ? 'spec.paused is removed' : 'somebody resumes it';
+  if (name !== 'DryRun') return null;
+  const { spec } = document as { readonly spec?: { readonly dryRun?: unknown } };
+  return spec?.dryRun === true ? 'spec.dryRun is removed' : 'the service runs without --dry-run';
 }

@@ -1,0 +1,56 @@
+import type { ScalerEventList } from '../../../api/answers.js';
+import type { Change } from './changes.js';
+
+/** A change of the replicas or an Event, or several equal ones in a row. */
+export interface TimelineItem {
+  /** RFC 3339. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly count: number;
+  /** `4 → 6`, or the reason of the Event. */
+  readonly title: string;
+  readonly text: string;
+  readonly isWarning: boolean;
+  /** Unix seconds of the last change, which can be selected; null: an Event. */
+  readonly second: number | null;
+}
+
+/** The Event of a change, which the change itself shows better. */
+const RESCALE = 'SuccessfulRescale';
+const MOST = 50;
+
+/** Returns changes and Events in one list, newest first, at most 50. Equal ones that follow each other are one item. */
+export function buildTimeline(
+  changes: readonly Change[],
+  events: ScalerEventList['items'],
+): readonly TimelineItem[] {
+  const oldest = changes[0]?.second ?? Infinity;
+  const items = [
+    ...changes.map(itemOfChange),
+    ...events
+      .filter(({ reason, at }) => reason !== RESCALE || Date.parse(at) / 1000 < oldest)
+      .map(({ at, type, reason, message, count }) => ({
+        firstAt: at,
+        lastAt: at,
+        count,
+        title: reason,
+        text: message,
+        isWarning: type === 'Warning',
+        second: null,
+      })),
+  ].sort((a, b) => Date.parse(b.lastAt) - Date.parse(a.lastAt));
+  const folded: TimelineItem[] = [];
+  for (const item of items) {
+    const later = folded.at(-1);
+    if (later?.title === item.title && later.text === item.text)
+      folded[folded.length - 1] = { ...later, firstAt: item.firstAt, count: later.count + item.count };
+    else folded.push(item);
+  }
+  return folded.slice(0, MOST);
+}
+
+function itemOfChange({ at, second, label, isCarriedOut }: Change): TimelineItem {
+  const [title = label, why] = label.split(', ', 2);
+  const text = why === undefined ? 'scaled' : `not carried out: ${why}`;
+  return { firstAt: at, lastAt: at, count: 1, title, text, isWarning: !isCarriedOut, second };
+}

@@ -1,0 +1,38 @@
+import type { VNode } from 'preact';
+import type { ScalerDetail, ScalerState } from '../../../api/answers.js';
+import { Time } from '../../ui/time.jsx';
+import { useNow } from '../../ui/use-now.js';
+import type { Outcome, PastDecision } from '../model/answers.js';
+import { headlineOf } from '../model/headline.js';
+
+interface HeadlineProps {
+  readonly state: ScalerState;
+  readonly decision: PastDecision | null;
+  readonly outcome: Outcome;
+  /** What else is known about the state now; null: it is a past one. */
+  readonly detail: ScalerDetail | null;
+}
+
+/** Shows the state, when it ends, and the result: `Paused until 11:45:41 (in 24 min): stays at 3, not 6`. */
+export function Headline({ state, decision, outcome, detail }: HeadlineProps): VNode {
+  const { name, until, end, result } = headlineOf(state, decision, outcome, detail);
+  return (
+    <span dir="auto">
+      {name}
+      {until === null ? null : <Until at={until} />}
+      {end === null ? '' : ` until ${end}`}: {result}
+    </span>
+  );
+}
+
+/** Shows the time, and how long it is until then, but not how long it was. */
+function Until({ at }: { readonly at: string }): VNode {
+  const isComing = useNow((nowMs) => Date.parse(at) > nowMs);
+  return (
+    <>
+      {' until '}
+      <Time at={at} />
+      {isComing ? [' (', <Time at={at} show="distance" />, ')'] : null}
+    </>
+  );
+}

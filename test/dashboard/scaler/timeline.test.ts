@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Change } from '../../../src/dashboard/scaler/model/changes.js';
+import { buildTimeline } from '../../../src/dashboard/scaler/model/timeline.js';
+
+const START = Date.parse('2026-01-01T10:00:00Z') / 1000;
+
+function changeAt(seconds: number, label: string): Change {
+  const second = START + seconds;
+  const isCarriedOut = !label.includes(',');
+  return { second, at: new Date(second * 1000).toISOString(), from: 0, to: 0, isCarriedOut, label };
+}
+
+function eventAt(seconds: number, reason: string, message = '', count = 1) {
+  const at = new Date((START + seconds) * 1000).toISOString();
+  return {
+    at,
+    type: reason.startsWith('Failed') ? ('Warning' as const) : ('Normal' as const),
+    reason,
+    message,
+    count,
+  };
+}
+
+describe('changes and Events in one list', () => {
+  it('are ordered newest first, and a change replaces its Event', () => {
+    const changes = [changeAt(0, '2 → 4'), changeAt(60, '4 → 6')];
+    const events = [
+      eventAt(61, 'SuccessfulRescale', 'New size: 6'),
+      eventAt(30, 'FailedGetMetrics', 'no series'),
+      eventAt(-60, 'SuccessfulRescale', 'New size: 2'),
+    ];
+
+    expect(
+      buildTimeline(changes, events).map(({ title, text, isWarning, second }) => [
+        title,
+        text,
+        isWarning,
+        second,
+      ]),
+    ).toEqual([
+      ['4 → 6', 'scaled', false, START + 60],
+      ['FailedGetMetrics', 'no series', true, null],
+      ['2 → 4', 'scaled', false, START],
+      ['SuccessfulRescale', 'New size: 2', false, null],
+    ]);
+  });
+
+  it('equal ones that follow each other are one item, which counts them', () => {
+    const changes = [0, 15, 30].map((seconds) => changeAt(seconds, '3 → 6, dry run'));
+    const events = [eventAt(5, 'DryRun', 'would scale', 7), eventAt(4, 'DryRun', 'would scale', 2)];
+
+    expect(buildTimeline(changes, events)).toMatchObject([
+      { title: '3 → 6', text: 'not carried out: dry run', count: 2, second: START + 30 },
+      { title: 'DryRun', count: 9 },
+      { title: '3 → 6', count: 1, second: START },
+    ]);
+  });
+
+  it('has at most 50 items', () => {
+    const changes = Array.from({ length: 60 }, (_, index) => changeAt(index, `${index} → ${index + 1}`));
+
+    expect(buildTimeline(changes, [])).toHaveLength(50);
+    expect(buildTimeline(changes, [])[0]).toMatchObject({ title: '59 → 60' });
+  });
+});
