@@ -64,6 +64,29 @@ test('a changed field gives another decision, and nothing is sent', async () => 
   expect(watched.faults).toEqual([]);
 });
 
+test('a change of a file is shown as the lines to set, and that of an object as a patch', async () => {
+  await open();
+  await page.getByLabel('maxReplicas', { exact: true }).fill('12');
+  const patch = page.locator('.what-if-apply');
+  expect((await patch.innerText()).replace(/\s+/g, ' ')).toBe(
+    'Apply spec.maxReplicas: 5 -> 12. In the file, set: spec.maxReplicas: 12 Copy',
+  );
+  await page.getByLabel('minReplicas').fill('20');
+  await page.getByText('promscaler would reject this document').waitFor();
+  expect(await patch.count()).toBe(0);
+
+  service.answer({
+    others: { ...tellStory(AT_MAXIMUM), 'scalers/shop/web': () => ({ ...detail, generation: 3 }) },
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Try another document' }).click();
+  await page.getByLabel('maxReplicas', { exact: true }).fill('12');
+  expect(await patch.locator('code').innerText()).toBe(
+    `kubectl patch scalers.promscaler.dev web -n shop --type=merge -p '{"spec":{"maxReplicas":12}}'`,
+  );
+  expect(await findBarriers(page)).toEqual([]);
+});
+
 test('a problem is at its field, in the words of validate', async () => {
   await open();
   const field = page.getByLabel('minReplicas');

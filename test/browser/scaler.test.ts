@@ -16,16 +16,12 @@ import type { Story } from './support/scaler-story.js';
 import {
   AT_MAXIMUM,
   BLIND,
-  CONFLICT,
-  DRY_RUN,
   FIRST_ROUND,
   HEALTHY,
   HOSTILE_STORY,
   LARGE,
   MANY_LIMITS,
-  PAUSED,
   UNREAD,
-  WIDE_RANGE,
 } from './support/scaler-stories.js';
 
 let browser: Browser;
@@ -315,92 +311,6 @@ describe('the page of a scaler', () => {
   });
 });
 
-describe('the charts', () => {
-  test('the limit strip has only labels that fit', async () => {
-    const { page } = await open(WIDE_RANGE);
-    await page.locator('.limit-track > span').first().waitFor();
-    const labels = `[...document.querySelectorAll('.limit-track > span')].map((span) => {
-      const label = span.querySelector('b');
-      const isShown = label.offsetTop < span.clientHeight;
-      return isShown && label.scrollWidth > span.clientWidth ? 'cut' : isShown ? 'whole' : 'none';
-    })`;
-
-    expect(await page.evaluate(labels)).toEqual(['none', 'whole', 'whole', 'none']);
-    expect(await page.locator('.limit-track > span').first().getAttribute('title')).toBe('Maximum replicas');
-  });
-
-  test('a metric from 2 to 2,000 has a logarithmic scale, and says so', async () => {
-    const { page } = await open({
-      ...WIDE_RANGE,
-      spec: { ...WIDE_RANGE.spec, maxReplicas: 3 },
-    });
-
-    expect(await page.locator('.metric-strip figcaption').innerText()).toContain(
-      'per pod, logarithmic scale',
-    );
-    expect(
-      await open(HEALTHY).then(({ page: other }) => other.locator('.metric-strips').innerText()),
-    ).not.toContain('logarithmic');
-  });
-});
-
-describe('a change in the charts', () => {
-  test('is selected by a click near its mark, and its decision is next to the charts', async () => {
-    const { page, read, watched } = await open(HEALTHY);
-    const changes = (read('/decisions?changes=true&limit=100') as DecisionList).items;
-    const at = changes[3]?.firstAt ?? '';
-    const slider = page.getByRole('slider', { name: 'Moment' });
-    const [from, to] = await Promise.all(
-      ['aria-valuemin', 'aria-valuemax'].map(async (name) => Number(await slider.getAttribute(name))),
-    );
-    const box = await page.locator('.chart-slider .u-over').boundingBox();
-    if (box === null || from === undefined || to === undefined) throw new Error('the chart has no place');
-    const x = box.x + (box.width * (Date.parse(at) / 1000 - from)) / (to - from);
-    await page.mouse.click(x + 3, box.y + 20);
-
-    const part = section(page, /^Decision at/);
-    await part.getByText('Largest proposal').waitFor();
-    expect(momentOf(page)).toBe(at);
-    const [charts, decision] = await Promise.all([
-      section(page, 'Replicas').boundingBox(),
-      part.boundingBox(),
-    ]);
-    expect(decision?.x).toBeGreaterThan((charts?.x ?? 0) + (charts?.width ?? 0));
-    expect(Math.abs((decision?.y ?? 0) - (charts?.y ?? 999))).toBeLessThan(10);
-    expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
-    expect(watched.faults).toEqual([]);
-  });
-
-  test('is reached with the arrow keys, without a click before, and from the list of changes and Events', async () => {
-    const { page, read } = await open(HEALTHY);
-    const changes = (read('/decisions?changes=true&limit=100') as DecisionList).items;
-    await page.getByRole('button', { name: 'Previous change', disabled: false }).waitFor();
-
-    expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[0]?.firstAt);
-    expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[1]?.firstAt);
-    const row = section(page, 'Changes and Events').locator('tbody tr').nth(3);
-    await row.getByRole('button', { name: 'Show the decision' }).click();
-    await page.waitForURL((url) => url.hash.includes(encodeURIComponent(changes[3]?.firstAt ?? '-')));
-  });
-});
-
-describe('a state that somebody ends', () => {
-  test.each([
-    ['a pause', PAUSED, /^Paused until \d\d:\d\d:\d\d \(in 2\d min\): stays at 3, not 6$/],
-    ['a dry run', DRY_RUN, /^DryRun until spec.dryRun is removed: stays at 3, not 6$/],
-    [
-      'a conflict',
-      CONFLICT,
-      /^Conflict until HorizontalPodAutoscaler shop\/web is deleted: stays at 3, not 6$/,
-    ],
-  ])('has its end in the headline: %s', async (_what, story, headline) => {
-    const { page } = await open(story);
-    const card = page.getByRole('region', { name: 'The last decision' });
-
-    expect(await card.getByRole('heading', { level: 2 }).innerText()).toMatch(headline);
-  });
-});
-
 describe('a scaler in trouble', () => {
   test('the target cannot be read', async () => {
     const { page } = await open(UNREAD);
@@ -424,7 +334,7 @@ describe('a scaler in trouble', () => {
     const { page, watched } = await open(HOSTILE_STORY);
     await page.locator('.pods-group summary').first().click();
     await page.getByText('Transitions').click();
-    await page.getByRole('button', { name: 'As JSON' }).click();
+    await page.getByRole('button', { name: 'As YAML' }).click();
     await page.getByRole('button', { name: 'Try another document' }).click();
     await page.locator('.what-if').waitFor();
     expect(await page.locator('main img, main script, main [onerror]').count()).toBe(0);

@@ -2,23 +2,25 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { Section } from '../../ui/section.jsx';
+import { usePart } from '../../ui/use-part.js';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
 /** Shows the fields that are set in the document, and the defaults of the others. */
 export function DocumentSection({ document }: { readonly document: ScalerDetail['document'] }): VNode {
   const [isRaw, setIsRaw] = useState(false);
+  const { part, hasFailed } = usePart(loadText, isRaw);
   return (
     <Section
       title="Document"
       aside={
         <button type="button" aria-pressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
-          As JSON
+          As YAML
         </button>
       }
     >
       {isRaw ? (
         <pre class="document-text" tabIndex={0}>
-          {JSON.stringify(document, null, 2)}
+          {hasFailed ? JSON.stringify(document, null, 2) : part?.writeDocumentText(document)}
         </pre>
       ) : (
         <Fields document={document} />
@@ -26,6 +28,9 @@ export function DocumentSection({ document }: { readonly document: ScalerDetail[
     </Section>
   );
 }
+
+/** The writer of YAML is large. */
+const loadText = () => import('../what-if/document-text.js');
 
 function Fields({ document }: { readonly document: ScalerDetail['document'] }): VNode {
   const fields = listEffectiveFields(document);

@@ -1,7 +1,9 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { SnapshotAnswer } from '../../../api/answers.js';
+import type { ScalerDetail, SnapshotAnswer } from '../../../api/answers.js';
+import { isPlainObject } from '../../../scaler/plain-json.js';
 import { formatCount } from '../../ui/numbers.js';
+import { usePart } from '../../ui/use-part.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { PastDecision } from '../model/answers.js';
 import { buildWaterfall } from '../model/waterfall.js';
@@ -15,15 +17,17 @@ import './what-if.css';
 
 export interface WhatIfPanelProps {
   readonly snapshot: SnapshotAnswer;
+  readonly detail: ScalerDetail;
 }
 
 /** Shows a form for the document, and the decision of the service next to the decision with the changed document. */
-export function WhatIfPanel({ snapshot }: WhatIfPanelProps): VNode {
+export function WhatIfPanel({ snapshot, detail }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
   const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
   const result = useMemo(() => decideWith(snapshot, document), [snapshot, document]);
   const isChanged = JSON.stringify(document) !== JSON.stringify(snapshot.scaler);
+  const { part: apply } = usePart(loadApply, isChanged);
   const replace = (next: unknown): void => {
     setBase(next);
     setDocument(next);
@@ -50,10 +54,15 @@ export function WhatIfPanel({ snapshot }: WhatIfPanelProps): VNode {
         {isChanged ? (
           <Changed decision={result.decision} problems={result.problems} notes={result.notes} />
         ) : null}
+        {apply === null || !isChanged || result.decision === null || !isPlainObject(document) ? null : (
+          <apply.Apply detail={detail} before={snapshot.scaler} after={document} />
+        )}
       </div>
     </div>
   );
 }
+
+const loadApply = () => import('./apply.jsx');
 
 interface ChangedProps {
   readonly decision: PastDecision | null;

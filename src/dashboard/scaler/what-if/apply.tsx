@@ -1,0 +1,41 @@
+import type { VNode } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { ScalerDetail } from '../../../api/answers.js';
+import { changeText, fieldChanges, mergePatch } from '../../../scaler/field-changes.js';
+import type { PlainObject } from '../../../scaler/plain-json.js';
+import { quoteForShell } from '../../../units/clean-text.js';
+import { announce } from '../../ui/announcer.jsx';
+import { Icon } from '../../ui/icon.jsx';
+import { copyText } from '../text/copy-text.js';
+
+interface ApplyProps {
+  readonly detail: ScalerDetail;
+  readonly before: unknown;
+  readonly after: PlainObject;
+}
+
+/** Shows how the change is made where the document is: an object is patched, a file is edited. */
+export function Apply({ detail: { namespace, name, generation }, before, after }: ApplyProps): VNode {
+  const code = useRef<HTMLElement>(null);
+  const changes = fieldChanges(before, after, '');
+  const patch = quoteForShell(JSON.stringify(mergePatch(before, after)));
+  const object = `${quoteForShell(name)} -n ${quoteForShell(namespace)}`;
+  const text =
+    generation === null
+      ? changes.map(({ field, proposed }) => `${field}: ${proposed}`).join('\n')
+      : `kubectl patch scalers.promscaler.dev ${object} --type=merge -p ${patch}`;
+  return (
+    <div class="what-if-apply">
+      <p dir="auto">
+        <b>Apply</b> {changes.map(changeText).join(', ')}
+        {generation === null ? '. In the file, set:' : ':'}
+      </p>
+      <code ref={code} class="command">
+        {text}
+      </code>{' '}
+      <button type="button" onClick={() => void copyText(text, code.current).then(announce)}>
+        <Icon name="copy" /> Copy
+      </button>
+    </div>
+  );
+}
