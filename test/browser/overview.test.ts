@@ -149,6 +149,7 @@ describe('the overview of 3 scalers', () => {
     const order = page.getByLabel('Order');
     expect(await order.locator('option:checked').innerText()).toBe('Most replicas last');
     await order.selectOption('Most urgent first');
+    expect(await page.locator('.scaler-head svg').count()).toBe(0);
     await rowsOnPage(page, ['etl', 'cart', 'web']);
   });
 

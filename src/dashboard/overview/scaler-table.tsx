@@ -145,7 +145,7 @@ function SortHeader({ name, head: { title, sort }, selection, onChange }: SortHe
           }
         >
           {title}
-          {isSorted ? <Icon name={selection.isDescending ? 'down' : 'up'} /> : null}
+          {isSorted && sort !== 'state' ? <Icon name={selection.isDescending ? 'down' : 'up'} /> : null}
         </button>
       )}
     </div>

@@ -72,7 +72,7 @@ async function clickChart(page: Page, share: number): Promise<void> {
 
 async function tryDocument(page: Page, maximum: string): Promise<void> {
   await page.getByRole('button', { name: 'Try another document' }).click();
-  await page.getByLabel('maxReplicas').first().fill(maximum);
+  await page.getByLabel('maxReplicas', { exact: true }).fill(maximum);
 }
 
 /** Forty states of the pages. */

@@ -56,10 +56,10 @@ describe('changes and Events in one list', () => {
     ]);
   });
 
-  it('has at most 50 items', () => {
+  it('has at most 20 items', () => {
     const changes = Array.from({ length: 60 }, (_, index) => changeAt(index, `${index} → ${index + 1}`));
 
-    expect(buildTimeline(changes, [])).toHaveLength(50);
+    expect(buildTimeline(changes, [])).toHaveLength(20);
     expect(buildTimeline(changes, [])[0]).toMatchObject({ title: '59 → 60' });
   });
 });

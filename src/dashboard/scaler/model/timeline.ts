@@ -17,9 +17,9 @@ export interface TimelineItem {
 
 /** The Event of a change, which the change itself shows better. */
 const RESCALE = 'SuccessfulRescale';
-const MOST = 50;
+const MOST = 20;
 
-/** Returns changes and Events in one list, newest first, at most 50. Equal ones that follow each other are one item. */
+/** Returns changes and Events in one list, newest first, at most 20. Equal ones that follow each other are one item. */
 export function buildTimeline(
   changes: readonly Change[],
   events: ScalerEventList['items'],

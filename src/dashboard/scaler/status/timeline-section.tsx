@@ -67,7 +67,7 @@ export function TimelineSection({ api, detail, changes, onSelect }: TimelineSect
                   </>
                 )}
               </span>,
-              formatCount(count),
+              count === 1 ? '' : formatCount(count),
             ],
           }))}
         />
