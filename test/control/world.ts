@@ -1,18 +1,21 @@
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
-import type { Memory } from '../../src/control/memory/memory.js';
+import { alwaysLeads } from '../../src/control/election/leadership.js';
+import { freshMemory, type Memory } from '../../src/control/memory/memory.js';
 import type { CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { stateInMemory } from '../../src/kubernetes/state/state-store.js';
+import { createStateStore, stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';
 import { aSource, scalerOf } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { SILENT_LOG } from '../../src/units/log.js';
 import { FakeCluster } from './fake-cluster.js';
+import { FakeStateMaps } from './fake-state-maps.js';
 import { answerAndRun, type TestAnswers, type WaitingCycle } from './run-cycle.js';
 
 export { at } from '../support/builders.js';
@@ -88,6 +91,8 @@ export class World {
   answers: TestAnswers | null = null;
   dryRun = false;
   state: StateStore = stateInMemory();
+  /** The state of a world that has been restarted. */
+  readonly maps = new FakeStateMaps();
   /** Recovery holds are off unless a test sets this. */
   recoveryHoldMaxSeconds = 0;
   slotsTaken = 0;
@@ -95,6 +100,20 @@ export class World {
 
   constructor(spec: Readonly<Record<string, unknown>> = {}) {
     this.scaler = buildScaler(spec);
+  }
+
+  /** Replaces the process by one that knows only the ConfigMaps. */
+  restart(): void {
+    const { clock, maps } = this;
+    const leadership = alwaysLeads('test');
+    this.state = createStateStore({
+      transport: maps,
+      namespace: 'promscaler',
+      clock,
+      log: SILENT_LOG,
+      leadership,
+    });
+    this.memory = freshMemory(clock.now(), null);
   }
 
   async cycle(input: Partial<WaitingCycle> = {}): Promise<CycleOutput> {

@@ -87,6 +87,7 @@ function observeTarget(
   const capacities = measureCapacities(memory.capacities, scaler, {
     readingOf: (metric) => queried.capacityOf?.(scaler, metric) ?? null,
     pods,
+    now,
   });
   const samples = withCapacities(queriedSamples, scaler, capacities);
   const hold = advanceHolds(memory.holds, { scaler, samples, answers, ages, sources, now, maxSeconds });

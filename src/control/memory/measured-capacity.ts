@@ -1,11 +1,15 @@
-import { failingKey } from '../../decision/proposals/fallback.js';
+import { createHash } from 'node:crypto';
 import type { CapacityDrift, MeasuredCapacity, Pod, Sample } from '../../decision/snapshot/snapshot.js';
-import type { CapacityReading } from '../../prometheus/queries/capacity-watch.js';
-import { autoCapacityOf, type MetricSpec, type Scaler, type ScalerSpec } from '../../scaler/spec.js';
+import type { StoredCapacities } from '../../kubernetes/state/state-entry.js';
+import {
+  type AutoMetric,
+  capacityQuery,
+  type CapacityReading,
+  isAuto,
+  LONGEST_READING_SECONDS,
+} from '../../prometheus/queries/capacity-watch.js';
+import type { MetricSpec, Scaler, ScalerSpec } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
-
-/** What `capacity.auto` has measured, by `failingKey` of the metric. */
-export type MeasuredCapacities = ReadonlyMap<string, MeasuredCapacity>;
 
 /** Pods that carry this much less, or more, than on the days before have changed. */
 const DRIFT_SHARE = 0.1;
@@ -15,28 +19,80 @@ const DAY_SECONDS = 86_400;
 /** After this time, the days before are those of the new pods. */
 const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
 
-/** Returns undefined if no metric has `capacity.auto`, or nothing was measured. */
+/**
+ * Returns undefined if no metric has `capacity.auto`, or nothing was measured. Until the first reading of a process, the
+ * restored capacities apply, for a day at most.
+ */
 export function measureCapacities(
-  before: MeasuredCapacities | undefined,
-  { spec }: Scaler,
+  before: StoredCapacities | undefined,
+  scaler: Scaler,
   given: {
     readonly readingOf: (metric: MetricSpec) => CapacityReading | null;
     readonly pods: readonly Pod[];
+    readonly now: Instant;
   },
-): MeasuredCapacities | undefined {
+): StoredCapacities | undefined {
+  const { spec } = scaler;
   if (!hasAuto(spec)) return undefined;
+  const oldest = addSeconds(given.now, -LONGEST_READING_SECONDS);
   const measured = spec.metrics.flatMap((metric): readonly (readonly [string, MeasuredCapacity])[] => {
-    if (autoCapacityOf(metric) === undefined) return [];
-    const key = failingKey(metric);
+    if (!isAuto(metric)) return [];
+    const key = capacityKey(scaler, metric);
     const reading = given.readingOf(metric);
-    const capacity = reading === null ? null : measureCapacity(before?.get(key), reading, given.pods);
+    const known = before?.get(key);
+    const kept = known === undefined || known.at < oldest ? null : known;
+    const capacity = reading === null ? kept : measureCapacity(known, reading, given.pods);
     return capacity === null ? [] : [[key, capacity]];
   });
   return measured.length === 0 ? undefined : new Map(measured);
 }
 
 export function hasAuto({ metrics }: ScalerSpec): boolean {
-  return metrics.some((metric) => autoCapacityOf(metric) !== undefined);
+  return metrics.some(isAuto);
+}
+
+const keys = new WeakMap<MetricSpec, string>();
+
+/** Returns the key of a measured capacity. Edited queries have another one: they may count in another unit. */
+function capacityKey(scaler: Scaler, metric: AutoMetric): string {
+  const known = keys.get(metric);
+  if (known !== undefined) return known;
+  const text = [metric.source, metric.query, capacityQuery(scaler, metric)].join('\n');
+  const key = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  keys.set(metric, key);
+  return key;
+}
+
+const REFRESH_MS = 21_600_000;
+
+/**
+ * Returns whether a restart with either gives about the same decisions: values that differ by less than 1 %, the same
+ * drifts, and readings of the same quarter of a day, so that a stored value is not too old.
+ */
+export function areAlike(one: StoredCapacities | undefined, other: StoredCapacities | undefined): boolean {
+  if (one === other) return true;
+  if (one?.size !== other?.size) return false;
+  return [...(one ?? [])].every(([key, a]) => {
+    const b = other?.get(key);
+    if (b === undefined) return false;
+    const isClose = Math.abs(a.value - b.value) < 0.01 * b.value;
+    const isSameQuarter = Math.floor(a.at / REFRESH_MS) === Math.floor(b.at / REFRESH_MS);
+    return a === b || (isClose && isSameQuarter && a.drift?.since === b.drift?.since);
+  });
+}
+
+/** Returns the capacities of both, of each the later one. */
+export function laterCapacities(
+  one: StoredCapacities | undefined,
+  other: StoredCapacities | undefined,
+): StoredCapacities | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const later = new Map(one);
+  for (const [key, capacity] of other) {
+    const known = later.get(key);
+    if (known === undefined || known.at < capacity.at) later.set(key, capacity);
+  }
+  return later;
 }
 
 /**
@@ -107,17 +163,17 @@ function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
  */
 export function withCapacities(
   samples: readonly Sample[],
-  { spec }: Scaler,
-  capacities: MeasuredCapacities | undefined,
+  scaler: Scaler,
+  capacities: StoredCapacities | undefined,
 ): readonly Sample[] {
+  const { spec } = scaler;
   if (!hasAuto(spec)) return samples;
   return samples.map((sample, index) => {
     const metric = spec.metrics[index];
-    const auto = metric === undefined ? undefined : autoCapacityOf(metric);
-    if (metric === undefined || auto === undefined || sample.form !== 'values') return sample;
-    const measuredCapacity = capacities?.get(failingKey(metric));
+    if (metric === undefined || !isAuto(metric) || sample.form !== 'values') return sample;
+    const measuredCapacity = capacities?.get(capacityKey(scaler, metric));
     if (measuredCapacity !== undefined) return { ...sample, measuredCapacity };
-    if (auto.mode !== 'Use') return sample;
+    if (metric.autoCapacity.mode !== 'Use') return sample;
     const why = 'capacity: not known yet, target.averageValue applies';
     return { ...sample, partial: sample.partial === null ? why : `${sample.partial}; ${why}` };
   });

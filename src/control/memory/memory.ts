@@ -4,7 +4,7 @@ import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
 import type { State } from '../../decision/snapshot/snapshot.js';
 import type { ClusterPod } from '../../kubernetes/api/types.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
-import type { Intent } from '../../kubernetes/state/state-entry.js';
+import type { Intent, StoredCapacities } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
 import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -13,7 +13,6 @@ import { type Instant, laterOf } from '../../units/time.js';
 import { NO_REVERSALS } from './conflicting-writer.js';
 import type { WriterWatch } from './conflicting-writer.js';
 import { type ForecastMarks, rebased } from './forecast-memory.js';
-import type { MeasuredCapacities } from './measured-capacity.js';
 import type { PodStarts } from './pod-starts.js';
 
 /** State of a scaler between two cycles. Immutable: each cycle returns a new value. */
@@ -41,7 +40,7 @@ export interface Memory {
   /** Only for documents with a forecast; absent: none was decided yet. */
   readonly forecastMarks?: ForecastMarks | undefined;
   /** Only for documents with `capacity.auto`; absent: nothing was measured. */
-  readonly capacities?: MeasuredCapacities | undefined;
+  readonly capacities?: StoredCapacities | undefined;
   /** The document of the last cycle that read its target; absent: there was none. */
   readonly scaler?: Scaler | undefined;
   /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
@@ -123,7 +122,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
  * state store, and drops everything else.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
-  const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales } = memory;
+  const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales, capacities } = memory;
   if (uid === null) return freshMemory(now, null);
   const { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince } = memory.state;
   const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
@@ -138,6 +137,7 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
     unresolved,
     isUnannounced,
     isUnsaved,
+    capacities,
   };
 }
 

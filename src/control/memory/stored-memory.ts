@@ -9,6 +9,7 @@ import type { ScalerSpec } from '../../scaler/spec.js';
 import { type Instant, laterOf } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { laterForecast } from './forecast-memory.js';
+import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
 import { freshMemory, keptIn, lastScales, withIntent } from './memory.js';
 import type { LastScales, Memory } from './memory.js';
 
@@ -66,6 +67,7 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
       scaleEvents: joinEvents(state.scaleEvents, first.state.scaleEvents),
     },
     unresolved,
+    capacities: laterCapacities(first.capacities, earlier.capacities),
     isUnannounced: first.unresolved === null && unresolved !== null && earlier.isUnannounced,
     isUnsaved: earlier.isUnsaved,
   };
@@ -111,7 +113,8 @@ function firstMemory(
       const failingSince = knownFailing(reading.entry, spec);
       const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
       const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...keptIn(reading.entry) };
-      return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };
+      const { capacities } = reading.entry;
+      return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent, capacities };
     }
     default:
       return reading satisfies never;
@@ -143,6 +146,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
       ...laterForecast(state, entry),
     },
     unresolved: entry.intent ?? unresolved,
+    capacities: laterCapacities(memory.capacities, entry.capacities),
     isUnannounced: memory.isUnannounced && entry.intent === null,
     // Another replica writes too, so the next count may be its value.
     writer: afterOwnWrite(memory.writer, null),
@@ -196,7 +200,17 @@ export function storedStateOf(
     ...(spec.maxReplicasFrom === null ? {} : { maxReplicasFrom }),
     ...(spec.forecast === null ? {} : { forecast }),
   });
-  return { uid, ...storedTimesOf(memory), scaleEvents, zeroedBySelf, failingSince, intent, ...kept };
+  const capacities = hasAuto(spec) ? memory.capacities : undefined;
+  return {
+    uid,
+    ...storedTimesOf(memory),
+    scaleEvents,
+    zeroedBySelf,
+    failingSince,
+    intent,
+    ...kept,
+    capacities,
+  };
 }
 
 export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec): boolean {
@@ -208,7 +222,8 @@ export function isStateChanged(before: Memory, after: Memory, spec: ScalerSpec):
     before.state.lastScaleUp !== after.state.lastScaleUp ||
     before.state.lastScaleDown !== after.state.lastScaleDown ||
     before.state.zeroedBySelf !== after.state.zeroedBySelf ||
-    before.state.maxReplicasFrom !== after.state.maxReplicasFrom
+    before.state.maxReplicasFrom !== after.state.maxReplicasFrom ||
+    !areAlike(before.capacities, after.capacities)
   );
 }
 

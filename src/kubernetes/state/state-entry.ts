@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import * as z from 'zod';
 
-import type { State } from '../../decision/snapshot/snapshot.js';
+import type { CapacityDrift, MeasuredCapacity, State } from '../../decision/snapshot/snapshot.js';
 
 import { addSeconds, earliest, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
@@ -30,6 +30,9 @@ export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
 
+/** What `capacity.auto` has measured, by a key of its queries. */
+export type StoredCapacities = ReadonlyMap<string, MeasuredCapacity>;
+
 export interface StoredState extends Pick<
   State,
   | 'lastScaleUp'
@@ -43,6 +46,8 @@ export interface StoredState extends Pick<
   readonly uid: string;
   /** A change with an unknown outcome; null: none. The other fields describe the state before it. */
   readonly intent: Intent | null;
+  /** At most 8 are stored. Absent: nothing was measured. */
+  readonly capacities?: StoredCapacities | undefined;
 }
 
 export interface StoredEntry extends StoredState {
@@ -64,10 +69,13 @@ const CLOCK_SKEW_SECONDS = 60;
 const MAX_METRIC_KEY = 64;
 /** Maximum number of failing metrics. The fallback of further metrics starts late after a restart. */
 const MAX_FAILING = 16;
+/** Maximum number of measured capacities. A restart measures further ones again. */
+const MAX_CAPACITIES = 8;
 /** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
-const SCHEMA_VERSION = 5;
+const SCHEMA_VERSION = 6;
 
 const replicas = z.int().min(0).max(MAX_REPLICAS);
+const load = z.number().positive();
 const entrySchema = z.strictObject({
   v: z.int().min(1).max(SCHEMA_VERSION),
   epoch: z.string().min(1),
@@ -84,6 +92,20 @@ const entrySchema = z.strictObject({
   maxReplicasFrom: replicas.optional(),
   /** Added in version 4, its `raises` in version 5. */
   forecast: forecastSchema.optional(),
+  /** Added in version 6. */
+  capacities: z
+    .record(
+      z.string().min(1),
+      z.strictObject({
+        value: load,
+        low: load,
+        high: load,
+        days: z.int().min(0).max(3),
+        at: instant,
+        drift: z.strictObject({ since: instant, before: load, oldestPod: instant.optional() }).optional(),
+      }),
+    )
+    .optional(),
   intent: z
     .strictObject({
       epoch: z.string().min(1),
@@ -101,11 +123,18 @@ const entrySchema = z.strictObject({
  * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
  * time of the two, so rate policies count it for longer rather than shorter. An entry that cannot be written would
  * block scale-down. If it is longer than 4 KiB, `failingSince` is therefore omitted, which delays the fallback, then the
- * raises of the forecast, then the forecast, whose budget starts again, and then the other times of the events.
+ * raises of the forecast, then the forecast, whose budget starts again, then the capacities, which are measured again, and
+ * then the other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
-  for (const shorter of [withoutFailing, withoutRaises, withoutForecast, withoutOtherTimes]) {
+  for (const shorter of [
+    withoutFailing,
+    withoutRaises,
+    withoutForecast,
+    withoutCapacities,
+    withoutOtherTimes,
+  ]) {
     if (Buffer.byteLength(text) <= MAX_ENTRY_BYTES) break;
     text = textOf(epoch, shorter(state));
   }
@@ -126,9 +155,13 @@ function withoutForecast(state: StoredState): StoredState {
   return { ...withoutFailing(state), forecast: undefined };
 }
 
+function withoutCapacities(state: StoredState): StoredState {
+  return { ...withoutForecast(state), capacities: undefined };
+}
+
 function withoutOtherTimes(state: StoredState): StoredState {
   return {
-    ...withoutForecast(state),
+    ...withoutCapacities(state),
     scaleEvents: state.scaleEvents.map(({ at, change }) => ({ at, change })),
   };
 }
@@ -163,7 +196,7 @@ export function leanEntry(text: string): string {
 
 function textOf(epoch: string, state: StoredState, absentSince: Instant | null = null): string {
   const { uid, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, failingSince, intent } = state;
-  const { maxReplicasFrom, forecast } = state;
+  const { maxReplicasFrom, forecast, capacities = new Map() } = state;
   const time = (at: Instant | null): string | undefined => (at === null ? undefined : formatInstant(at));
   const events = mergeOldEvents(scaleEvents).map((event) => [
     formatInstant(event.at),
@@ -175,7 +208,7 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
   );
   const older = absentSince !== null || events.some(({ length }) => length > 2) ? 2 : 1;
   return JSON.stringify({
-    v: forecast !== undefined ? versionFor(forecast) : maxReplicasFrom !== undefined ? 3 : older,
+    v: versionOfFields(state) ?? older,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -187,11 +220,41 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
     absentSince: time(absentSince),
     maxReplicasFrom,
     forecast: forecast === undefined ? undefined : storedForecast(forecast),
+    capacities: capacities.size === 0 ? undefined : storedCapacities(capacities),
   });
 }
 
-function versionFor({ raises }: NonNullable<StoredState['forecast']>): number {
-  return raises.length > 0 ? SCHEMA_VERSION : 4;
+/** Returns null if versions 1 and 2 have the fields. */
+function versionOfFields({ capacities, forecast, maxReplicasFrom }: StoredState): number | null {
+  if (capacities !== undefined && capacities.size > 0) return SCHEMA_VERSION;
+  if (forecast !== undefined) return forecast.raises.length > 0 ? 5 : 4;
+  return maxReplicasFrom === undefined ? null : 3;
+}
+
+function storedCapacities(capacities: StoredCapacities): z.input<typeof entrySchema>['capacities'] {
+  const stored = [...capacities]
+    .slice(0, MAX_CAPACITIES)
+    .map(([key, { value, low, high, days, at, drift }]) => [
+      key,
+      {
+        ...{ value: shortNumber(value), low: shortNumber(low), high: shortNumber(high), days },
+        at: formatInstant(at),
+        drift: drift === undefined ? undefined : storedDrift(drift),
+      },
+    ]);
+  return Object.fromEntries(stored);
+}
+
+function storedDrift({ since, before, oldestPod }: CapacityDrift) {
+  return {
+    since: formatInstant(since),
+    before: shortNumber(before),
+    oldestPod: oldestPod === null ? undefined : formatInstant(oldestPod),
+  };
+}
+
+function shortNumber(value: number): number {
+  return Number(value.toPrecision(6));
 }
 
 function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
@@ -235,6 +298,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     absentSince,
     maxReplicasFrom,
     forecast,
+    capacities,
   } = parsed.data;
   return {
     epoch,
@@ -247,11 +311,23 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
     absentSince: absentSince ?? null,
     ...(maxReplicasFrom === undefined ? {} : { maxReplicasFrom }),
     ...(forecast === undefined ? {} : { forecast: readForecast(forecast) }),
+    ...(capacities === undefined ? {} : { capacities: readCapacities(capacities) }),
     intent:
       intent === undefined
         ? null
         : { ...intent, earlier: intent.earlier ?? [], generation: intent.generation ?? null },
   };
+}
+
+function readCapacities(stored: NonNullable<z.output<typeof entrySchema>['capacities']>): StoredCapacities {
+  return new Map(
+    Object.entries(stored).map(([key, { drift, ...capacity }]) => [
+      key,
+      drift === undefined
+        ? capacity
+        : { ...capacity, drift: { ...drift, oldestPod: drift.oldestPod ?? null } },
+    ]),
+  );
 }
 
 function versionOf(json: unknown): number | null {
@@ -267,9 +343,10 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
     at !== null && secondsBetween(now, at) > CLOCK_SKEW_SECONDS;
   const { lastScaleUp, lastScaleDown, scaleEvents, failingSince, intent, absentSince } = entry;
-  const { forecast } = entry;
+  const { forecast, capacities } = entry;
   const changes = [lastScaleUp, lastScaleDown, intent?.at ?? null, ...scaleEvents.map(({ at }) => at)];
-  const times = [...changes, absentSince, ...failingSince.values(), forecast?.at ?? null];
+  const read = [...(capacities?.values() ?? [])].map(({ at }) => at);
+  const times = [...changes, absentSince, ...failingSince.values(), forecast?.at ?? null, ...read];
   if (!times.some(isAhead)) return entry;
   return {
     ...entry,
@@ -280,7 +357,20 @@ export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
     intent: intent !== null && isAhead(intent.at) ? { ...intent, at: now } : intent,
     absentSince: isAhead(absentSince) ? now : absentSince,
     ...(forecast === undefined ? {} : { forecast: movedForecast(forecast, (at) => earliest(at, now)) }),
+    ...(capacities === undefined ? {} : { capacities: noneAfter(capacities, now) }),
   };
+}
+
+function noneAfter(capacities: StoredCapacities, now: Instant): StoredCapacities {
+  return new Map(
+    [...capacities].map(([key, { at, drift, ...values }]) => [
+      key,
+      {
+        ...{ ...values, at: earliest(at, now) },
+        ...(drift === undefined ? {} : { drift: { ...drift, since: earliest(drift.since, now) } }),
+      },
+    ]),
+  );
 }
 
 const LONGEST_WINDOW_SECONDS = 86_400;

@@ -40,7 +40,7 @@ const RETRY_MS = 300_000;
 /** All queries are sent within this number of rounds. */
 const ROUNDS = 20;
 /** A reading that could not be repeated for this time is none. */
-const LONGEST_SECONDS = 86_400;
+export const LONGEST_READING_SECONDS = 86_400;
 /** A query that no document has had for this time is forgotten. */
 const KEEP_SECONDS = 7200;
 
@@ -79,7 +79,7 @@ export function createCapacityWatch({
       if (!isAuto(metric)) return null;
       const now = clock.now();
       const reading = watched.get(keyOf(scaler, metric), now)?.reading ?? null;
-      return reading === null || reading.at < addSeconds(now, -LONGEST_SECONDS) ? null : reading;
+      return reading === null || reading.at < addSeconds(now, -LONGEST_READING_SECONDS) ? null : reading;
     },
     read: (scalers, ask) => {
       const now = clock.now();
@@ -108,9 +108,9 @@ export function createCapacityWatch({
   };
 }
 
-type AutoMetric = (ObjectMetric | ExternalMetric) & { readonly autoCapacity: AutoCapacity };
+export type AutoMetric = (ObjectMetric | ExternalMetric) & { readonly autoCapacity: AutoCapacity };
 
-function isAuto(metric: MetricSpec): metric is AutoMetric {
+export function isAuto(metric: MetricSpec): metric is AutoMetric {
   return autoCapacityOf(metric) !== undefined;
 }
 

@@ -8,12 +8,13 @@ import { decide } from '../../../src/decision/decide.js';
 import { explainMetric } from '../../../src/decision/explain-metric.js';
 import { proposeAll } from '../../../src/decision/proposals/propose.js';
 import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
+import type { MeasuredCapacity } from '../../../src/decision/snapshot/snapshot.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { answerOf, answersFrom, World } from '../world.js';
 
 /** A world with 5 replicas of a load of 50, at a target of 10. */
-function worldWith(mode: string): World {
-  const auto = { mode, served: { query: 'sum(served)' } };
+function worldWith(mode: string, served = 'sum(served)'): World {
+  const auto = { mode, served: { query: served } };
   const external = {
     metric: { name: 'load' },
     query: 'sum(load)',
@@ -29,6 +30,11 @@ async function recordWith(world: World, reading: Omit<CapacityReading, 'at'> | n
   const answers = { ...answersFrom([answerOf(world.load, at)]), capacityOf };
   const { record } = await world.nextCycle({ answers });
   return record;
+}
+
+function capacityIn({ snapshot }: CycleRecord): MeasuredCapacity | undefined {
+  const [sample] = snapshot?.samples ?? [];
+  return sample?.form === 'values' ? sample.measuredCapacity : undefined;
 }
 
 const GOOD = { days: [5, 5, 4.9], recent: 4, limit: null };
@@ -88,4 +94,62 @@ it('a drift is one Event, a metric, and a part of the explanation', async () => 
   expect(explainMetric(metric, snapshot).answer).toMatch(
     /a pod carries 4 \(4\.9 to 5 on 3 days, observed only\): it was 5 before /,
   );
+});
+
+it('survives a restart, and a change of the leader, before the next reading: the count of 10 stays, as does the drift', async () => {
+  const world = worldWith('Use');
+  world.restart();
+  await recordWith(world, GOOD);
+  expect(world.cluster.specReplicas).toBe(10);
+  const [, drift] = [await recordWith(world, GOOD), await recordWith(world, LOWER)];
+  expect(world.cluster.specReplicas).toBe(13);
+  await world.clock.advanceAndSettle(5000);
+
+  world.restart();
+  const after = await recordWith(world, null);
+
+  expect(after.decision?.desiredReplicas).toBe(13);
+  expect(after.snapshot?.samples).toMatchObject([{ measuredCapacity: capacityIn(drift) }]);
+  expect(after.snapshot?.samples[0]).toMatchObject({ partial: null });
+  world.load = 40;
+  expect((await recordWith(world, null)).decision?.desiredReplicas).toBe(10);
+});
+
+it('is the value before, or none, if the process dies before the write, and then only raises', async () => {
+  const world = worldWith('Use');
+  world.restart();
+  await recordWith(world, GOOD);
+  expect(world.cluster.specReplicas).toBe(10);
+
+  world.restart();
+
+  expect((await recordWith(world, null)).decision?.desiredReplicas).toBe(10);
+});
+
+it('is forgotten a day after its reading, or if its queries are edited', async () => {
+  const world = worldWith('Use');
+  world.restart();
+  await recordWith(world, GOOD);
+  await world.clock.advanceAndSettle(86_000_000);
+  expect(capacityIn(await recordWith(world, null))).toMatchObject({ value: 5 });
+  await world.clock.advanceAndSettle(400_000);
+  expect(capacityIn(await recordWith(world, null))).toBeUndefined();
+
+  await recordWith(world, GOOD);
+  world.scaler = worldWith('Use', 'sum(served_total)').scaler;
+  expect(capacityIn(await recordWith(world, null))).toBeUndefined();
+});
+
+it('is written when it changes by 1 % and every 6 hours, not with each reading', async () => {
+  const world = worldWith('Observe');
+  world.restart();
+  const hourly = async (days: readonly number[]): Promise<void> => {
+    await recordWith(world, { ...GOOD, days });
+    await world.clock.advanceAndSettle(3_600_000 - 15_000);
+  };
+  for (let hour = 0; hour < 11; hour += 1) await hourly([5 + 0.001 * hour, 5, 4.9]);
+  expect(world.maps.count('PATCH')).toBe(2);
+  await hourly([5.1, 5, 4.9]);
+
+  expect(world.maps.count('PATCH')).toBe(3);
 });

@@ -1,11 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { freshMemory } from '../../../src/control/memory/memory.js';
 import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
-import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
-import { FakeStateMaps } from '../fake-state-maps.js';
 import { answerOf, answersFrom, World } from '../world.js';
 
 const CEILING = { maxReplicasFrom: { query: 'sum(free_gpus)' } };
@@ -52,38 +47,30 @@ describe('a cycle with maxReplicasFrom', () => {
 });
 
 describe('the last value of maxReplicasFrom', () => {
-  function storedWorld(): { world: World; maps: FakeStateMaps; restart: () => void } {
+  function storedWorld(): World {
     const world = busyWorld();
-    const maps = new FakeStateMaps();
-    const restart = (): void => {
-      const { clock } = world;
-      const leadership = alwaysLeads('test');
-      const parts = { transport: maps, namespace: 'promscaler', clock, log: SILENT_LOG, leadership };
-      world.state = createStateStore(parts);
-      world.memory = freshMemory(clock.now(), null);
-    };
-    restart();
-    return { world, maps, restart };
+    world.restart();
+    return world;
   }
 
   it('survives a restart during which its query fails', async () => {
-    const { world, maps, restart } = storedWorld();
+    const world = storedWorld();
     await wantedWith(world, answerOf(8, world.clock.now()));
     await world.clock.advanceAndSettle(5000);
-    expect(readEntry(maps.entries['shop.web'] ?? '')).toMatchObject({ maxReplicasFrom: 8 });
-    restart();
+    expect(readEntry(world.maps.entries['shop.web'] ?? '')).toMatchObject({ maxReplicasFrom: 8 });
+    world.restart();
 
     expect(await wantedWith(world, AWAY)).toBe(8);
   });
 
   it('is written when it changes, not in each cycle', async () => {
-    const { world, maps } = storedWorld();
+    const world = storedWorld();
     world.load = 50;
     for (const value of [8, 8, 8, 9, 9]) {
       await wantedWith(world, answerOf(value, world.clock.now()));
       await world.clock.advanceAndSettle(5000);
     }
 
-    expect(maps.count('PATCH')).toBe(2);
+    expect(world.maps.count('PATCH')).toBe(2);
   });
 });

@@ -1,33 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { freshMemory } from '../../../src/control/memory/memory.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
 import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
-import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
-import type { StateStore } from '../../../src/kubernetes/state/state-store.js';
-import { FakeStateMaps } from '../fake-state-maps.js';
 import { answersFrom, at, buildScaler, World } from '../world.js';
 
 const FALLBACK = { fallback: { afterSeconds: 180, replicas: 8 } };
 const NO_SERIES = answersFrom([{ class: 'missing', message: 'no series' }]);
 
-/** A world whose metric has a value, and the ConfigMaps with its state. */
-function storedWorld(spec: Readonly<Record<string, unknown>>): { world: World; maps: FakeStateMaps } {
+/** A world whose metric has a value, with stored state. */
+function storedWorld(spec: Readonly<Record<string, unknown>>): World {
   const world = new World(spec);
-  const maps = new FakeStateMaps();
-  restart(world, maps);
-  return { world, maps };
-}
-
-/** Replaces the process by one that knows only the ConfigMaps. */
-function restart(world: World, maps: FakeStateMaps): void {
-  world.state = openStore(world, maps);
-  world.memory = freshMemory(world.clock.now(), null);
-}
-
-function openStore({ clock }: World, transport: FakeStateMaps): StateStore {
-  const leadership = alwaysLeads('test');
-  return createStateStore({ transport, namespace: 'promscaler', clock, log: SILENT_LOG, leadership });
+  world.restart();
+  return world;
 }
 
 async function cycles(world: World, count: number): Promise<void> {
@@ -42,12 +24,12 @@ describe('a fallback of 180 s across a restart', () => {
     [179, 5],
     [180, 8],
   ])('applies its count %i s after the metric failed: %i replicas', async (seconds, replicas) => {
-    const { world, maps } = storedWorld(FALLBACK);
+    const world = storedWorld(FALLBACK);
     await world.cycle();
     world.answers = NO_SERIES;
     await world.nextCycle();
     await world.clock.advanceAndSettle(5000);
-    restart(world, maps);
+    world.restart();
     world.clock.advance((seconds - 5) * 1000);
 
     const { record } = await world.cycle();
@@ -74,14 +56,14 @@ describe('a fallback of 180 s across a restart', () => {
   });
 
   it('restarts if the metric had a value in between, 5 s or more before the restart', async () => {
-    const { world, maps } = storedWorld(FALLBACK);
+    const world = storedWorld(FALLBACK);
     world.answers = NO_SERIES;
     await world.cycle();
     await world.clock.advanceAndSettle(5000);
     world.answers = null;
     await world.nextCycle();
     await world.clock.advanceAndSettle(5000);
-    restart(world, maps);
+    world.restart();
     world.answers = NO_SERIES;
     world.clock.advance(300_000);
 
@@ -91,25 +73,25 @@ describe('a fallback of 180 s across a restart', () => {
   });
 
   it('costs one write when the metric fails and one when it recovers, none in between', async () => {
-    const { world, maps } = storedWorld(FALLBACK);
+    const world = storedWorld(FALLBACK);
     await cycles(world, 3);
     world.answers = NO_SERIES;
     await cycles(world, 10);
-    const whileFailing = maps.count('PATCH');
-    const entry = readEntry(maps.entries['shop.web'] ?? '');
+    const whileFailing = world.maps.count('PATCH');
+    const entry = readEntry(world.maps.entries['shop.web'] ?? '');
     world.answers = null;
     await cycles(world, 10);
 
     expect(whileFailing).toBe(1);
     expect(entry).toMatchObject({ failingSince: new Map([['External/load', at(60)]]) });
-    expect(maps.count('PATCH')).toBe(2);
+    expect(world.maps.count('PATCH')).toBe(2);
   });
 
   it('costs no write without a fallback', async () => {
-    const { world, maps } = storedWorld({});
+    const world = storedWorld({});
     world.answers = NO_SERIES;
     await cycles(world, 10);
 
-    expect(maps.count('PATCH')).toBe(0);
+    expect(world.maps.count('PATCH')).toBe(0);
   });
 });

@@ -8,14 +8,9 @@ import { createLedger } from '../../../src/telemetry/ledger.js';
 import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
-import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { freshMemory } from '../../../src/control/memory/memory.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
-import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
 import { aPod } from '../../support/builders.js';
-import { FakeStateMaps } from '../fake-state-maps.js';
 import { answerOf, answersFrom, World } from '../world.js';
 
 const RAISE = { forecast: { mode: 'Raise', lead: '120s', budgetPercent: 100 } };
@@ -163,18 +158,10 @@ describe('the count without a forecast', () => {
 });
 
 describe('the stored state of a forecast', () => {
-  function storedWorld(): { world: ForecastWorld; maps: FakeStateMaps; restart: () => void } {
+  function storedWorld(): ForecastWorld {
     const world = new ForecastWorld(RAISE);
-    const maps = new FakeStateMaps();
-    const restart = (): void => {
-      const { clock } = world;
-      const leadership = alwaysLeads('test');
-      const parts = { transport: maps, namespace: 'promscaler', clock, log: SILENT_LOG, leadership };
-      world.state = createStateStore(parts);
-      world.memory = freshMemory(clock.now(), null);
-    };
-    restart();
-    return { world, maps, restart };
+    world.restart();
+    return world;
   }
 
   const run = async (world: ForecastWorld, minutes: number): Promise<void> => {
@@ -185,22 +172,22 @@ describe('the stored state of a forecast', () => {
   };
 
   it('is written at most each quarter of an hour', async () => {
-    const { world, maps } = storedWorld();
+    const world = storedWorld();
     await run(world, 10);
-    const before = maps.count('PATCH');
+    const before = world.maps.count('PATCH');
     await run(world, 120);
 
-    expect(maps.count('PATCH') - before).toBeLessThanOrEqual(8);
-    expect(readEntry(maps.entries['shop.web'] ?? '')).toMatchObject({
+    expect(world.maps.count('PATCH') - before).toBeLessThanOrEqual(8);
+    expect(readEntry(world.maps.entries['shop.web'] ?? '')).toMatchObject({
       forecast: { reactive: { replicas: 5 } },
     });
   });
 
   it('keeps what was spent over a restart, up to the last quarter of an hour', async () => {
-    const { world, restart } = storedWorld();
+    const world = storedWorld();
     await run(world, 60);
     const before = world.memory.state.forecast?.spent.at(-1)?.added ?? 0;
-    restart();
+    world.restart();
     await run(world, 1);
     const after = world.memory.state.forecast?.spent.at(-1)?.added ?? 0;
 
@@ -212,12 +199,12 @@ describe('the stored state of a forecast', () => {
   });
 
   it('is not written without a forecast', async () => {
-    const { world, maps } = storedWorld();
+    const world = storedWorld();
     world.scaler = new ForecastWorld().scaler;
     await run(world, 60);
 
-    expect(maps.entries['shop.web'] ?? '').not.toContain('forecast');
-    expect(maps.count('PATCH')).toBeLessThanOrEqual(1);
+    expect(world.maps.entries['shop.web'] ?? '').not.toContain('forecast');
+    expect(world.maps.count('PATCH')).toBeLessThanOrEqual(1);
   });
 });
 

@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { shiftMemory } from '../../../src/control/memory/clock-jump.js';
-import { forNewTerm, freshMemory } from '../../../src/control/memory/memory.js';
-import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
+import { forNewTerm } from '../../../src/control/memory/memory.js';
 import { readEntry, writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StoredState } from '../../../src/kubernetes/state/state-entry.js';
-import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
 import { stateOf } from '../../kubernetes/state/state-fixture.js';
 import { failure } from '../fake-cluster.js';
 import { FakeStateMaps } from '../fake-state-maps.js';
@@ -17,16 +14,8 @@ const KEY = 'shop.web';
 /** A world with stored state, before the first cycle of its scaler. */
 function storedWorld(spec: Readonly<Record<string, unknown>> = {}): { world: World; maps: FakeStateMaps } {
   const world = new World(spec);
-  const maps = new FakeStateMaps();
-  world.state = createStateStore({
-    transport: maps,
-    namespace: 'promscaler',
-    clock: world.clock,
-    log: SILENT_LOG,
-    leadership: alwaysLeads('test'),
-  });
-  world.memory = freshMemory(world.clock.now(), null);
-  return { world, maps };
+  world.restart();
+  return { world, maps: world.maps };
 }
 
 function entryOf(over: Partial<StoredState> = {}, epoch = '1/other'): string {

@@ -1,12 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
-import { freshMemory } from '../../../src/control/memory/memory.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { alwaysLeads } from '../../../src/control/election/leadership.js';
-import { SILENT_LOG } from '../../../src/units/log.js';
-import { createStateStore } from '../../../src/kubernetes/state/state-store.js';
 import { failure } from '../fake-cluster.js';
-import { FakeStateMaps } from '../fake-state-maps.js';
 import { at, buildScaler, settledMemory, World, SECOND_SCALER } from '../world.js';
 
 /** A world with a minimum of 0, at 5 replicas, without load. */
@@ -47,21 +42,11 @@ describe('a 0 of promscaler', () => {
 
   it('is its own after a restart', async () => {
     const world = idleWorld();
-    const maps = new FakeStateMaps();
-    const { clock } = world;
-    const store = () =>
-      createStateStore({
-        transport: maps,
-        namespace: 'promscaler',
-        clock,
-        log: SILENT_LOG,
-        leadership: alwaysLeads('test'),
-      });
-    world.state = store();
+    world.restart();
+    world.memory = settledMemory();
     await world.cycle();
-    await clock.advanceAndSettle(60_000);
-    world.memory = freshMemory(clock.now(), null);
-    world.state = store();
+    await world.clock.advanceAndSettle(60_000);
+    world.restart();
 
     expect(isOurs((await world.nextCycle()).memory)).toBe(true);
     expect(await countUnderMinimum(world)).toBe(2);

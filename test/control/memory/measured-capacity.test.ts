@@ -170,21 +170,20 @@ describe('the samples of a document', () => {
 
   it('have what was measured, also if it is only observed', () => {
     const web = scaler();
-    const given = { readingOf: () => reading(0), pods: OLD };
+    const given = { readingOf: () => reading(0), pods: OLD, now: T0 };
     const capacities = measureCapacities(undefined, web, given);
 
-    expect([...(capacities?.keys() ?? [])]).toEqual(['External/rps']);
+    const [measured] = [...(capacities?.values() ?? [])];
     expect(withCapacities([cpu, sample], web, capacities)).toEqual([
       cpu,
-      { ...sample, measuredCapacity: capacities?.get('External/rps') },
+      { ...sample, measuredCapacity: measured },
     ]);
   });
 
   it('without a reading are partial for a document that uses it, and unchanged for one that observes it', () => {
-    const given = { readingOf: () => null, pods: OLD };
-    const before = new Map([['External/rps', { value: 9, low: 9, high: 9, days: 1, at: T0 }]]);
+    const given = { readingOf: () => null, pods: OLD, now: T0 };
 
-    expect(measureCapacities(before, scaler(), given)).toBeUndefined();
+    expect(measureCapacities(undefined, scaler(), given)).toBeUndefined();
     expect(withCapacities([cpu, sample], scaler('Observe'), undefined)).toEqual([cpu, sample]);
     expect(withCapacities([cpu, sample], scaler('Use'), undefined)[1]).toMatchObject({
       partial: 'capacity: not known yet, target.averageValue applies',

@@ -7,6 +7,7 @@ import {
   storedMetricKey,
   writeEntry,
 } from '../../../src/kubernetes/state/state-entry.js';
+import type { MeasuredCapacity } from '../../../src/decision/snapshot/snapshot.js';
 import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { at } from '../../control/world.js';
 import { stateOf } from './state-fixture.js';
@@ -157,7 +158,7 @@ describe('readEntry', () => {
   it.each([
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
-    ['{"v":6,"uid":"u","news":true}', 'its schema version is 6, this version of promscaler supports 5'],
+    ['{"v":7,"uid":"u","news":true}', 'its schema version is 7, this version of promscaler supports 6'],
     ['{"v":3,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],
@@ -183,6 +184,52 @@ describe('readEntry', () => {
     const read = readEntry(text);
 
     expect('problem' in read ? read.problem : 'none').toContain(problem);
+  });
+});
+
+describe('measured capacities', () => {
+  const drift = { since: at(-3600), before: 10 / 3, oldestPod: null };
+  const lower = { value: 2, low: 2.5, high: 10 / 3, days: 3, at: at(0), drift };
+  const capacities = new Map<string, MeasuredCapacity>([
+    ['a1', { value: 9.5, low: 8.8, high: 9.5, days: 3, at: at(0) }],
+    ['b2', lower],
+  ]);
+
+  it('make an entry one of version 6, with 6 digits, and are read again', () => {
+    const text = writeEntry('1/a', stateOf({ capacities }));
+
+    expect(text).toContain('{"v":6,');
+    expect(text).toContain('"a1":{"value":9.5,"low":8.8,"high":9.5,"days":3,"at":"2026-01-01T00:00:00Z"}');
+    expect(text).toContain('"before":3.33333');
+    expect(readEntry(text)).toMatchObject({
+      capacities: new Map([
+        ['a1', { value: 9.5, low: 8.8, high: 9.5, days: 3, at: at(0) }],
+        ['b2', { ...lower, high: 3.33333, drift: { ...drift, before: 3.33333 } }],
+      ]),
+    });
+  });
+
+  it('are the first 8, and none in an entry that would be too long', () => {
+    const many = new Map(Array.from({ length: 9 }, (_, index) => [`${index}`, lower]));
+    const read = readEntry(writeEntry('1/a', stateOf({ capacities: many })));
+    const uid = 'u'.repeat(MAX_ENTRY_BYTES - 200);
+    const long = readEntry(writeEntry('1/a', stateOf({ capacities, uid, lastScaleUp: at(0) })));
+
+    expect('problem' in read ? read : read.capacities?.size).toBe(8);
+    expect(long).toMatchObject({ lastScaleUp: at(0) });
+    expect(long).not.toHaveProperty('capacities');
+  });
+
+  it('of a clock that was ahead count as read now', () => {
+    const entry: StoredEntry = { epoch: '1/a', absentSince: null, ...stateOf({ capacities }) };
+    const moved = { ...drift, since: at(-7200) };
+
+    expect(clampFuture(entry, at(-7200)).capacities).toEqual(
+      new Map([
+        ['a1', { ...capacities.get('a1'), at: at(-7200) }],
+        ['b2', { ...lower, at: at(-7200), drift: moved }],
+      ]),
+    );
   });
 });
 
