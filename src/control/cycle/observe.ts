@@ -89,7 +89,7 @@ function observeTarget(
     pods,
     now,
   });
-  const samples = withCapacities(queriedSamples, scaler, capacities);
+  const samples = withCapacities(queriedSamples, scaler, { capacities, now });
   const hold = advanceHolds(memory.holds, { scaler, samples, answers, ages, sources, now, maxSeconds });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { CapacityDrift, MeasuredCapacity, Pod, Sample } from '../../decision/snapshot/snapshot.js';
 import type { StoredCapacities } from '../../kubernetes/state/state-entry.js';
 import {
-  type AutoMetric,
-  capacityQuery,
+  capacityKey,
   type CapacityReading,
   isAuto,
   LONGEST_READING_SECONDS,
@@ -34,33 +32,26 @@ export function measureCapacities(
 ): StoredCapacities | undefined {
   const { spec } = scaler;
   if (!hasAuto(spec)) return undefined;
-  const oldest = addSeconds(given.now, -LONGEST_READING_SECONDS);
-  const measured = spec.metrics.flatMap((metric): readonly (readonly [string, MeasuredCapacity])[] => {
-    if (!isAuto(metric)) return [];
-    const key = capacityKey(scaler, metric);
+  const { now } = given;
+  const oldest = addSeconds(now, -LONGEST_READING_SECONDS);
+  const measured: (readonly [string, MeasuredCapacity])[] = [];
+  let isSame = true;
+  for (const metric of spec.metrics) {
+    if (!isAuto(metric)) continue;
+    const key = capacityKey(scaler, metric, now);
     const reading = given.readingOf(metric);
     const known = before?.get(key);
     const kept = known === undefined || known.at < oldest ? null : known;
     const capacity = reading === null ? kept : measureCapacity(known, reading, given.pods);
-    return capacity === null ? [] : [[key, capacity]];
-  });
+    if (capacity !== null) measured.push([key, capacity]);
+    isSame &&= capacity !== null && capacity === known;
+  }
+  if (isSame && before?.size === measured.length) return before;
   return measured.length === 0 ? undefined : new Map(measured);
 }
 
 export function hasAuto({ metrics }: ScalerSpec): boolean {
   return metrics.some(isAuto);
-}
-
-const keys = new WeakMap<MetricSpec, string>();
-
-/** Returns the key of a measured capacity. Edited queries have another one: they may count in another unit. */
-function capacityKey(scaler: Scaler, metric: AutoMetric): string {
-  const known = keys.get(metric);
-  if (known !== undefined) return known;
-  const text = [metric.source, metric.query, capacityQuery(scaler, metric)].join('\n');
-  const key = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  keys.set(metric, key);
-  return key;
 }
 
 const REFRESH_MS = 21_600_000;
@@ -164,14 +155,14 @@ function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
 export function withCapacities(
   samples: readonly Sample[],
   scaler: Scaler,
-  capacities: StoredCapacities | undefined,
+  { capacities, now }: { readonly capacities: StoredCapacities | undefined; readonly now: Instant },
 ): readonly Sample[] {
   const { spec } = scaler;
   if (!hasAuto(spec)) return samples;
   return samples.map((sample, index) => {
     const metric = spec.metrics[index];
     if (metric === undefined || !isAuto(metric) || sample.form !== 'values') return sample;
-    const measuredCapacity = capacities?.get(capacityKey(scaler, metric));
+    const measuredCapacity = capacities?.get(capacityKey(scaler, metric, now));
     if (measuredCapacity !== undefined) return { ...sample, measuredCapacity };
     if (metric.autoCapacity.mode !== 'Use') return sample;
     const why = 'capacity: not known yet, target.averageValue applies';

@@ -232,17 +232,13 @@ function versionOfFields({ capacities, forecast, maxReplicasFrom }: StoredState)
 }
 
 function storedCapacities(capacities: StoredCapacities): z.input<typeof entrySchema>['capacities'] {
-  const stored = [...capacities]
-    .slice(0, MAX_CAPACITIES)
-    .map(([key, { value, low, high, days, at, drift }]) => [
-      key,
-      {
-        ...{ value: shortNumber(value), low: shortNumber(low), high: shortNumber(high), days },
-        at: formatInstant(at),
-        drift: drift === undefined ? undefined : storedDrift(drift),
-      },
-    ]);
-  return Object.fromEntries(stored);
+  return Object.fromEntries(
+    [...capacities].slice(0, MAX_CAPACITIES).map(([key, { value, low, high, days, at, drift }]) => {
+      const loads = { value: shortNumber(value), low: shortNumber(low), high: shortNumber(high) };
+      const since = drift === undefined ? undefined : storedDrift(drift);
+      return [key, { ...loads, days, at: formatInstant(at), drift: since }] as const;
+    }),
+  );
 }
 
 function storedDrift({ since, before, oldestPod }: CapacityDrift) {

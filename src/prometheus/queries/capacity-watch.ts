@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import {
@@ -58,15 +59,6 @@ export function createCapacityWatch({
   readonly onFault: (error: unknown) => void;
 }): CapacityWatch {
   const watched = new RecentMap<string, Watched>(KEEP_SECONDS);
-  const texts = new RecentMap<MetricSpec, { readonly text: string }>();
-
-  const textOf = (scaler: Scaler, metric: AutoMetric): string => {
-    const now = clock.now();
-    const known = texts.get(metric, now) ?? { text: capacityQuery(scaler, metric) };
-    texts.set(metric, known, now);
-    return known.text;
-  };
-  const keyOf = (scaler: Scaler, metric: AutoMetric): string => `${metric.source}\n${textOf(scaler, metric)}`;
 
   const readOne = async (state: Watched, answer: Promise<Answer>): Promise<void> => {
     const reading = readingIn(await answer, clock.now());
@@ -78,7 +70,7 @@ export function createCapacityWatch({
     readingOf: (scaler, metric) => {
       if (!isAuto(metric)) return null;
       const now = clock.now();
-      const reading = watched.get(keyOf(scaler, metric), now)?.reading ?? null;
+      const reading = watched.get(capacityKey(scaler, metric, now), now)?.reading ?? null;
       return reading === null || reading.at < addSeconds(now, -LONGEST_READING_SECONDS) ? null : reading;
     },
     read: (scalers, ask) => {
@@ -90,16 +82,17 @@ export function createCapacityWatch({
         for (const metric of scaler.spec.metrics) {
           if (!isAuto(metric)) continue;
           count += 1;
-          const key = keyOf(scaler, metric);
-          const state = watched.get(key, now) ?? { reading: null, nextMs: nowMs };
-          watched.set(key, state, now);
+          const key = capacityKey(scaler, metric, now);
+          const known = watched.get(key, now);
+          const state = known ?? { reading: null, nextMs: nowMs };
+          if (known === undefined) watched.set(key, state, now);
           if (state.nextMs <= nowMs) due.set(key, { scaler, metric, state });
         }
       const first = [...due.values()]
         .sort((one, other) => one.state.nextMs - other.state.nextMs)
         .slice(0, Math.ceil(count / ROUNDS));
       for (const { scaler, metric, state } of first) {
-        const answer = ask(metric.source, textOf(scaler, metric), scaler);
+        const answer = ask(metric.source, capacityQuery(scaler, metric), scaler);
         // An answer, or its failure, sets the time of the next one.
         state.nextMs = nowMs + READ_MS;
         if (answer !== null) readOne(state, answer).catch(onFault);
@@ -112,6 +105,18 @@ export type AutoMetric = (ObjectMetric | ExternalMetric) & { readonly autoCapaci
 
 export function isAuto(metric: MetricSpec): metric is AutoMetric {
   return autoCapacityOf(metric) !== undefined;
+}
+
+const keys = new RecentMap<MetricSpec, { readonly key: string }>();
+
+/** Returns the key of the readings of a metric, which scalers of the same query share. An edited query has another one. */
+export function capacityKey(scaler: Scaler, metric: AutoMetric, now: Instant): string {
+  const known = keys.get(metric, now);
+  if (known !== undefined) return known.key;
+  const text = `${metric.source}\n${capacityQuery(scaler, metric)}`;
+  const key = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  keys.set(metric, { key }, now);
+  return key;
 }
 
 /** Returns null if the answer is not complete: a maximum of some of the series may be too low. */

@@ -5,7 +5,7 @@ import { readEntry, writeEntry } from '../../../src/kubernetes/state/state-entry
 import type { StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { stateOf } from '../../kubernetes/state/state-fixture.js';
 import { failure } from '../fake-cluster.js';
-import { FakeStateMaps } from '../fake-state-maps.js';
+import type { FakeStateMaps } from '../fake-state-maps.js';
 import { at, World } from '../world.js';
 
 const MAP = 'promscaler-state-04';

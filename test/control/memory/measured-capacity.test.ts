@@ -149,6 +149,7 @@ describe('the measured capacity of a pod', () => {
 });
 
 describe('the samples of a document', () => {
+  const NONE = { capacities: undefined, now: T0 };
   const scaler = (mode?: string) =>
     scalerOf({
       scaleTargetRef: { name: 'web' },
@@ -174,7 +175,7 @@ describe('the samples of a document', () => {
     const capacities = measureCapacities(undefined, web, given);
 
     const [measured] = [...(capacities?.values() ?? [])];
-    expect(withCapacities([cpu, sample], web, capacities)).toEqual([
+    expect(withCapacities([cpu, sample], web, { capacities, now: T0 })).toEqual([
       cpu,
       { ...sample, measuredCapacity: measured },
     ]);
@@ -184,8 +185,8 @@ describe('the samples of a document', () => {
     const given = { readingOf: () => null, pods: OLD, now: T0 };
 
     expect(measureCapacities(undefined, scaler(), given)).toBeUndefined();
-    expect(withCapacities([cpu, sample], scaler('Observe'), undefined)).toEqual([cpu, sample]);
-    expect(withCapacities([cpu, sample], scaler('Use'), undefined)[1]).toMatchObject({
+    expect(withCapacities([cpu, sample], scaler('Observe'), NONE)).toEqual([cpu, sample]);
+    expect(withCapacities([cpu, sample], scaler('Use'), NONE)[1]).toMatchObject({
       partial: 'capacity: not known yet, target.averageValue applies',
     });
   });
