@@ -30,12 +30,17 @@ export const SLOW_START_BUGS: readonly Bug[] = [
   ),
   bug(
     'capacity-forgotten-at-a-restart',
-    { by: ['I2', 'I3'], when: ['crash', 'query-missing'], isSlow: true },
+    { by: ['I3'], when: ['crash', 'query-missing'], isSlow: true },
     edit(
       'decision/snapshot/judge-sample.js',
       `return partial === null ? errorSample('missing', 'there is no capacity') : null;`,
       'return null;',
     ),
-    edit('control/memory/measured-capacity.js', `if (auto.mode !== 'Use')`, 'if (true)'),
+    edit('control/memory/measured-capacity.js', `if (metric.autoCapacity.mode !== 'Use')`, 'if (true)'),
+    edit(
+      'control/memory/stored-memory.js',
+      'const { capacities } = reading.entry;',
+      'const capacities = undefined;',
+    ),
   ),
 ];

@@ -90,14 +90,17 @@ const onlyValues: Invariant = {
     }),
 };
 
-/** What a pod carries is measured by each process itself, and known for a day. */
+/** What a pod carries is measured by each process, stored for the next one, and known for a day. */
 function capacityDoubts(history: History, write: Write, { autoQuery }: WorkloadPlan): readonly string[] {
   if (autoQuery === undefined) return [];
   const fromMs = write.decidedMs - DAY_MS;
-  const queries = history.byProcess.get(write.process)?.queries ?? [];
-  const asked = within(queries, { fromMs, toMs: write.decidedMs, timeOf: ({ sentMs }) => sentMs });
-  const isKnown = asked.some(({ query, answer }) => answer === 'value' && query.includes(autoQuery));
-  return isKnown ? [] : ['its process has never read the capacity of a pod'];
+  const span = { fromMs, toMs: write.decidedMs };
+  const isKnown = [...history.byProcess.values()].some(({ queries }) =>
+    within(queries, { ...span, timeOf: ({ sentMs }) => sentMs }).some(
+      ({ query, answer }) => answer === 'value' && query.includes(autoQuery),
+    ),
+  );
+  return isKnown ? [] : ['the capacity of a pod was not read within a day'];
 }
 
 function doubtsOf(
