@@ -23,6 +23,7 @@ export interface TroubledScaler {
   readonly state: { readonly name: StateName };
   readonly target: { readonly kind: string; readonly name: string };
   readonly currentReplicas: number | null;
+  readonly desiredReplicas: number | null;
   readonly recommendedReplicas: number | null;
   readonly maxReplicas: number | null;
   readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
@@ -288,17 +289,22 @@ function queriesIn(document: TroubledScaler['document']): ReadonlyMap<string, st
   return found;
 }
 
-/** A schedule or `maxReplicasFrom` may set the maximum in effect: then the document's own is another number. */
+/** A schedule may set the maximum in effect: then the document's own is another number. */
 function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
-  const { maxReplicas, recommendedReplicas, generation } = scaler;
+  const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
   if (maxReplicas === null || recommendedReplicas === null) return [explain(scaler)];
+  const ceilingQuery = valueAt(scaler.document, ['spec', 'maxReplicasFrom', 'query']);
+  if (typeof ceilingQuery === 'string' && desiredReplicas !== null && desiredReplicas < maxReplicas)
+    return [
+      {
+        text: `Raise what the query of spec.maxReplicasFrom counts: its ceiling is below the ${recommendedReplicas} replicas that are recommended`,
+        snippet: { kind: 'query', text: ceilingQuery },
+      },
+    ];
   const meanwhile = keepRecommended(scaler, Math.min(recommendedReplicas, 2 * maxReplicas));
   if (own !== maxReplicas)
-    return [
-      meanwhile,
-      { text: `Raise the maximum of ${maxReplicas}: a schedule or maxReplicasFrom sets it`, snippet: null },
-    ];
+    return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];
   const text = `Raise spec.maxReplicas: ${recommendedReplicas} replicas are recommended`;
   const raised = patch(scaler, text, 'maxReplicas', recommendedReplicas);
   return generation === null ? [meanwhile, raised] : [raised];

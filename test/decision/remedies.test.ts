@@ -85,8 +85,15 @@ describe('what to do about the state of a scaler', () => {
     expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
   });
 
-  it('does not propose another spec.maxReplicas if a ceiling sets the maximum', async () => {
-    expect((await remediesFor('more than a ceiling')).join()).not.toContain('kubectl');
+  it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {
+    const atMaximum = { document: { spec: { maxReplicas: 4, maxReplicasFrom: { query: 'vacant' } } } };
+
+    expect(await remediesFor('more than a ceiling')).toEqual([
+      'Raise what the query of spec.maxReplicasFrom counts: its ceiling is below the 6 replicas that are recommended: vacant',
+    ]);
+    expect((await remediesFor('more than the maximum', atMaximum)).at(-1)).toMatch(
+      /^Raise spec.maxReplicas: 6 /,
+    );
   });
 
   it('is doctor where the service runs, then the query of each metric without a value', async () => {

@@ -128,6 +128,12 @@ describe('listEffectiveFields', () => {
     expect([...fields.keys()].filter((path) => /^(fallback|podDeletionCost)/.test(path))).toEqual([]);
   });
 
+  test('a start of pods without seconds is learned', () => {
+    expect(fieldsOf({ podStart: {} }).get('podStart.seconds')).toEqual(['learned from the pods', false]);
+    expect(fieldsOf({ podStart: { seconds: 300 } }).get('podStart.seconds')).toEqual(['300', true]);
+    expect(fieldsOf({}).has('podStart.seconds')).toBe(false);
+  });
+
   test('behavior takes the tolerance and the window of the spec', () => {
     const fields = fieldsOf({
       tolerance: 0.2,

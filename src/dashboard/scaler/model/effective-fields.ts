@@ -62,7 +62,7 @@ export function defaultsInEffect(spec: PlainObject): ReadonlyMap<string, string>
     maxScaleDownPercentPerWindow: undefined,
     cpuInitializationPeriodSeconds: BUILT_IN.cpuInitializationPeriodSeconds,
     initialReadinessDelaySeconds: BUILT_IN.initialReadinessDelaySeconds,
-    podStart: undefined,
+    podStart: { seconds: 'learned from the pods' },
     forecast: isSet(spec['forecast'])
       ? {
           mode: BUILT_IN.forecastMode,
