@@ -7,6 +7,7 @@ import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import { queriedName } from '../resolve/resolve-metric.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
+import { checkCounters } from './query-selection-rules.js';
 import { checkFiller, checkQueryResult, checkPatterns, checkTypes } from './query-result-rules.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
@@ -106,7 +107,7 @@ function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): reado
   const facts = analyzeQuery(query);
   const fillers = facts === null ? [] : checkFiller({ query, path: queryPath }, facts, false);
   return [
-    ...checkSideQuery(query, queryPath, options),
+    ...checkAmountQuery(query, queryPath, options),
     ...fillers,
     ...(zero === undefined
       ? []
@@ -124,9 +125,9 @@ function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOption
   if (capacity === undefined) return [];
   const { query, auto } = capacity;
   const queries = [
-    ...checkSideQuery(query, [...path, 'query'], options),
-    ...checkSideQuery(auto?.served?.query, [...path, 'auto', 'served', 'query'], options),
-    ...checkSideQuery(auto?.errors?.query, [...path, 'auto', 'errors', 'query'], options),
+    ...checkAmountQuery(query, [...path, 'query'], options),
+    ...checkAmountQuery(auto?.served?.query, [...path, 'auto', 'served', 'query'], options),
+    ...checkAmountQuery(auto?.errors?.query, [...path, 'auto', 'errors', 'query'], options),
   ];
   if ((query === undefined) !== (auto === undefined)) return queries;
   const name = formatPath(path);
@@ -165,6 +166,19 @@ export function checkSideQuery(
     ...findings,
     ...checkTypes({ query, path, isMetricsql: options.isMetricsql }),
     ...checkPatterns({ query, path }),
+  ];
+}
+
+/** Checks a query of an amount, such as what is served or waits. Warns about counters, which only grow. */
+export function checkAmountQuery(
+  query: string | undefined,
+  path: Path,
+  options: QueryOptions,
+): readonly Finding[] {
+  const expressions = query === undefined ? undefined : analyzeQuery(query)?.expressions;
+  return [
+    ...checkSideQuery(query, path, options),
+    ...(expressions === undefined ? [] : checkCounters({ path, expressions })),
   ];
 }
 

@@ -74,7 +74,10 @@ const COUNTER =
 /**
  * The total of a counter increases until its process restarts. It therefore reaches any target, and never scales down.
  */
-function checkCounters({ path, expressions }: Selecting): readonly Finding[] {
+export function checkCounters({
+  path,
+  expressions,
+}: Pick<Selecting, 'path' | 'expressions'>): readonly Finding[] {
   const open = [expressions.length - 1];
   const seen = new Set<string>();
   const findings: Finding[] = [];

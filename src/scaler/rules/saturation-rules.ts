@@ -1,6 +1,6 @@
 import { type Finding, finding, formatPath, type IsBroken } from '../problems/finding.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
-import { checkSideQuery } from './query-rules.js';
+import { checkAmountQuery } from './query-rules.js';
 
 /** Checks the saturation step of resource metrics: it is for cpu, and needs the time in which pods start. */
 export function checkSaturation(
@@ -14,7 +14,7 @@ export function checkSaturation(
     const path = ['spec', 'metrics', index, 'resource', 'saturation'];
     const queryPath = [...path, 'served', 'query'];
     const shown = formatPath(path);
-    const findings = checkSideQuery(saturation.served?.query, queryPath, { hasObject: false, isMetricsql });
+    const findings = checkAmountQuery(saturation.served?.query, queryPath, { hasObject: false, isMetricsql });
     if (name === 'memory') {
       const message = `${shown} is for cpu: a pod at its memory limit is killed, so that usage does not hide load`;
       return [...findings, { ...finding('contradicting-type', path, message), at: 'key' }];
