@@ -4,8 +4,9 @@ import { createPrometheusClient } from '../../../src/prometheus/client/client.js
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { startFilled, type FilledServer } from '../../support/filled-server.js';
-import { scalerOf } from '../../support/builders.js';
-import { aSource } from '../../support/builders.js';
+import { measureCapacity } from '../../../src/control/memory/measured-capacity.js';
+import { instantFromMs } from '../../../src/units/time.js';
+import { aPod, aSource, scalerOf } from '../../support/builders.js';
 
 const auto = {
   served: { query: 'sum(rate(served_total[2m]))' },
@@ -92,6 +93,17 @@ describe.each(['Prometheus', 'VictoriaMetrics'] as const)('the query of capacity
     expect(days.slice(1)).toEqual([null, null]);
     expect(recent).toBeCloseTo(5, 0);
     expect(limit).toBeCloseTo(6, 0);
+  });
+
+  it('shows a release of 20 minutes ago, after which a pod carries 6 instead of 9, as a drift since its pods', async () => {
+    const released = instantFromMs((now - 1200) * 1000);
+    const reading = await read(scalerWith());
+    const pods = [aPod('web-bcdf4', { startTime: released }), aPod('web-bcdf5', { startTime: released })];
+    const measured = reading === null ? null : measureCapacity(undefined, reading, pods);
+
+    expect(measured?.value).toBeCloseTo(6, 0);
+    expect(measured?.drift?.before).toBeCloseTo(9, 0);
+    expect(measured?.drift?.oldestPod).toBe(released);
   });
 
   it('knows the limit also by a backlog, and counts pods that are scraped without kube-state-metrics', async () => {
