@@ -16,6 +16,7 @@ import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { readBoundedText } from '../../files/read-bounded.js';
+import { autoCapacityOf } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/resource-window.js';
 import type { Instant } from '../../units/time.js';
@@ -109,6 +110,7 @@ export function describeAssumptions(
     `a pod is ready ${describePodStart(podStart)} after it was created (--pod-start)`,
     ...(isOfCpu ? [`a pod at its capacity uses ${usageAtCapacity}`] : []),
     ...(maxReplicasFrom !== null ? [`maxReplicasFrom is ${maxReplicasFrom} (--max-replicas-from)`] : []),
+    ...slowStartLines(variants, queue !== null),
     'the load is divided evenly among the ready pods',
     ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
     `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
@@ -118,6 +120,23 @@ export function describeAssumptions(
       : `the first replicas are ${initialReplicas} (--initial-replicas)`,
     'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
     'pauses, dry run, recovery holds and failures are not simulated',
+  ];
+}
+
+function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readonly string[] {
+  const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
+  const hasBacklog = metrics.some((metric) => 'backlog' in metric);
+  const hasCapacity = metrics.some(
+    (metric) => 'capacityQuery' in metric || autoCapacityOf(metric) !== undefined,
+  );
+  return [
+    ...(hasBacklog && !hasQueue ? ['the backlog is 0, because no load waits without --queue'] : []),
+    ...(hasCapacity && hasQueue
+      ? ['the capacity of a metric is what a pod serves (--capacity), from the first round']
+      : []),
+    ...(hasCapacity && !hasQueue
+      ? ['the capacity of a metric is its averageValue, because no load waits without --queue']
+      : []),
   ];
 }
 

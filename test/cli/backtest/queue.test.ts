@@ -13,6 +13,11 @@ const cwd = folderOf({
   'queue.yaml': scalerYaml({
     metrics: ['external: { metric: { name: depth }, query: sum(queue), target: { averageValue: 7 } }'],
   }),
+  'slow.yaml': scalerYaml({
+    metrics: [
+      "external: { metric: { name: load }, query: sum(load), target: { averageValue: 7 }, backlog: { query: sum(queue), drainSeconds: 60 }, capacity: { auto: { mode: Use, served: { query: 'sum(rate(served[2m]))' } } } }",
+    ],
+  }),
   'day.csv': `t_seconds,value\n${DAY.join('\n')}\n`,
 });
 
@@ -43,6 +48,21 @@ async function figuresOf(document: string, ...more: readonly string[]): Promise<
   const { variants } = JSON.parse(stdout) as { variants: readonly { figures: Record<string, number> }[] };
   return variants[0]?.figures ?? {};
 }
+
+it('states the backlog and the capacity that the simulation knows', async () => {
+  const linesWith = async (...more: readonly string[]): Promise<readonly string[]> => {
+    const { stdout } = await backtest('slow.yaml', ...more);
+    return stdout.split('\n').filter((line) => /^ {2}the (backlog|capacity)/.test(line));
+  };
+
+  expect(await linesWith()).toEqual([
+    '  the backlog is 0, because no load waits without --queue',
+    '  the capacity of a metric is its averageValue, because no load waits without --queue',
+  ]);
+  expect(await linesWith('--queue', 'unbounded')).toEqual([
+    '  the capacity of a metric is what a pod serves (--capacity), from the first round',
+  ]);
+});
 
 describe('without --queue', () => {
   it('the figures of a day are those of the version before it', async () => {
