@@ -294,19 +294,14 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
   if (maxReplicas === null || recommendedReplicas === null) return [explain(scaler)];
-  const ceilingQuery = valueAt(scaler.document, ['spec', 'maxReplicasFrom', 'query']);
-  if (typeof ceilingQuery === 'string' && desiredReplicas !== null && desiredReplicas < maxReplicas)
-    return [
-      {
-        text: `Raise what the query of spec.maxReplicasFrom counts: its ceiling is below the ${recommendedReplicas} replicas that are recommended`,
-        snippet: { kind: 'query', text: ceilingQuery },
-      },
-    ];
+  const raise = (what: string): string => `Raise ${what}: ${recommendedReplicas} replicas are recommended`;
+  const query = valueAt(scaler.document, ['spec', 'maxReplicasFrom', 'query']);
+  if (typeof query === 'string' && desiredReplicas !== null && desiredReplicas < maxReplicas)
+    return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: { kind: 'query', text: query } }];
   const meanwhile = keepRecommended(scaler, Math.min(recommendedReplicas, 2 * maxReplicas));
   if (own !== maxReplicas)
     return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];
-  const text = `Raise spec.maxReplicas: ${recommendedReplicas} replicas are recommended`;
-  const raised = patch(scaler, text, 'maxReplicas', recommendedReplicas);
+  const raised = patch(scaler, raise('spec.maxReplicas'), 'maxReplicas', recommendedReplicas);
   return generation === null ? [meanwhile, raised] : [raised];
 }
 

@@ -89,7 +89,7 @@ describe('what to do about the state of a scaler', () => {
     const atMaximum = { document: { spec: { maxReplicas: 4, maxReplicasFrom: { query: 'vacant' } } } };
 
     expect(await remediesFor('more than a ceiling')).toEqual([
-      'Raise what the query of spec.maxReplicasFrom counts: its ceiling is below the 6 replicas that are recommended: vacant',
+      'Raise the value of spec.maxReplicasFrom: 6 replicas are recommended: vacant',
     ]);
     expect((await remediesFor('more than the maximum', atMaximum)).at(-1)).toMatch(
       /^Raise spec.maxReplicas: 6 /,
