@@ -15,19 +15,27 @@ interface Hpa {
     readonly minReplicas?: number;
     readonly maxReplicas: number;
     readonly metrics: readonly {
-      readonly external: { readonly target: { readonly averageValue: string } };
+      readonly external?: { readonly target: { readonly averageValue: string } };
+      readonly resource?: { readonly target: { readonly averageUtilization: number } };
     }[];
   };
 }
 
 const TOLERANCE = 0.1;
-const PERIOD_MS = 1000;
 const WINDOW_MS = 300_000;
 
+interface HpaOptions {
+  /** The value of an External metric, or the sum of the utilization of the pods in percent; null: there is none yet. */
+  readonly loadOf: (workload: string) => number | null;
+  readonly periodSeconds?: number;
+  /** Default: the HPAs of all namespaces. */
+  readonly namespace?: string;
+}
+
 /**
- * The HPA controller of a simulated cluster, for Deployments and one External metric with the value `load`: tolerance,
- * at most twice the replicas or 4 of them, and 300 s of downscale stabilization. Source:
- * pkg/controller/podautoscaler/horizontal.go
+ * A model of the HPA controller for a simulated cluster, for Deployments with one External metric or cpu utilization:
+ * tolerance, at most twice the replicas or 4 of them, and 300 s of downscale stabilization. All pods are taken to be
+ * ready. Source: pkg/controller/podautoscaler/horizontal.go
  */
 export class HpaController {
   readonly writes: HpaWrite[] = [];
@@ -36,12 +44,12 @@ export class HpaController {
   readonly #ended: Promise<void>;
   readonly #simulator: Simulator;
   readonly #clock: Clock;
-  readonly #load: () => number;
+  readonly #options: HpaOptions;
 
-  constructor(simulator: Simulator, clock: Clock, load: () => number) {
+  constructor(simulator: Simulator, clock: Clock, options: HpaOptions) {
     this.#simulator = simulator;
     this.#clock = clock;
-    this.#load = load;
+    this.#options = options;
     this.#ended = this.#run();
   }
 
@@ -53,15 +61,18 @@ export class HpaController {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const hpas = this.#simulator.listObjects('autoscaling/horizontalpodautoscalers');
+      const { namespace, periodSeconds = 1 } = this.#options;
+      const hpas = this.#simulator.listObjects('autoscaling/horizontalpodautoscalers', namespace);
       for (const hpa of hpas) await this.#sync(hpa as unknown as Hpa);
-      await sleep(this.#clock, PERIOD_MS, signal);
+      await sleep(this.#clock, periodSeconds * 1000, signal);
     }
   }
 
   async #sync({ metadata: { namespace, name }, spec }: Hpa): Promise<void> {
     const { replicas } = this.#simulator.describe({ namespace, name: spec.scaleTargetRef.name });
-    const desired = this.#decide(`${namespace}/${name}`, spec, replicas);
+    const load = this.#options.loadOf(spec.scaleTargetRef.name);
+    if (load === null) return;
+    const desired = this.#decide(`${namespace}/${name}`, spec, { replicas, load });
     if (desired !== replicas) {
       this.writes.push({ from: replicas, to: desired });
       this.#simulator.setReplicas({ namespace, name: spec.scaleTargetRef.name }, desired, 'hpa');
@@ -74,7 +85,7 @@ export class HpaController {
         currentMetrics: [
           {
             type: 'External',
-            external: { metric: { name: 'load' }, current: { averageValue: String(this.#load()) } },
+            external: { metric: { name: 'load' }, current: { averageValue: String(load) } },
           },
         ],
         conditions: [{ type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound', message: '' }],
@@ -82,10 +93,16 @@ export class HpaController {
     });
   }
 
-  #decide(key: string, { minReplicas = 1, maxReplicas, metrics }: Hpa['spec'], replicas: number): number {
-    const target = Number(metrics[0]?.external.target.averageValue);
-    const ratio = this.#load() / (target * replicas);
-    const proposal = Math.abs(ratio - 1) <= TOLERANCE ? replicas : Math.ceil(this.#load() / target);
+  #decide(
+    key: string,
+    { minReplicas = 1, maxReplicas, metrics }: Hpa['spec'],
+    { replicas, load }: { readonly replicas: number; readonly load: number },
+  ): number {
+    const [metric] = metrics;
+    const target =
+      metric?.resource?.target.averageUtilization ?? Number(metric?.external?.target.averageValue);
+    const ratio = load / (target * replicas);
+    const proposal = Math.abs(ratio - 1) <= TOLERANCE ? replicas : Math.ceil(load / target);
     const nowMs = this.#clock.monotonicMs();
     // Like the controller, begins with the present count.
     const known = this.#recommendations.get(key) ?? [{ atMs: nowMs, count: replicas }];

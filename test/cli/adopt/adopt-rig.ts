@@ -62,7 +62,9 @@ export class AdoptRig {
     this.cluster = cluster;
     if (forbidden !== undefined) cluster.simulator.faults.add(forbidden, { kind: 'forbid' });
     cluster.simulator.addObject(HPA);
-    this.controller = new HpaController(cluster.simulator, cluster.clock, () => cluster.load ?? this.hpaLoad);
+    this.controller = new HpaController(cluster.simulator, cluster.clock, {
+      loadOf: () => cluster.load ?? this.hpaLoad,
+    });
     endings.push(() => this.controller.stop());
     this.folder = folderOf({ 'adapter.yaml': ADAPTER, kubeconfig: cluster.simulator.kubeconfig() });
     this.env = { KUBECONFIG: `${this.folder}/kubeconfig`, HOME: this.folder };
