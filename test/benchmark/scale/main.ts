@@ -18,7 +18,8 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
   --rounds N      measured rounds, default 50
   --warmup N      rounds before, default 3
   --clock R       let the clock of service and cluster run R times as fast after the start; 1: real time. Default: 5 up
-                  to 1,000 scalers (a round of 15 s takes 3 s), 3 up to 5,000, 2 above
+                  to 1,000 scalers (a round of 15 s takes 3 s), 3 up to 5,000, 2 above; without --scalers, each
+                  size runs once more in real time. In real time, at most 20 rounds are measured
   --forecast      each document has a forecast that observes
   --heap-limit N  MiB of heap of the service, default 768: three quarters of 1 GiB, the memory limit of the
                   Helm chart
@@ -34,10 +35,29 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
 const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 const SIZES = [100, 1000, 5000, 10_000];
 
+/** Enough for the mean of a round: at most of these, 15 s each. */
+const ROUNDS_IN_REAL_TIME = 20;
+
 /** A round must end before the next one begins. */
 function clockOf(scalers: number): number {
   if (scalers > 5000) return 2;
   return scalers > 1000 ? 3 : 5;
+}
+
+/** Without `--clock` and `--scalers`, each size runs in real time as well: what is paid per second counts more there. */
+function runsOf({
+  scalers,
+  clock,
+}: {
+  readonly scalers?: string | undefined;
+  readonly clock?: string | undefined;
+}): readonly { readonly scalers: number; readonly clock: number }[] {
+  const sizes = scalers === undefined ? SIZES : [Number(scalers)];
+  return sizes.flatMap((size) => {
+    if (clock !== undefined) return { scalers: size, clock: Number(clock) };
+    const fast = { scalers: size, clock: clockOf(size) };
+    return scalers === undefined ? [fast, { scalers: size, clock: 1 }] : fast;
+  });
 }
 
 export async function benchScale(
@@ -67,10 +87,11 @@ export async function benchScale(
   if (directory !== null) mkdirSync(directory, { recursive: true });
   const { pods, nodeFlags, ...run } = readRunOptions(values);
   const results: SizeFigures[] = [];
-  for (const scalers of values.scalers === undefined ? SIZES : [Number(values.scalers)]) {
-    const clock = values.clock === undefined ? clockOf(scalers) : Number(values.clock);
+  for (const { scalers, clock } of runsOf(values)) {
+    const rounds = clock === 1 ? Math.min(run.rounds, ROUNDS_IN_REAL_TIME) : run.rounds;
     const figures = await runSize({
       ...run,
+      rounds,
       size: { scalers, pods, hasForecasts: values.forecast },
       clock,
       profileDirectory: directory,
@@ -80,7 +101,7 @@ export async function benchScale(
       report: (line) => process.stderr.write(`${line}\n`),
       signal,
     });
-    printSize(figures, { rounds: run.rounds, clock });
+    printSize(figures, { rounds, clock });
     results.push(figures);
     if (values.save !== undefined) saveFigures(values.save, figures);
   }

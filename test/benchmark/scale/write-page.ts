@@ -10,9 +10,12 @@ export function writePage(
 ): void {
   const [smallest] = results;
   if (smallest === undefined) return;
-  const heads = results.map(({ size }) => `${size.scalers.toLocaleString('en-US')} x ${size.pods}`);
+  const heads = results.map(
+    ({ size, clock }) =>
+      `${size.scalers.toLocaleString('en-US')} x ${size.pods}${clock === 1 ? ', real time' : ''}`,
+  );
   const isComparable = (figures: SizeFigures): boolean =>
-    figures !== smallest && figures.size.pods === smallest.size.pods;
+    figures !== smallest && figures.size.pods === smallest.size.pods && figures.clock !== 1;
   const rows = ROWS.map((row) => {
     const cells = results.map((figures) => {
       const growth =
