@@ -57,7 +57,7 @@ const FIRST_ROUND_WAIT_MS = 2000;
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
 /** `scaler`: the document that the answers are for; a reload may replace that of the entry. */
-type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'answers' | 'signal'>;
+type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'followUps' | 'signal'>;
 
 /** A scaler of the controller. */
 interface Entry {
@@ -167,9 +167,9 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       entry.isEarly = false;
       inFlight.begin();
     }
-    ports.startRound([...entryOf.keys()], signal, (scaler, readings, answers) => {
+    ports.startRound([...entryOf.keys()], signal, (scaler, readings, followUps) => {
       const entry = entryOf.get(scaler);
-      if (entry !== undefined) void runEntry(entry, { scaler, now: round.at, readings, answers, signal });
+      if (entry !== undefined) void runEntry(entry, { scaler, now: round.at, readings, followUps, signal });
     });
   };
 

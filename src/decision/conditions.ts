@@ -21,6 +21,20 @@ export const SCALING_DISABLED = buildCondition(
   'scaling is disabled since the replica count of the target is zero',
 );
 
+/** Takes the place of what an earlier version of the document has found. */
+export const NOT_EVALUATED: readonly Condition[] = [
+  buildCondition(
+    'ScalingActive',
+    'NotEvaluated',
+    'no metric of this version of the document was evaluated yet',
+  ),
+  buildCondition(
+    'ScalingLimited',
+    'NotEvaluated',
+    'no count was calculated for this version of the document yet',
+  ),
+];
+
 /** True if all metrics are usable; otherwise the failure of the first unusable metric. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   const { winner, firstFailing, firstReplaced } = pick;

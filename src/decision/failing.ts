@@ -1,3 +1,5 @@
+import type { Condition } from './result/condition.js';
+
 /**
  * Returns whether a condition is a failure. A forbidden window, a target at 0, starting pods and a paused rollout are
  * not.
@@ -15,3 +17,26 @@ export function isFailing({
 
 const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
+
+/**
+ * Returns whether a condition is worth a line in the log: everything that stops or delays scaling. Unlike `isFailing`,
+ * it includes a hold, a forbidden window, a target at 0 and a paused rollout.
+ */
+export function isDegraded({ type, status, reason }: Condition): boolean {
+  switch (type) {
+    case 'ScalingActive':
+      return status !== 'True' && reason !== 'NotEvaluated';
+    case 'AbleToScale':
+    case 'MetricsUnique':
+      return status !== 'True';
+    case 'Held':
+      return status === 'True';
+    case 'ScalingLimited':
+    case 'ForecastUseful':
+      return false;
+    case 'TargetReached':
+      return status === 'False' && reason !== 'Starting';
+    default:
+      return type satisfies never;
+  }
+}

@@ -7,10 +7,10 @@ import { createRangeClient, type RangeClient, type RangeQuery } from './client/r
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
 import { createReadyQueue, type Readings } from './queries/collect.js';
-import { createQueryCompiler, type Plan } from './queries/compile.js';
+import { createQueryCompiler, type Plan } from './queries/plan-round.js';
 import { createDuplicateWatch } from './queries/duplicate-watch.js';
 import { createLearnedWindows, type LearnedWindows } from './queries/learned-windows.js';
-import { type OnReady, queryConfig, type Round, sendRound, type Source } from './queries/round.js';
+import { type OnReady, queryConfig, type RoundInput, sendRound, type Source } from './queries/round.js';
 import { createSampleAges } from './queries/sample-ages.js';
 import { createSourceAges } from './source/age.js';
 import { createLoadHistories, untilIdle } from './queries/load-histories.js';
@@ -114,10 +114,14 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
 }
 
 function withoutValues({ spec }: Scaler, sinceMs: number): Readings {
-  return { results: spec.metrics.map(() => INTERNAL_ERROR), ages: new Map(), sinceMs };
+  return { answers: spec.metrics.map(() => INTERNAL_ERROR), ages: new Map(), sinceMs };
 }
 
-function learnWindows(plan: Plan, { sources, signal, number: round }: Round, windows: LearnedWindows): void {
+function learnWindows(
+  plan: Plan,
+  { sources, signal, number: round }: RoundInput,
+  windows: LearnedWindows,
+): void {
   for (const [name, config] of plan.sources) {
     const source = sources.get(name);
     if (source === undefined || !plan.queries.some((query) => query.source.name === name)) continue;
@@ -129,7 +133,7 @@ function learnWindows(plan: Plan, { sources, signal, number: round }: Round, win
 }
 
 /** After the queries of the round, which do not wait for it. */
-function readCapacities(plan: Plan, { sources, signal, number: round, capacities }: Round): void {
+function readCapacities(plan: Plan, { sources, signal, number: round, capacities }: RoundInput): void {
   capacities.read(plan.queriesOf.keys(), (source, text, { namespace, name }) => {
     const owners = [{ namespace, scaler: name }];
     const queue = sources.get(source)?.queue;
@@ -233,8 +237,8 @@ export async function readAnswers(
         source.startRound(
           scalers.filter(({ spec }) => spec.syncPeriodSeconds === period),
           signal,
-          (scaler, { results }) => {
-            answers.set(scaler, results);
+          (scaler, readings) => {
+            answers.set(scaler, readings.answers);
             if (answers.size === scalers.length) resolve();
           },
         );

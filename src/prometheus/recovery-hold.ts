@@ -5,7 +5,7 @@ import type { Answer } from './answers/answer.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { isOfResource, resourceWindowSeconds } from './data-source/resource-queries.js';
-import { metricChecks, metricQuery } from './queries/scaler-queries.js';
+import { metricChecks, metricQuery } from './queries/compile-queries.js';
 import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';

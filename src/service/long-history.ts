@@ -1,4 +1,5 @@
 import { quoteRegex, stringLiteral } from '../promql/quoting.js';
+import type { FailedAnswer } from '../prometheus/answers/answer.js';
 import type { RangeAnswer, RangeSeries } from '../prometheus/answers/classify.js';
 import type { RangeClient, RangeQuery } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
@@ -155,10 +156,7 @@ async function ask(
   return { why: explainEmptiness(scaler, range, young.series) };
 }
 
-function failureOf(
-  { message }: Extract<RangeAnswer, { readonly class: 'failed' }>,
-  signal: AbortSignal,
-): LongAnswer {
+function failureOf({ message }: FailedAnswer, signal: AbortSignal): LongAnswer {
   return signal.aborted ? LATE : { why: `the data source \`default\` failed: ${message}` };
 }
 

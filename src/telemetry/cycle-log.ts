@@ -1,5 +1,6 @@
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
+import { isDegraded } from '../decision/failing.js';
 import { conditionOf } from '../decision/result/condition.js';
 import type { ScalerStatus, TimedCondition } from './ledger.js';
 import { API_SERVER, dataSourceId } from './outages.js';
@@ -88,7 +89,7 @@ function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: Sc
     if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
 
-/** Returns the data source that did not answer the query of a metric, and why; null: it answered. */
+/** Returns the data source of a metric whose query failed, and why; null: the query did not fail. */
 function failedQueryOf(
   { scaler, snapshot }: CycleRecord,
   index: number,
@@ -192,25 +193,6 @@ function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): reado
   return sources.includes(null)
     ? []
     : [...new Set(sources)].flatMap((source) => (source === null ? [] : [dataSourceId(source)]));
-}
-
-function isDegraded({ type, status, reason }: TimedCondition): boolean {
-  switch (type) {
-    case 'ScalingActive':
-      return status !== 'True' && reason !== 'NotEvaluated';
-    case 'AbleToScale':
-    case 'MetricsUnique':
-      return status !== 'True';
-    case 'Held':
-      return status === 'True';
-    case 'ScalingLimited':
-    case 'ForecastUseful':
-      return false;
-    case 'TargetReached':
-      return status === 'False' && reason !== 'Starting';
-    default:
-      return type satisfies never;
-  }
 }
 
 function isWanted({ type, reason }: TimedCondition): boolean {

@@ -1,9 +1,5 @@
-import {
-  buildCondition,
-  CONDITION_TYPES,
-  conditionOf,
-  type Condition,
-} from '../decision/result/condition.js';
+import { CONDITION_TYPES, conditionOf, type Condition } from '../decision/result/condition.js';
+import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
@@ -208,19 +204,6 @@ function withoutOutdated(
     return { ...unknown, lastTransition: at };
   });
 }
-
-const NOT_EVALUATED: readonly Condition[] = [
-  buildCondition(
-    'ScalingActive',
-    'NotEvaluated',
-    'no metric of this version of the document was evaluated yet',
-  ),
-  buildCondition(
-    'ScalingLimited',
-    'NotEvaluated',
-    'no count was calculated for this version of the document yet',
-  ),
-];
 
 /**
  * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if

@@ -66,8 +66,8 @@ export interface ServiceHealth {
   readonly rounds: () => RoundHealth;
 }
 
-/** Reasons that say nothing about the server. */
-const OWN_REASONS: ReadonlySet<string> = new Set(['canceled', 'aborted']);
+/** Says nothing about the server: this process has canceled the request. */
+const CANCELED = 'canceled';
 /** Reasons for which the server did not answer. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['timeout', 'connection']);
 /** Status codes of normal operation: the object is gone or has changed. */
@@ -178,7 +178,7 @@ function createTally(): Tally {
   return {
     add: (at, reason, message) => {
       requests += 1;
-      if (reason !== null && OWN_REASONS.has(reason)) return;
+      if (reason === CANCELED) return;
       isReachable = reason === null || !UNREACHABLE.has(reason);
       if (reason === null) return;
       errors += 1;

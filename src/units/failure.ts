@@ -19,7 +19,7 @@ export const FAILURE_REASONS = [
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
- * Why a request has no answer, as its socket or its server reports it. Query report, log line, sample and the pages of
+ * Why a query has no result, as its socket or its server reports it. Query report, log line, sample and the pages of
  * the API keep the reason, next to the name of the data source.
  */
 export interface Failure {

@@ -81,11 +81,11 @@ export class ControllerRig {
       follow: (scalers) => this.followed.push(scalers.map(scalerKey)),
       startRound: (due, _signal, onReady) => {
         this.asked.push(due.map(scalerKey));
-        const results = [answerOf(this.world.load, this.clock.now())];
+        const answers = [answerOf(this.world.load, this.clock.now())];
         const ages = new Map([['default', UNKNOWN_AGE]]);
         const sinceMs = this.clock.monotonicMs();
         void this.arrival.then(() => {
-          for (const scaler of due) onReady(scaler, { results, ages, sinceMs }, {});
+          for (const scaler of due) onReady(scaler, { answers, ages, sinceMs }, {});
         });
       },
       cycle: this.world.ports(),

@@ -2,12 +2,12 @@ import { runCycle } from '../../src/control/cycle/cycle.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { RoundAnswers } from '../../src/prometheus/queries/round.js';
+import type { FollowUps } from '../../src/prometheus/queries/round.js';
 import { ageKey, type SourceAge, urlIndexOf } from '../../src/prometheus/source/age.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 
 /** The answers of a round, and the ages of its servers. */
-export interface TestAnswers extends RoundAnswers {
+export interface TestAnswers extends FollowUps {
   readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
   /** To the query of `maxReplicasFrom`. */
   readonly ceiling?: Answer;
@@ -39,8 +39,9 @@ export async function answerAndRun(waiting: WaitingCycle, ports: CyclePorts): Pr
     isCurrent: () => true,
     signal: new AbortController().signal,
     ...waiting,
+    followUps: answers,
     readings: {
-      results,
+      answers: results,
       ages,
       sinceMs,
       ...(answers.ceiling === undefined ? {} : { ceiling: answers.ceiling }),

@@ -5,7 +5,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { Series } from '../../src/prometheus/answers/columns.js';
 import type { MetricSource } from '../../src/prometheus/metric-source.js';
 import type { Readings } from '../../src/prometheus/queries/collect.js';
-import type { RoundAnswers } from '../../src/prometheus/queries/round.js';
+import type { FollowUps } from '../../src/prometheus/queries/round.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import { type Scaler, scalerKey } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
@@ -20,7 +20,7 @@ export function values(series: readonly Series[], evaluatedAt: Instant = T0): An
 }
 
 /** A round whose answers a test waits for. */
-export interface AwaitedRound extends Required<RoundAnswers> {
+export interface AwaitedRound extends Required<FollowUps> {
   readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
   /** The age that was read with the answers of all scalers; unknown: it was not read. */
   readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
@@ -32,24 +32,24 @@ export function startRound(
   due: readonly Scaler[],
   signal = new AbortController().signal,
 ): AwaitedRound {
-  const ready = new Map<Scaler, readonly [Readings, RoundAnswers]>();
+  const ready = new Map<Scaler, readonly [Readings, FollowUps]>();
   const waiting = new Map<Scaler, () => void>();
   const promises = new Map(
     due.map((scaler) => [scaler, new Promise<void>((resolve) => waiting.set(scaler, resolve))]),
   );
-  metrics.startRound(due, signal, (scaler, readings, answers) => {
+  metrics.startRound(due, signal, (scaler, readings, followUps) => {
     if (ready.has(scaler)) throw new Error(`${scaler.key} is ready twice`);
-    ready.set(scaler, [readings, answers]);
+    ready.set(scaler, [readings, followUps]);
     waiting.get(scaler)?.();
   });
-  const untilReady = async (scaler: Scaler): Promise<readonly [Readings, RoundAnswers]> => {
+  const untilReady = async (scaler: Scaler): Promise<readonly [Readings, FollowUps]> => {
     await promises.get(scaler);
     const known = ready.get(scaler);
     if (known === undefined) throw new Error(`${scaler.key} is not part of this round`);
     return known;
   };
   return {
-    of: async (scaler) => (await untilReady(scaler))[0].results,
+    of: async (scaler) => (await untilReady(scaler))[0].answers,
     ageOf: async (source, urlIndex) => {
       const all = await Promise.all(due.map(untilReady));
       const key = ageKey(source, urlIndex === undefined ? undefined : { ...MISSING, urlIndex });

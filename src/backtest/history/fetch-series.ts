@@ -1,6 +1,7 @@
 import { BacktestError } from '../compare/check-size.js';
 import type { HistoryQuery } from './plan-queries.js';
-import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
+import type { FailedAnswer } from '../../prometheus/answers/answer.js';
+import type { RangeSeries } from '../../prometheus/answers/classify.js';
 import { selectSeries } from '../../prometheus/answers/columns.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
@@ -127,16 +128,14 @@ async function fetchChunk(
   ];
 }
 
-type Failed = Extract<RangeAnswer, { readonly class: 'failed' }>;
-
-function whatToDo(answer: Failed): string {
+function whatToDo(answer: FailedAnswer): string {
   if (answer.reason === 'connection') return '. Check the URL of --prometheus or --config';
   return isRefusal(answer)
     ? '. Raise the limit of the server for range queries: it refuses the shortest part'
     : '';
 }
 
-function isRefusal({ reason, message }: Failed): boolean {
+function isRefusal({ reason, message }: FailedAnswer): boolean {
   return REFUSALS.has(reason) || (reason === 'bad_query' && RANGE_REFUSAL.test(message));
 }
 

@@ -6,7 +6,7 @@ import {
   isReplicaLabel,
 } from '../../prometheus/queries/find-duplicates.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import { metricQuery } from '../../prometheus/queries/compile-queries.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';

@@ -29,7 +29,7 @@ import type { Run } from '../simulation/run-variant.js';
 import { CONTAINER, spanOfRate } from '../simulation/samples.js';
 import { isOfResource, resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import { ceilingQuery } from '../../prometheus/queries/scaler-queries.js';
+import { ceilingQuery } from '../../prometheus/queries/compile-queries.js';
 import { isDifference, isRate } from '../../promql/ranges.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';

@@ -68,8 +68,8 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
       // A fresh memory starts all windows now, and restoring it from a state store would do so again.
       memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
-      readings: { results: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
-      answers: {},
+      readings: { answers: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
+      followUps: {},
       leadership: alwaysLeads('doctor'),
       sharesTargetWith,
       isCurrent: () => false,

@@ -1,4 +1,4 @@
-import { metricChecks, metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import { metricChecks, metricQuery } from '../../prometheus/queries/compile-queries.js';
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { scalerKey } from '../../scaler/spec.js';

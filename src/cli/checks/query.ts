@@ -2,7 +2,7 @@ import { ceilingOf } from '../../decision/limits/ceiling.js';
 import { isReadAsZero, seriesCountError } from '../../decision/snapshot/judge-sample.js';
 import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import type { Answer } from '../../prometheus/answers/answer.js';
+import type { Answer, FailedAnswer } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
 import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
 import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
@@ -16,7 +16,7 @@ import {
   metricQuery,
   metricChecks,
   withVariables,
-} from '../../prometheus/queries/scaler-queries.js';
+} from '../../prometheus/queries/compile-queries.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
 import { autoCapacityOf, type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
@@ -130,7 +130,7 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
   ];
 }
 
-function failedResult(queried: QueriedMetric, answer: Extract<Answer, { class: 'failed' }>): CheckResult {
+function failedResult(queried: QueriedMetric, answer: FailedAnswer): CheckResult {
   const { metric, make } = queried;
   const who = nameMetric(metric);
   return make.failed(

@@ -1,6 +1,6 @@
 import { oldAfterSeconds, type TargetAge, whyOld } from '../../prometheus/source/judge-ages.js';
 import { maxAgeOf } from '../../prometheus/queries/sample-ages.js';
-import { metricQuery } from '../../prometheus/queries/scaler-queries.js';
+import { metricQuery } from '../../prometheus/queries/compile-queries.js';
 import {
   type CheckedSelector,
   readIntervals,

@@ -127,11 +127,11 @@ function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant):
  * were recorded while data was late do no harm: the count falls only with a current one. Null: nothing to query.
  */
 function whyOld(
-  { scaler, answers }: CycleInput,
+  { scaler, followUps }: CycleInput,
   { observed: { snapshot }, decision, order, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
   // A user sets the fixed count of a pause.
-  if (decision.action !== 'scale-down' || order !== decision || answers.whyOld === undefined) return null;
+  if (decision.action !== 'scale-down' || order !== decision || followUps.whyOld === undefined) return null;
   // The maximum lowers the count as far without any metric.
   if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;
@@ -139,7 +139,7 @@ function whyOld(
   for (const [index, sample] of snapshot.samples.entries())
     if (sample.form !== 'error' && sample.partial === null) metrics.add(index);
   const pods = new Set(snapshot.pods.map(({ name }) => name));
-  return answers.whyOld(scaler, { metrics, pods, mayBeKept: hold !== null });
+  return followUps.whyOld(scaler, { metrics, pods, mayBeKept: hold !== null });
 }
 
 function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Observed {

@@ -1,6 +1,6 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
 import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
-import type { RoundAnswers } from '../../prometheus/queries/round.js';
+import type { FollowUps } from '../../prometheus/queries/round.js';
 import { rankPods } from '../../prometheus/pod-ranking.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
@@ -22,7 +22,7 @@ export interface DeletionCosts {
 
 interface CostInput {
   readonly scaler: Scaler;
-  readonly answers: Pick<RoundAnswers, 'ranking'>;
+  readonly followUps: Pick<FollowUps, 'ranking'>;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
@@ -99,11 +99,11 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   };
 
   const setCosts = async (
-    { scaler, answers, leadership }: CostInput,
+    { scaler, followUps, leadership }: CostInput,
     { target, to }: CostedChange,
     { order, signal }: { readonly order: PodDeletionCost['order']; readonly signal: AbortSignal },
   ): Promise<void> => {
-    const answer = (await answers.ranking?.(scaler)) ?? null;
+    const answer = (await followUps.ranking?.(scaler)) ?? null;
     if (answer === null || signal.aborted || !leadership.mayWrite()) return;
     const pods = podCosts.list(scaler.namespace, target.selector);
     const names = pods.map(({ pod }) => pod.name);

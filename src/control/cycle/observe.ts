@@ -73,19 +73,19 @@ function observeTarget(
   ports: CyclePorts,
   read: ReadTarget,
 ): Pick<Observed, 'snapshot' | 'memory' | 'capacity'> {
-  const { scaler, now, readings, answers: queried, leadership } = input;
+  const { scaler, now, readings, followUps, leadership } = input;
   const { cluster, recoveryHoldMaxSeconds: maxSeconds } = ports;
-  const sources = queried.sources ?? ports.sources;
+  const sources = followUps.sources ?? ports.sources;
   const { namespace } = scaler;
   const { target } = read;
   const known = memoryOf(input.memory, read, { now, epoch: leadership.epoch() });
   const memory = withWriterCheck(input.memory, known, { target, now });
   const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
   const { pods } = podFacts;
-  const { results: answers, ages, ceiling } = readings;
+  const { answers, ages, ceiling } = readings;
   const queriedSamples = toSamples(scaler, answers, { pods, now, sources });
   const capacities = measureCapacities(memory.capacities, scaler, {
-    readingOf: (metric) => queried.capacityOf?.(scaler, metric) ?? null,
+    readingOf: (metric) => followUps.capacityOf?.(scaler, metric) ?? null,
     pods,
     now,
   });
@@ -113,7 +113,7 @@ function observeTarget(
   const { spec } = scaler;
   const podStartSeconds = spec.podStart?.seconds ?? podStart;
   const loadHistory =
-    spec.forecast === null ? undefined : queried.loadHistory?.(scaler, { now, podStartSeconds });
+    spec.forecast === null ? undefined : followUps.loadHistory?.(scaler, { now, podStartSeconds });
   const snapshot: Snapshot = {
     scaler,
     now,

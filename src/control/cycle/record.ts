@@ -17,7 +17,7 @@ import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js'
 
 /** Returns the record of a cycle that read its target. */
 export function buildRecord(
-  { scaler, memory: before, now, answers, sharesTargetWith }: CycleInput,
+  { scaler, memory: before, now, followUps, sharesTargetWith }: CycleInput,
   settled: Settled,
   measured: Pick<CycleRecord, 'lastScales' | 'seconds'>,
 ): CycleRecord {
@@ -27,7 +27,7 @@ export function buildRecord(
   const added = [
     heldCondition(settled),
     capacity,
-    ...uniqueConditions(answers.duplicates?.(scaler) ?? null),
+    ...uniqueConditions(followUps.duplicates?.(scaler) ?? null),
     ...forecastConditions(settled, before.conditions),
   ];
   return {
@@ -200,11 +200,11 @@ function cannotReadTarget({ kind, message }: KubernetesError): Condition {
 function failedQuery(
   { kind }: KubernetesError,
   { spec }: Scaler,
-  { results }: CycleInput['readings'],
+  { answers }: CycleInput['readings'],
 ): readonly Condition[] {
   if (kind === 'invalid_selector' || spec.fallback !== null) return NO_CONDITIONS;
-  const index = results.findIndex((answer) => answer.class === 'failed');
-  const [metric, answer] = [spec.metrics[index], results[index]];
+  const index = answers.findIndex((answer) => answer.class === 'failed');
+  const [metric, answer] = [spec.metrics[index], answers[index]];
   return metric === undefined || answer?.class !== 'failed'
     ? NO_CONDITIONS
     : [metricFailed(metric, answer.message)];

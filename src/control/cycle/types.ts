@@ -12,7 +12,7 @@ import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import type { Readings } from '../../prometheus/queries/collect.js';
-import type { RoundAnswers } from '../../prometheus/queries/round.js';
+import type { FollowUps } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord, OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/records.js';
@@ -31,7 +31,7 @@ export interface CycleInput {
   readonly now: Instant;
   readonly readings: Readings;
   /** Sends the queries that depend on the decision. */
-  readonly answers: RoundAnswers;
+  readonly followUps: FollowUps;
   /** Whether the scaler may be changed now; checked directly before each write. */
   readonly leadership: Leadership;
   /** Another scaler of the target, by `findSharedTargets`. */
@@ -124,7 +124,7 @@ export interface CycleOutput {
 export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
-  /** Data sources of the config, unless `answers` has them as they were queried. */
+  /** Data sources of the config, unless `followUps` has them as they were queried. */
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
   /** The dry run of the service: no scaler patches anything. */

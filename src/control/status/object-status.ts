@@ -1,6 +1,6 @@
 import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 
-export interface UntimedCondition {
+export interface NewCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
@@ -10,14 +10,14 @@ export interface UntimedCondition {
 }
 
 /** Has the fields of `metav1.Condition`. */
-export interface TimedCondition extends UntimedCondition {
+export interface StatusCondition extends NewCondition {
   readonly lastTransitionTime: string;
 }
 
 /** `status` of a Scaler object. An unknown field is absent, never 0. */
 export interface ObjectStatus extends StatusNumbers, StatusState {
   readonly observedGeneration: number;
-  readonly conditions: readonly TimedCondition[];
+  readonly conditions: readonly StatusCondition[];
 }
 
 export interface StatusNumbers {
@@ -42,7 +42,7 @@ export interface StatusState {
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-export function storedConditions(stored: JsonObject | null): readonly TimedCondition[] {
+export function storedConditions(stored: JsonObject | null): readonly StatusCondition[] {
   return objectsIn(stored, 'conditions').flatMap((condition) => {
     const type = textIn(condition, 'type');
     const status = STATUSES.find((one) => one === condition['status']);
@@ -175,10 +175,10 @@ function presentFields(value: object): readonly (readonly [string, unknown])[] {
   return Object.entries(value).filter(([, part]) => part !== undefined);
 }
 
-function isTyped(value: unknown): value is TimedCondition {
+function isTyped(value: unknown): value is StatusCondition {
   return typeof value === 'object' && value !== null && 'lastTransitionTime' in value;
 }
 
-function byType(a: TimedCondition, b: TimedCondition): number {
+function byType(a: StatusCondition, b: StatusCondition): number {
   return a.type < b.type ? -1 : 1;
 }

@@ -21,8 +21,8 @@ import {
   type ObjectStatus,
   type StatusNumbers,
   type StatusState,
-  type TimedCondition,
-  type UntimedCondition,
+  type StatusCondition,
+  type NewCondition,
 } from './object-status.js';
 
 export interface StatusInput {
@@ -100,7 +100,7 @@ function stateIn({ object: { status }, verdict, last, rejectedSince = null, now 
 function cycleResult(
   last: ScalerStatus | null | 'nothing',
   stored: JsonObject | null,
-): { readonly conditions: readonly UntimedCondition[]; readonly numbers: StatusNumbers } {
+): { readonly conditions: readonly NewCondition[]; readonly numbers: StatusNumbers } {
   if (last === 'nothing') return { conditions: [], numbers: scaledAt(textIn(stored, 'lastScaleTime')) };
   if (last === null) {
     const conditions = storedConditions(stored).filter(({ type }) => CYCLE_CONDITIONS.has(type));
@@ -109,11 +109,11 @@ function cycleResult(
   return { conditions: last.conditions.map(untimed), numbers: numbersOf(last, stored) };
 }
 
-function untimed({ type, status, reason, message }: UntimedCondition): UntimedCondition {
+function untimed({ type, status, reason, message }: NewCondition): NewCondition {
   return { type, status, reason, message };
 }
 
-function withoutTime(condition: TimedCondition): UntimedCondition {
+function withoutTime(condition: StatusCondition): NewCondition {
   const { observedGeneration } = condition;
   return observedGeneration === undefined
     ? untimed(condition)
@@ -151,23 +151,19 @@ function lastScale({ lastRescale: { up, down } }: ScalerStatus): string | null {
 }
 
 function generationOf(
-  before: readonly TimedCondition[],
-  { type }: UntimedCondition,
-): Pick<UntimedCondition, 'observedGeneration'> {
+  before: readonly StatusCondition[],
+  { type }: NewCondition,
+): Pick<NewCondition, 'observedGeneration'> {
   const observedGeneration = before.find((one) => one.type === type)?.observedGeneration;
   return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
 /** The API has the same time. Null for `Accepted` and `Ready`, which only the object has. */
-function sinceOf({ type }: UntimedCondition, last: ScalerStatus | null): Instant | null {
+function sinceOf({ type }: NewCondition, last: ScalerStatus | null): Instant | null {
   return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
 }
 
-function timed(
-  condition: UntimedCondition,
-  before: readonly TimedCondition[],
-  since: Instant,
-): TimedCondition {
+function timed(condition: NewCondition, before: readonly StatusCondition[], since: Instant): StatusCondition {
   const old = before.find(({ type }) => type === condition.type);
   const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : inSeconds(since);
   return { ...condition, lastTransitionTime };
@@ -178,7 +174,7 @@ function inSeconds(instant: Instant): string {
   return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
 
-function truncate(condition: UntimedCondition): UntimedCondition {
+function truncate(condition: NewCondition): NewCondition {
   return { ...condition, message: truncated(cleanText(condition.message)) };
 }
 
@@ -193,11 +189,11 @@ export const ACCEPTED_REASONS = {
   Duplicate: 'False',
   SourceNotAdmitted: 'False',
   NamespaceNotWatched: 'False',
-} as const satisfies Readonly<Record<string, UntimedCondition['status']>>;
+} as const satisfies Readonly<Record<string, NewCondition['status']>>;
 
 type AcceptedReason = keyof typeof ACCEPTED_REASONS;
 
-function acceptedBecause(reason: AcceptedReason, message: string): UntimedCondition {
+function acceptedBecause(reason: AcceptedReason, message: string): NewCondition {
   return { type: 'Accepted', status: ACCEPTED_REASONS[reason], reason, message };
 }
 
@@ -208,7 +204,7 @@ const REASONS: readonly (readonly [code: string, reason: AcceptedReason])[] = [
 ];
 
 /** Returns the condition `Accepted`: whether the document of an object is in effect, and its problems, one per line. */
-function accepted({ problems, scaler }: ObjectVerdict): UntimedCondition {
+function accepted({ problems, scaler }: ObjectVerdict): NewCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
     const message = ['the document is in effect', ...problems.map(problemLine)].join('\n');
@@ -226,10 +222,10 @@ function rejectedBecause(errors: readonly Problem[]): AcceptedReason {
 }
 
 function readyOf(
-  acceptance: UntimedCondition,
-  decided: readonly UntimedCondition[],
+  acceptance: NewCondition,
+  decided: readonly NewCondition[],
   last: ScalerStatus | null,
-): UntimedCondition {
+): NewCondition {
   const held = decided.find(({ type }) => type === 'Held');
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');

@@ -46,8 +46,12 @@ export type Answer =
   | (FromUrl & { readonly class: 'missing'; readonly message: string })
   /** Neither an instant vector nor a scalar, or a value that is not a number. */
   | (FromUrl & { readonly class: 'invalid'; readonly message: string })
-  /** An error, or no answer from the source. */
-  | (Failure & { readonly class: 'failed' });
+  | FailedAnswer;
+
+/** An error, or no answer from the source. */
+export interface FailedAnswer extends Failure {
+  readonly class: 'failed';
+}
 
 /** Takes the place of an answer, so that no caller waits for one. The error itself is in the log. */
 export const INTERNAL_ERROR: Answer = {

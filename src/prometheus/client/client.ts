@@ -2,7 +2,7 @@ import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { type Answer, answerLimits, isServerFailure } from '../answers/answer.js';
+import { type Answer, answerLimits, type FailedAnswer, isServerFailure } from '../answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
 import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
 import { columnAnswer, readVector } from '../answers/vector.js';
@@ -49,8 +49,6 @@ const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server
 /** A 503 within 0.2 s would only add to an overload. */
 const RETRY_AFTER_MS = 250;
 
-type Failure = Extract<Answer, { readonly class: 'failed' }>;
-
 /**
  * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, within one
  * deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
@@ -73,7 +71,7 @@ export function createPrometheusClient(
     { timeoutMs, signal, mayRetry = true, namespace }: QueryOptions,
   ): Promise<Answer> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
-    const failures: Failure[] = [];
+    const failures: FailedAnswer[] = [];
     let untried = order.length;
     for (const server of order) {
       const leftMs = deadlineMs - clock.monotonicMs();
@@ -159,7 +157,7 @@ function inOrder(
   return [...servers.filter((server) => !last.has(server)), ...last];
 }
 
-function summary(failures: readonly Failure[]): Answer {
+function summary(failures: readonly FailedAnswer[]): Answer {
   const message = failures.map((failure) => failure.message).join('; ');
   const reason = failures.at(-1)?.reason ?? 'timeout';
   return { class: 'failed', reason, message: message === '' ? 'no time was left for the query' : message };

@@ -13,7 +13,7 @@ import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
-import { withVariables } from './scaler-queries.js';
+import { withVariables } from './compile-queries.js';
 
 /** The load that ready pods carried. Null: no value, which is not 0. */
 export interface CapacityReading {

@@ -3,16 +3,16 @@ import type { Clock } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import { ageKey, type SourceAge, urlIndexOf } from '../source/age.js';
 import { applyChecks } from './checks.js';
-import type { Plan } from './compile.js';
-import { type MetricQuery, ownKey, type ScalerQueries } from './scaler-queries.js';
+import type { Plan } from './plan-round.js';
+import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';
 
 /** What a decision waits for. */
 export interface Readings {
   /** In the order of `spec.metrics`. */
-  readonly results: readonly Answer[];
+  readonly answers: readonly Answer[];
   /** The answer to the query of `maxReplicasFrom`; unset: the document has none. */
   readonly ceiling?: Answer;
-  /** Maps `ageKey` to the age of each server that has answered. Read it after the results. */
+  /** Maps `ageKey` to the age of each server that has answered. Read it after the answers. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   /** Monotonic time at which the round began. */
   readonly sinceMs: number;
@@ -57,18 +57,20 @@ export function createCollector(
   const finishAnswered = async (): Promise<void> => {
     const scalers = answered;
     answered = [];
-    let results = scalers.map((scaler) => resultsOf(scaler, answers, onFault));
-    const ceilings = scalers.map(({ ceiling }) => (ceiling === null ? null : resultOf(ceiling, answers)));
+    let checked = scalers.map((scaler) => checkedAnswers(scaler, answers, onFault));
+    const ceilings = scalers.map(({ ceiling }) =>
+      ceiling === null ? null : checkedAnswer(ceiling, answers),
+    );
     let ages: Readings['ages'] = new Map();
     try {
-      ages = await agesOf(scalers, results, readAge);
+      ages = await agesOf(scalers, checked, readAge);
     } catch (error) {
       onFault(error);
-      results = scalers.map(({ metrics }) => metrics.map(() => INTERNAL_ERROR));
+      checked = scalers.map(({ metrics }) => metrics.map(() => INTERNAL_ERROR));
     }
     for (const [index, { scaler }] of scalers.entries()) {
       const ceiling = ceilings[index] ?? null;
-      const readings = { results: results[index] ?? [], ages, sinceMs };
+      const readings = { answers: checked[index] ?? [], ages, sinceMs };
       ready.add(() => onReady(scaler, ceiling === null ? readings : { ...readings, ceiling }));
     }
   };
@@ -95,20 +97,20 @@ export function createCollector(
 }
 
 /** Returns the answers in the order of the metrics, after their checks. */
-function resultsOf(
+function checkedAnswers(
   { metrics }: ScalerQueries,
   answers: ReadonlyMap<string, Answer>,
   onFault: (error: unknown) => void,
 ): readonly Answer[] {
   try {
-    return metrics.map((metric) => resultOf(metric, answers));
+    return metrics.map((metric) => checkedAnswer(metric, answers));
   } catch (error) {
     onFault(error);
     return metrics.map(() => INTERNAL_ERROR);
   }
 }
 
-function resultOf(metric: MetricQuery, answers: ReadonlyMap<string, Answer>): Answer {
+function checkedAnswer(metric: MetricQuery, answers: ReadonlyMap<string, Answer>): Answer {
   if (metric.kind === 'refused') return metric.answer;
   const answerTo = (key: string): Answer => {
     const answer = answers.get(key);
@@ -132,13 +134,13 @@ function resultOf(metric: MetricQuery, answers: ReadonlyMap<string, Answer>): An
 /** Reads the age of each server that has answered. */
 async function agesOf(
   scalers: readonly ScalerQueries[],
-  results: readonly (readonly Answer[])[],
+  answers: readonly (readonly Answer[])[],
   readAge: (source: string, urlIndex: number | undefined) => Promise<SourceAge>,
 ): Promise<ReadonlyMap<string, SourceAge>> {
   const ages = new Map<string, Promise<SourceAge>>();
   for (const [index, { scaler }] of scalers.entries())
     for (const [position, { source }] of scaler.spec.metrics.entries()) {
-      const answer = results[index]?.[position];
+      const answer = answers[index]?.[position];
       const key = ageKey(source, answer);
       if (answer?.class !== 'failed' && !ages.has(key)) ages.set(key, readAge(source, urlIndexOf(answer)));
     }

@@ -11,7 +11,7 @@ import { resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
 /** A query that may count the same thing several times. */
-export type Suspect =
+export type DuplicateCandidate =
   | {
       readonly kind: 'resource';
       readonly key: string;
@@ -25,28 +25,28 @@ export type Suspect =
       readonly type: MetricSpec['type'];
     };
 
-export function resourceSuspect(resource: string, namespaces: readonly string[]): Suspect {
+export function resourceCandidate(resource: string, namespaces: readonly string[]): DuplicateCandidate {
   return { kind: 'resource', key: `resource\n${resource}`, resource, namespaces };
 }
 
-export function querySuspect(query: string, type: MetricSpec['type']): Suspect {
+export function queryCandidate(query: string, type: MetricSpec['type']): DuplicateCandidate {
   return { kind: 'query', key: `query\n${query}`, query, type };
 }
 
 type Ask = (query: string) => Promise<Answer>;
 
 export interface DuplicateWatch {
-  /** Checks one of the suspects if a check is due, in the background. */
-  readonly checkOne: (suspects: readonly Suspect[], ask: Ask) => void;
+  /** Checks one of the candidates if a check is due, in the background. */
+  readonly checkOne: (candidates: readonly DuplicateCandidate[], ask: Ask) => void;
   /**
    * Returns the first check of a resource, for which the caller waits, because duplicates would scale up immediately.
    * Null: already checked.
    */
-  readonly firstCheck: (suspect: Suspect, ask: Ask) => Promise<void> | null;
+  readonly firstCheck: (candidate: DuplicateCandidate, ask: Ask) => Promise<void> | null;
   /** For resources with duplicates, replaces the query with the form that counts each container once. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
   /** Returns the finding for a namespace or query as a sentence; '': resolved; null: never any. */
-  readonly describe: (suspect: Suspect, namespace: string) => string | null;
+  readonly describe: (candidate: DuplicateCandidate, namespace: string) => string | null;
   /** The highest number of copies of any series; 1: no duplicates. */
   readonly highestCount: () => number;
 }
@@ -77,24 +77,24 @@ export function createDuplicateWatch(parts: {
   let nextMs = -Infinity;
 
   const running = new Map<string, Promise<void>>();
-  const look = (suspect: Suspect, ask: Ask): Promise<void> => {
-    const { key } = suspect;
-    const done = lookNow(suspect, ask)
+  const look = (candidate: DuplicateCandidate, ask: Ask): Promise<void> => {
+    const { key } = candidate;
+    const done = lookNow(candidate, ask)
       .catch(onFault)
       .finally(() => running.delete(key));
     running.set(key, done);
     return done;
   };
 
-  const lookNow = async (suspect: Suspect, ask: Ask): Promise<void> => {
+  const lookNow = async (candidate: DuplicateCandidate, ask: Ask): Promise<void> => {
     const nowMs = clock.monotonicMs();
-    const { key } = suspect;
+    const { key } = candidate;
     const before = looks.get(key);
     const entry: Look = before ?? { atMs: nowMs, seenMs: nowMs, found: null, wasFound: false };
     entry.atMs = nowMs;
     looks.set(key, entry);
     try {
-      entry.found = await find(config(), suspect, ask);
+      entry.found = await find(config(), candidate, ask);
       entry.wasFound ||= entry.found !== null;
     } finally {
       nextMs = clock.monotonicMs() + APART_MS;
@@ -102,61 +102,63 @@ export function createDuplicateWatch(parts: {
   };
 
   return {
-    checkOne: (suspects, ask) => {
+    checkOne: (candidates, ask) => {
       const nowMs = clock.monotonicMs();
-      for (const suspect of suspects) {
-        const known = looks.get(suspect.key);
+      for (const candidate of candidates) {
+        const known = looks.get(candidate.key);
         if (known !== undefined) known.seenMs = nowMs;
       }
       for (const [key, { seenMs }] of looks) if (nowMs - seenMs > FORGET_MS) looks.delete(key);
       if (running.size > 0 || nowMs < nextMs) return;
-      let oldest: Suspect | null = null;
+      let oldest: DuplicateCandidate | null = null;
       let oldestMs = Infinity;
-      for (const suspect of suspects) {
-        const atMs = looks.get(suspect.key)?.atMs ?? -Infinity;
+      for (const candidate of candidates) {
+        const atMs = looks.get(candidate.key)?.atMs ?? -Infinity;
         if (atMs >= oldestMs) continue;
-        oldest = suspect;
+        oldest = candidate;
         oldestMs = atMs;
       }
       if (oldest !== null && nowMs - oldestMs >= AGAIN_MS) void look(oldest, ask);
     },
-    firstCheck: (suspect, ask) => {
-      const { key } = suspect;
-      return looks.has(key) ? (running.get(key) ?? null) : look(suspect, ask);
+    firstCheck: (candidate, ask) => {
+      const { key } = candidate;
+      return looks.has(key) ? (running.get(key) ?? null) : look(candidate, ask);
     },
     adaptConfig: (given) => {
       const resources = Object.entries(given.onceQueries).filter(
-        ([resource]) => looks.get(resourceSuspect(resource, []).key)?.found != null,
+        ([resource]) => looks.get(resourceCandidate(resource, []).key)?.found != null,
       );
       if (resources.length === 0) return given;
       return { ...given, resourceQueries: { ...given.resourceQueries, ...Object.fromEntries(resources) } };
     },
-    describe: (suspect, namespace) => {
-      const known = looks.get(suspect.key);
+    describe: (candidate, namespace) => {
+      const known = looks.get(candidate.key);
       if (known?.wasFound !== true) return null;
       const { found } = known;
-      if (found === null || (suspect.kind === 'resource' && !found.namespaces.includes(namespace))) return '';
-      return sentenceOf(found, suspect, config());
+      if (found === null || (candidate.kind === 'resource' && !found.namespaces.includes(namespace)))
+        return '';
+      return sentenceOf(found, candidate, config());
     },
     highestCount: () => [...looks.values()].reduce((most, { found }) => Math.max(most, found?.times ?? 1), 1),
   };
 }
 
-function find(config: SourceConfig, suspect: Suspect, ask: Ask): Promise<Duplicates | null> {
-  if (suspect.kind === 'query') {
-    const asWhole = suspect.type === 'External';
-    return findQueryDuplicates(ask, suspect.query, { asWhole });
+function find(config: SourceConfig, candidate: DuplicateCandidate, ask: Ask): Promise<Duplicates | null> {
+  if (candidate.kind === 'query') {
+    const asWhole = candidate.type === 'External';
+    return findQueryDuplicates(ask, candidate.query, { asWhole });
   }
-  const namespaces = suspect.namespaces.slice(0, MAX_NAMESPACES);
-  const query = resourceQuery(config, suspect.resource, namespaces);
+  const namespaces = candidate.namespaces.slice(0, MAX_NAMESPACES);
+  const query = resourceQuery(config, candidate.resource, namespaces);
   return query === null ? Promise.resolve(null) : findContainerDuplicates(ask, query);
 }
 
-function sentenceOf(found: Duplicates, suspect: Suspect, config: SourceConfig): string {
+function sentenceOf(found: Duplicates, candidate: DuplicateCandidate, config: SourceConfig): string {
   const what =
-    suspect.kind === 'resource' ? `each container's ${suspect.resource}` : 'each series of the query';
+    candidate.kind === 'resource' ? `each container's ${candidate.resource}` : 'each series of the query';
   const isOnce =
-    !found.isAdded || (suspect.kind === 'resource' && Object.hasOwn(config.onceQueries, suspect.resource));
+    !found.isAdded ||
+    (candidate.kind === 'resource' && Object.hasOwn(config.onceQueries, candidate.resource));
   const counted = isOnce ? 'only the largest is counted' : `counted ${found.times} times`;
   return `${what} has ${found.times} copies, by ${describeLabels(found)}: ${counted}`;
 }

@@ -10,8 +10,8 @@ import type { SendOptions, QueryQueue } from '../source/queue.js';
 import type { Recognition } from '../source/recognition.js';
 import type { CapacityReading, CapacityWatch } from './capacity-watch.js';
 import { type Collector, createCollector, type Readings, type ReadyQueue } from './collect.js';
-import type { Plan, PlannedQuery } from './compile.js';
-import { type DuplicateWatch, resourceSuspect } from './duplicate-watch.js';
+import type { Plan, PlannedQuery } from './plan-round.js';
+import { type DuplicateWatch, resourceCandidate } from './duplicate-watch.js';
 import {
   type SplitBudget,
   SPLITS_PER_NAMESPACE,
@@ -19,7 +19,7 @@ import {
   type TimedAnswer,
 } from './merged-query.js';
 import type { SampleAges } from './sample-ages.js';
-import { ownKey, type ScalerQueries } from './scaler-queries.js';
+import { ownKey, type ScalerQueries } from './compile-queries.js';
 import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 
 /** What lasts longer than a round. */
@@ -32,7 +32,7 @@ export interface Source {
   readonly duplicates: DuplicateWatch | null;
 }
 
-export interface Round {
+export interface RoundInput {
   readonly sources: ReadonlyMap<string, Source>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -48,10 +48,10 @@ export interface Round {
   readonly onFault: (error: unknown) => void;
 }
 
-export type OnReady = (scaler: Scaler, readings: Readings, answers: RoundAnswers) => void;
+export type OnReady = (scaler: Scaler, readings: Readings, followUps: FollowUps) => void;
 
-/** What a decision may need besides. */
-export interface RoundAnswers {
+/** Queries that depend on the decision, and what they answer. */
+export interface FollowUps {
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
    * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
@@ -112,7 +112,7 @@ export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number
  * Sends each query of a plan once, and calls `onReady` for each scaler when it has all its answers. Resolves when all
  * queries are in the queues of their sources: with thousands of them, after turns of 20 ms.
  */
-export async function sendRound(plan: Plan, round: Round): Promise<void> {
+export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   const { sources, clock, signal, number, startMs, onFault } = round;
   const recognizing = recognizeSources(plan, round);
   const budgetOf = createBudgets();
@@ -121,10 +121,10 @@ export async function sendRound(plan: Plan, round: Round): Promise<void> {
     readAge: (source, urlIndex) =>
       sources.get(source)?.ages.read(signal, urlIndex) ?? Promise.resolve(UNKNOWN_AGE),
     ready: round.ready,
-    onReady: (scaler, readings) => round.onReady(scaler, readings, roundAnswers),
+    onReady: (scaler, readings) => round.onReady(scaler, readings, followUps),
     onFault,
   });
-  const roundAnswers = createRoundAnswers(plan, round, answers);
+  const followUps = createFollowUps(plan, round, answers);
 
   const orderOf = (source: SourceConfig): SendOptions => {
     const seconds = queryDeadlineSeconds(source, plan.periodSeconds);
@@ -146,8 +146,8 @@ export async function sendRound(plan: Plan, round: Round): Promise<void> {
     if (recognized !== null) await recognized;
     if (query.kind === 'namespaces') {
       const order = orderOf(query.source);
-      const suspect = resourceSuspect(query.resource, [...query.namespaces.keys()]);
-      const check = duplicates?.firstCheck(suspect, (text) => queue.query(text, order)) ?? null;
+      const candidate = resourceCandidate(query.resource, [...query.namespaces.keys()]);
+      const check = duplicates?.firstCheck(candidate, (text) => queue.query(text, order)) ?? null;
       if (check !== null) await check;
       const answerOf = query.merged.send(query.namespaces, {
         round: number,
@@ -199,7 +199,7 @@ export function queryConfig({ recognition, duplicates }: Source, ofRound: Source
 /** Only the first round waits for it: the others send what fits until the server is recognized. */
 function recognizeSources(
   { queries, rankings }: Plan,
-  { sources, signal }: Round,
+  { sources, signal }: RoundInput,
 ): ReadonlyMap<string, Promise<void> | null> {
   const names = new Set([...queries, ...rankings].map(({ source }) => source.name));
   const begin = (name: string): Promise<void> | null =>
@@ -240,13 +240,13 @@ async function timed(
   return { answer, seconds: took, limit: could };
 }
 
-/** Checks at most one suspect per source and round. */
+/** Checks at most one candidate per source and round. */
 function checkDuplicates(
-  { suspects }: Plan,
-  { sources, signal, number: round }: Round,
+  { candidates }: Plan,
+  { sources, signal, number: round }: RoundInput,
   isRecognized: (source: string) => boolean,
 ): void {
-  for (const [name, ofSource] of suspects) {
+  for (const [name, ofSource] of candidates) {
     // The queries of a source may change once its server is recognized.
     if (!isRecognized(name)) continue;
     const { queue, duplicates } = mustGet(sources, name);
@@ -256,11 +256,11 @@ function checkDuplicates(
   }
 }
 
-function createRoundAnswers(
+function createFollowUps(
   plan: Plan,
-  { sources, signal, number: round, capacities }: Round,
+  { sources, signal, number: round, capacities }: RoundInput,
   answers: Collector,
-): RoundAnswers {
+): FollowUps {
   const queriesOf = (scaler: Scaler): ScalerQueries => mustGet(plan.queriesOf, scaler, scaler.key);
   /** Scalers that scale down in the same round share queries. */
   const ageQueries = new Map<string, Promise<Answer>>();
@@ -327,13 +327,13 @@ const NO_LEAD: LoadHistory = {
 };
 
 function describeDuplicates(
-  { scaler, metrics, suspects }: ScalerQueries,
+  { scaler, metrics, candidates }: ScalerQueries,
   sources: ReadonlyMap<string, Source>,
 ): readonly string[] | null {
-  const sentences = suspects.flatMap((suspect, index) => {
+  const sentences = candidates.flatMap((candidate, index) => {
     const metric = metrics[index];
-    if (suspect === null || metric === undefined || metric.kind === 'refused') return [];
-    const finding = mustGet(sources, metric.source.name).duplicates?.describe(suspect, scaler.namespace);
+    if (candidate === null || metric === undefined || metric.kind === 'refused') return [];
+    const finding = mustGet(sources, metric.source.name).duplicates?.describe(candidate, scaler.namespace);
     if (finding == null) return [];
     return [finding === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${finding}`];
   });

@@ -8,7 +8,7 @@ import { RecentMap } from '../../units/recent-map.js';
 import type { Answer } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { whyOld } from '../source/judge-ages.js';
-import { metricChecks, metricQuery } from './scaler-queries.js';
+import { metricChecks, metricQuery } from './compile-queries.js';
 import {
   type AskAges,
   type CheckedSelector,

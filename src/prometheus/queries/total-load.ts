@@ -9,7 +9,7 @@ import type { RangeSeries } from '../answers/classify.js';
 import { selectSeries } from '../answers/columns.js';
 import { isOfResource, resourceWindowSeconds } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { metricQuery } from './scaler-queries.js';
+import { metricQuery } from './compile-queries.js';
 
 /** The query for the load of a whole workload at any time, and which of its series are that load. */
 export interface TotalLoad {

@@ -3,7 +3,6 @@ import type { Clock } from '../../units/clock.js';
 /** A scaler that needs a query. */
 export interface QueryOwner {
   readonly namespace: string;
-  /** Its name. */
   readonly scaler: string;
 }
 

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { FailureReason } from '../../units/failure.js';
-import { type Answer, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
+import { type Answer, type FailedAnswer, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import {
@@ -69,8 +69,6 @@ interface OpenQuery extends SlotRequest {
   attempts: number;
 }
 
-type Failure = Extract<Answer, { readonly class: 'failed' }>;
-
 /** A query with less time left would time out and only add load. */
 const LEAST_QUERY_MS = 10;
 /** A query that takes longer is slow: see `createFairSlots`. */
@@ -113,7 +111,7 @@ export function createQueryQueue(parts: {
 
   /** The queries that failed in rounds without any answer, since the last answer. */
   let failures = 0;
-  let last: Failure | null = null;
+  let last: FailedAnswer | null = null;
   let current = -1;
   let isOpen = false;
   let probe: Promise<unknown> | null = null;

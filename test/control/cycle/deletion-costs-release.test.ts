@@ -38,7 +38,7 @@ function costsWith(set: PodCosts['set'], hasOwn: PodCosts['hasOwn'] = () => true
   });
   const update = (signal: AbortSignal, scaler = SCALER): void => {
     const leadership = alwaysLeads('test');
-    const input = { scaler, answers: answersFrom([]), leadership, isCurrent: () => true, signal };
+    const input = { scaler, followUps: answersFrom([]), leadership, isCurrent: () => true, signal };
     expect(costs.update(input, { target: TARGET, from: 1, to: 1, isHeld: false })).toBeNull();
   };
   return { clock, busy, costs, update, warnings };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ObjectStatus, TimedCondition } from '../../../src/control/status/object-status.js';
+import type { ObjectStatus, StatusCondition } from '../../../src/control/status/object-status.js';
 import { statusOf } from '../../../src/control/status/status-of.js';
 import type { StatusInput } from '../../../src/control/status/status-of.js';
 import { at } from '../../support/builders.js';
@@ -10,7 +10,7 @@ function status(input: Partial<StatusInput> = {}): ObjectStatus {
   return statusOf({ object: object(), verdict: verdict(), last: cycle(), now: at(0), ...input });
 }
 
-function shown(of: ObjectStatus, type: string): TimedCondition | undefined {
+function shown(of: ObjectStatus, type: string): StatusCondition | undefined {
   return of.conditions.find((one) => one.type === type);
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Answer, INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
 import { createCollector, createReadyQueue, type Readings } from '../../../src/prometheus/queries/collect.js';
-import { createQueryCompiler } from '../../../src/prometheus/queries/compile.js';
-import { ownKey } from '../../../src/prometheus/queries/scaler-queries.js';
+import { createQueryCompiler } from '../../../src/prometheus/queries/plan-round.js';
+import { ownKey } from '../../../src/prometheus/queries/compile-queries.js';
 import { type SourceAge, UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { aSource, externalMetric, T0 } from '../../support/builders.js';
@@ -115,7 +115,7 @@ describe('the answers of a round', () => {
     take('a');
     await settle();
 
-    expect(ready.map(([, { results }]) => results)).toEqual([[INTERNAL_ERROR]]);
+    expect(ready.map(([, { answers }]) => answers)).toEqual([[INTERNAL_ERROR]]);
     expect(faults).toEqual([error]);
   });
 
@@ -126,7 +126,7 @@ describe('the answers of a round', () => {
     take('up', { class: 'value' } as unknown as Answer);
     await settle();
 
-    expect(ready.map(([{ name }, { results }]) => [name, results])).toEqual([
+    expect(ready.map(([{ name }, { answers }]) => [name, answers])).toEqual([
       ['api', [VALUE]],
       ['web', [INTERNAL_ERROR]],
     ]);
@@ -209,7 +209,7 @@ describe('the query of maxReplicasFrom', () => {
     take('free{x="web"}', FAILED);
     await settle();
 
-    expect(ready.map(([{ name }, { results, ceiling }]) => [name, results, ceiling])).toEqual([
+    expect(ready.map(([{ name }, { answers, ceiling }]) => [name, answers, ceiling])).toEqual([
       ['api', [VALUE], undefined],
       ['web', [VALUE], FAILED],
     ]);

@@ -7,7 +7,7 @@ import type { Answer } from '../answers/answer.js';
 import { isByNamespace, isOfResource, resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { MetricChecks } from './checks.js';
-import { querySuspect, resourceSuspect, type Suspect } from './duplicate-watch.js';
+import { queryCandidate, resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';
 
 /** The queries of one scaler. */
 export interface ScalerQueries {
@@ -15,7 +15,7 @@ export interface ScalerQueries {
   /** In the order of `spec.metrics`. */
   readonly metrics: readonly MetricQuery[];
   /** What may count series twice, in the order of `metrics`; null: nothing is sent. */
-  readonly suspects: readonly (Suspect | null)[];
+  readonly candidates: readonly (DuplicateCandidate | null)[];
   /** The query of `maxReplicasFrom`; null: none. */
   readonly ceiling: MetricQuery | null;
   /** What its decision waits for: metrics, ceiling and their checks, each key once. */
@@ -26,20 +26,20 @@ export interface ScalerQueries {
 
 export type MetricQuery = SentQuery | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** `key`: of its answer, among all answers of a round. `merged`: the same for queries that are sent as one. */
+/** `key`: of its answer, among all answers of a round. `mergedKey`: the same for queries that are sent as one. */
 export type SentQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource, queried for several namespaces at once. */
   | {
       readonly kind: 'namespaces';
-      readonly merged: string;
+      readonly mergedKey: string;
       readonly resource: string;
       readonly checks: MetricChecks | null;
     }
   /** A query that evaluates each pod on its own, sent for several workloads at once. */
   | {
       readonly kind: 'workloads';
-      readonly merged: string;
+      readonly mergedKey: string;
       /** All variables but `$pods` have values. */
       readonly text: string;
       readonly pattern: PodsPattern;
@@ -58,7 +58,7 @@ export function scalerQueries(scaler: Scaler, sources: ReadonlyMap<string, Sourc
   return {
     scaler,
     metrics,
-    suspects: scaler.spec.metrics.map(({ type }, index) => suspectOf(metrics[index], scaler, type)),
+    candidates: scaler.spec.metrics.map(({ type }, index) => candidateOf(metrics[index], scaler, type)),
     ceiling,
     awaited: [...awaited.values()],
     ranking: compileRanking(scaler, sources),
@@ -73,11 +73,11 @@ function compileMetric(
   const source = sourceFor(scaler, metric.source, sources);
   if ('kind' in source) return source;
   if (isOfResource(metric) && isByNamespace(source, metric.name)) {
-    const merged = `resource\n${source.name}\n${metric.name}\n${scaler.spec.syncPeriodSeconds}`;
+    const mergedKey = `resource\n${source.name}\n${metric.name}\n${scaler.spec.syncPeriodSeconds}`;
     return {
       kind: 'namespaces',
-      key: `${merged}\n${scaler.namespace}`,
-      merged,
+      key: `${mergedKey}\n${scaler.namespace}`,
+      mergedKey,
       source,
       resource: metric.name,
       checks: metricChecks(metric, scaler),
@@ -142,8 +142,8 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): S
   const text = substitute(written, { namespace: scaler.namespace, name });
   const pattern = podsPatternOf(kind, name);
   const pods = patternText(pattern);
-  const merged = `pods\n${source.name}\n${text}\n${syncPeriodSeconds}`;
-  return { kind: 'workloads', key: `${merged}\n${pods}`, merged, source, text, pattern, pods };
+  const mergedKey = `pods\n${source.name}\n${text}\n${syncPeriodSeconds}`;
+  return { kind: 'workloads', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
 }
 
 /** Returns the queries next to that of the metric. */
@@ -160,14 +160,17 @@ export function ownKey({ name }: SourceConfig, text: string): string {
   return `own\n${name}\n${text}`;
 }
 
-function suspectOf(
+function candidateOf(
   query: MetricQuery | undefined,
   { namespace }: Scaler,
   type: MetricSpec['type'],
-): Suspect | null {
+): DuplicateCandidate | null {
   if (query === undefined || query.kind === 'refused') return null;
-  if (query.kind === 'namespaces') return resourceSuspect(query.resource, [namespace]);
-  return querySuspect(query.kind === 'own' ? query.text : substitute(query.text, { pods: query.pods }), type);
+  if (query.kind === 'namespaces') return resourceCandidate(query.resource, [namespace]);
+  return queryCandidate(
+    query.kind === 'own' ? query.text : substitute(query.text, { pods: query.pods }),
+    type,
+  );
 }
 
 /** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */

@@ -4,7 +4,7 @@ import {
   createQueryCompiler,
   type Plan,
   type PlannedQuery,
-} from '../../../src/prometheus/queries/compile.js';
+} from '../../../src/prometheus/queries/plan-round.js';
 import type { MetricSpec, Scaler } from '../../../src/scaler/spec.js';
 import type { Clock } from '../../../src/units/clock.js';
 import { aSource, cpuMetric, externalMetric } from '../../support/builders.js';

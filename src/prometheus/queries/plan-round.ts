@@ -4,9 +4,9 @@ import { type Clock, takeTurns } from '../../units/clock.js';
 import { INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { QueryOwner } from '../source/fair-slots.js';
-import { resourceSuspect, type Suspect } from './duplicate-watch.js';
+import { resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';
 import { createNamespaceQueries, type NamespaceQueries } from './namespaces.js';
-import { type ScalerQueries, scalerQueries, type SentQuery } from './scaler-queries.js';
+import { type ScalerQueries, scalerQueries, type SentQuery } from './compile-queries.js';
 import { createWorkloadQueries, type WorkloadQueries } from './workloads.js';
 
 /** The queries of all scalers with the same sync period, or of those that are due: each distinct query once. */
@@ -22,7 +22,7 @@ export interface Plan {
   /** Maps the key of an answer to the indexes of the scalers that cannot decide without it. */
   readonly waiting: ReadonlyMap<string, readonly number[]>;
   /** Maps the name of a data source to its distinct queries. */
-  readonly suspects: ReadonlyMap<string, readonly Suspect[]>;
+  readonly candidates: ReadonlyMap<string, readonly DuplicateCandidate[]>;
 }
 
 type Sources = ReadonlyMap<string, SourceConfig>;
@@ -82,7 +82,7 @@ export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => v
     } catch (error) {
       onFault(error);
       const metrics = scaler.spec.metrics.map(() => ({ kind: 'refused', answer: INTERNAL_ERROR }) as const);
-      return { scaler, metrics, suspects: [], ceiling: null, awaited: [], ranking: null };
+      return { scaler, metrics, candidates: [], ceiling: null, awaited: [], ranking: null };
     }
   };
   const compile = async (scalers: Iterable<Scaler>, current: Sources): Promise<void> => {
@@ -121,7 +121,7 @@ export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => v
   };
 }
 
-/** What merged queries have learned, by `merged` of their parts. */
+/** What merged queries have learned, by `mergedKey` of their parts. */
 interface Memory {
   readonly namespaces: Map<string, NamespaceQueries>;
   readonly workloads: Map<string, WorkloadQueries>;
@@ -159,7 +159,7 @@ function planQueries(
     queries: [...queries.values()],
     rankings: [...rankings.values()],
     waiting,
-    suspects: suspectsBySource(scalers, queries.values()),
+    candidates: candidatesBySource(scalers, queries.values()),
   };
 }
 
@@ -168,12 +168,12 @@ function addQuery(
   query: SentQuery,
   { scaler, memory }: { readonly scaler: Scaler; readonly memory: Memory },
 ): void {
-  const { namespace, spec } = scaler;
-  const key = query.kind === 'own' ? query.key : query.merged;
+  const { namespace, name } = scaler;
+  const key = query.kind === 'own' ? query.key : query.mergedKey;
   let planned = queries.get(key);
   if (planned === undefined) queries.set(key, (planned = emptyQuery(query, memory)));
   if (planned.kind !== 'namespaces' && !planned.owners.has(namespace))
-    planned.owners.set(namespace, { namespace, scaler: spec.scaleTargetRef.name });
+    planned.owners.set(namespace, { namespace, scaler: name });
   if (query.kind === 'namespaces' && planned.kind === 'namespaces') {
     planned.namespaces.set(namespace, (planned.namespaces.get(namespace) ?? 0) + 1);
     planned.keys.set(namespace, query.key);
@@ -187,7 +187,7 @@ function emptyQuery(query: SentQuery, memory: Memory): PlannedQuery {
   const { kind, source } = query;
   const { onFault } = memory;
   if (kind === 'own') return { kind, source, text: query.text, key: query.key, owners: new Map() };
-  const { merged: key } = query;
+  const { mergedKey: key } = query;
   if (kind === 'namespaces') {
     const { resource } = query;
     const merged = memory.namespaces.get(key) ?? createNamespaceQueries(resource, onFault);
@@ -199,26 +199,26 @@ function emptyQuery(query: SentQuery, memory: Memory): PlannedQuery {
   return { kind, source, workloads: new Map(), keys: new Map(), owners: new Map(), merged };
 }
 
-function suspectsBySource(
+function candidatesBySource(
   scalers: readonly ScalerQueries[],
   queries: Iterable<PlannedQuery>,
-): ReadonlyMap<string, readonly Suspect[]> {
-  const bySource = new Map<string, Map<string, Suspect>>();
-  const add = (source: string, suspect: Suspect): void => {
-    const suspects = bySource.get(source) ?? new Map<string, Suspect>();
-    bySource.set(source, suspects);
-    if (!suspects.has(suspect.key)) suspects.set(suspect.key, suspect);
+): ReadonlyMap<string, readonly DuplicateCandidate[]> {
+  const bySource = new Map<string, Map<string, DuplicateCandidate>>();
+  const add = (source: string, candidate: DuplicateCandidate): void => {
+    const candidates = bySource.get(source) ?? new Map<string, DuplicateCandidate>();
+    bySource.set(source, candidates);
+    if (!candidates.has(candidate.key)) candidates.set(candidate.key, candidate);
   };
   for (const query of queries)
     if (query.kind === 'namespaces')
-      add(query.source.name, resourceSuspect(query.resource, [...query.namespaces.keys()]));
-  for (const { metrics, suspects } of scalers)
-    for (const [index, suspect] of suspects.entries()) {
+      add(query.source.name, resourceCandidate(query.resource, [...query.namespaces.keys()]));
+  for (const { metrics, candidates } of scalers)
+    for (const [index, candidate] of candidates.entries()) {
       const metric = metrics[index];
-      if (suspect?.kind === 'query' && metric !== undefined && metric.kind !== 'refused')
-        add(metric.source.name, suspect);
+      if (candidate?.kind === 'query' && metric !== undefined && metric.kind !== 'refused')
+        add(metric.source.name, candidate);
     }
-  return new Map(Array.from(bySource, ([source, suspects]) => [source, [...suspects.values()]]));
+  return new Map(Array.from(bySource, ([source, candidates]) => [source, [...candidates.values()]]));
 }
 
 function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
