@@ -1,4 +1,5 @@
 import { isPlainObject, valueAt } from '../scaler/plain-json.js';
+import { WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { StateName } from './state.js';
 
@@ -307,15 +308,12 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 
 /** At most twice the maximum is kept without a person who has looked at the metric. */
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
-  if (!PAUSABLE.has(scaler.target.kind)) return explain(scaler);
+  if (!Object.hasOwn(WATCHED_KINDS, scaler.target.kind)) return explain(scaler);
   return {
     text: `Run ${replicas} replicas for 30 minutes, above the maximum`,
     snippet: command(`promscaler pause ${keyOf(scaler)} --replicas ${replicas} --for 30m`),
   };
 }
-
-/** Kinds whose annotations are read. */
-const PAUSABLE: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
 function explain(scaler: TroubledScaler): Remedy {
   return {

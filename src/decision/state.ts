@@ -146,7 +146,7 @@ const RULES: readonly Rule[] = [
   {
     state: 'AtMaximum',
     when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and the bounds are not equal',
-    find: (facts) => atMaximum(facts) ?? limitedBy(facts, 'AtMaximum'),
+    find: (facts) => atMaximum(facts) ?? limitCause(facts, 'AtMaximum'),
   },
   {
     state: 'WriteFailed',
@@ -192,22 +192,22 @@ const RULES: readonly Rule[] = [
   {
     state: 'PartialData',
     when: 'a metric has only a partial value, which scales nothing down',
-    find: (facts) => limitedBy(facts, 'PartialData'),
+    find: (facts) => limitCause(facts, 'PartialData'),
   },
   {
     state: 'Stabilizing',
     when: 'a stabilization window, a recovery hold or a confirmation delays the change',
-    find: (facts) => limitedBy(facts, 'Stabilizing'),
+    find: (facts) => limitCause(facts, 'Stabilizing'),
   },
   {
     state: 'RateLimited',
     when: 'a policy or a limit for one step makes the change smaller',
-    find: (facts) => limitedBy(facts, 'RateLimited'),
+    find: (facts) => limitCause(facts, 'RateLimited'),
   },
   {
     state: 'Backoff',
     when: 'a forbidden window after the last change delays the next one',
-    find: (facts) => limitedBy(facts, 'Backoff'),
+    find: (facts) => limitCause(facts, 'Backoff'),
   },
 ];
 
@@ -234,13 +234,14 @@ function conflict(facts: StateFacts): Reason | null {
 }
 
 /** The end of the pause is in `until`. */
-function pause({ pause: now, conditions }: StateFacts, stopsScaleUp: boolean): Reason | null {
+function pause({ pause: current, conditions }: StateFacts, stopsScaleUp: boolean): Reason | null {
   // The record of a past cycle has only the condition.
-  if (now === undefined) return heldBy(conditions, ['Paused'], '\n');
-  if (now === null || (now.direction !== 'scale-down' || now.replicas !== null) !== stopsScaleUp) return null;
-  const [source = '', ...others] = now.facts;
+  if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
+  if (current === null) return null;
+  if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
+  const [source = '', ...others] = current.facts;
   const subject = source.replace(/^scaling is paused /, '').replace(/ until \S+$/, '');
-  return { cause: [subject, ...others].join('; '), until: now.until };
+  return { cause: [subject, ...others].join('; '), until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {
@@ -373,7 +374,7 @@ const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
 };
 
 /** Returns the last limit that moves the count in the direction of the result, if its state is this one. */
-function limitedBy({ decision }: StateFacts, state: StateName): Reason | null {
+function limitCause({ decision }: StateFacts, state: StateName): Reason | null {
   if (decision === null || decision.recommendedReplicas === null) return null;
   const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;
   if (wanted === result) return null;

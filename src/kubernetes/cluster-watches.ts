@@ -1,4 +1,4 @@
-import type { TargetRef } from '../scaler/spec.js';
+import { type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { createInformers, type Informer, type Informers } from './watch/informers.js';
 import { createHpaStore, HPA_FIELDS, HPA_PLURAL, HPA_ROOT, type HpaStore, readWatchedHpa } from './hpa.js';
@@ -58,7 +58,7 @@ export function createWatches(options: WatchesOptions): Watches {
     fields: POD_FIELDS,
   });
   const targets = new Map<string, Informers<TargetStore>>(
-    ['deployments', 'statefulsets', 'replicasets'].map((plural) => [
+    Object.values(WATCHED_KINDS).map((plural) => [
       plural,
       createInformers({
         ...options,

@@ -1,4 +1,4 @@
-import type { LabelSelector, TargetRef } from '../scaler/spec.js';
+import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import type { JsonFields } from './requests/prune-json.js';
 import type { WatchedObject } from './watch/object-store.js';
@@ -19,13 +19,6 @@ export interface WatchedTarget extends WatchedObject {
   /** The last result of `knownScaleTarget`; null: none. */
   view: ScaleTarget | null;
 }
-
-/** Kind -> plural. Other kinds are read by their `/scale`. */
-const WATCHED_KINDS: Readonly<Record<string, string>> = {
-  Deployment: 'deployments',
-  StatefulSet: 'statefulsets',
-  ReplicaSet: 'replicasets',
-};
 
 const ANNOTATION_PREFIX = 'promscaler.dev/';
 

@@ -8,7 +8,7 @@ import { type GivenAssumptions, historyInput } from '../backtest/history/history
 import { readHistory } from '../backtest/history/read-history.js';
 import { fieldChanges, mergePatch } from '../scaler/field-changes.js';
 import type { Scaler } from '../scaler/spec.js';
-import { CONDITION, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
+import { RECOMMEND_CONDITION, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
 import { formatSeconds } from '../units/format.js';
 import { secondsBetween } from '../units/time.js';
 
@@ -98,7 +98,7 @@ const NOTHING_GIVEN: Omit<GivenAssumptions, 'scrapeIntervalSeconds' | 'resourceW
 };
 
 function readCondition(): Threshold {
-  const condition = parseThreshold(CONDITION, { allowsDocument: true });
+  const condition = parseThreshold(RECOMMEND_CONDITION, { allowsDocument: true });
   if (typeof condition === 'string') throw new Error(condition);
   return condition;
 }

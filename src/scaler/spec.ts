@@ -11,6 +11,16 @@ export interface TargetRef {
 }
 
 /**
+ * Kind -> plural of the targets that are watched, so that annotations such as those of `pause` are read. Other kinds are
+ * read by their `/scale`.
+ */
+export const WATCHED_KINDS: Readonly<Record<string, string>> = {
+  Deployment: 'deployments',
+  StatefulSet: 'statefulsets',
+  ReplicaSet: 'replicasets',
+};
+
+/**
  * `Utilization` is a whole percentage of the requests, at least 1. `AverageValue` (per pod) and `Value` are milli-units
  * above 0.
  */

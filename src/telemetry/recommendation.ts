@@ -2,7 +2,7 @@ import type { FieldChange } from '../scaler/field-changes.js';
 import type { Instant } from '../units/time.js';
 
 /** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
-export const CONDITION = 'theta_U<=document';
+export const RECOMMEND_CONDITION = 'theta_U<=document';
 
 /** What the last back-test of a document found: one change of its settings, or why there is none. */
 export interface Recommendation {

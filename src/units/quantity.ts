@@ -97,3 +97,11 @@ function saturate(value: bigint): Milli {
   if (value > MAX_MILLI) return MAX_MILLI;
   return value < -MAX_MILLI ? -MAX_MILLI : value;
 }
+
+/** Returns a tolerance as a fraction. Plain decimals are exact; quantities with a suffix are rounded to milli-units. */
+export function toleranceNumber(value: string | number | undefined): number | null {
+  if (value === undefined || typeof value === 'number') return value ?? null;
+  if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);
+  const milli = parseQuantity(value);
+  return milli === null ? null : milliToNumber(milli);
+}

@@ -2,15 +2,12 @@ import { metricChecks, metricQuery } from '../../prometheus/queries/compile-quer
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { scalerKey } from '../../scaler/spec.js';
+import { SCRAPES_IN_WINDOW } from '../../units/resource-window.js';
 import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-interval.js';
+import { fewSamples, readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-interval.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** `rate` needs two samples. */
-const MIN_SAMPLES = 2;
-/** With fewer samples, one failed scrape can cause a gap. */
-const RECOMMENDED_SAMPLES = 4;
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
 /** Checks that ranges in queries contain enough samples for `rate`. */
@@ -35,19 +32,12 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       if (range === null) continue;
       const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
       // Ranges without samples are reported by the check `query`.
-      if (counted === null || counted >= RECOMMENDED_SAMPLES) continue;
+      if (counted === null || counted >= SCRAPES_IN_WINDOW) continue;
       const count = await countInFullRange(context, { ...selector, range, counted });
-      if (count >= RECOMMENDED_SAMPLES) continue;
+      if (count >= SCRAPES_IN_WINDOW) continue;
       const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains ${count} ${count === 1 ? 'sample' : 'samples'} of ${text}`;
       const fix = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
-      results.push(
-        count < MIN_SAMPLES
-          ? make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix)
-          : make.warning(
-              `${fact}; at least ${RECOMMENDED_SAMPLES} are recommended, so that a failed scrape leaves no gap`,
-              fix,
-            ),
-      );
+      results.push(fewSamples(make, count, { fact, fix }));
     }
   }
   return results.length === 0 ? [make.ok('')] : results;

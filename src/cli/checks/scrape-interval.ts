@@ -4,6 +4,7 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { SCRAPES_IN_WINDOW } from '../../units/resource-window.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject, REQUEST_MS } from './context.js';
 import { usedResources } from './resource-labels.js';
@@ -12,11 +13,9 @@ import { usedResources } from './resource-labels.js';
 const MEASURE_SECONDS = [900, 7200];
 /** `rate` needs two samples. */
 const MIN_SAMPLES = 2;
-/** With fewer samples, one failed scrape can cause a gap. */
-const RECOMMENDED_SAMPLES = 4;
 /** The interval and the window that docs/guides/tune.md recommends. */
 const ADVISED_SECONDS = 15;
-const ADVISED_WINDOW_SECONDS = RECOMMENDED_SAMPLES * ADVISED_SECONDS;
+const ADVISED_WINDOW_SECONDS = SCRAPES_IN_WINDOW * ADVISED_SECONDS;
 
 export async function checkScrapeInterval(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
@@ -49,16 +48,25 @@ function judgeScrapes(
 ): CheckResult {
   const key = `prometheus.${source.name}`;
   const fix =
-    `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, RECOMMENDED_SAMPLES * interval)} }, ` +
+    `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval)} }, ` +
     `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
   const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${inWindow} ${inWindow === 1 ? 'sample' : 'samples'}`;
-  if (inWindow < MIN_SAMPLES) return make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix);
-  if (inWindow < RECOMMENDED_SAMPLES)
-    return make.warning(
-      `${fact}; at least ${RECOMMENDED_SAMPLES} are recommended, so that a failed scrape leaves no gap`,
-      fix,
-    );
+  if (inWindow < SCRAPES_IN_WINDOW) return fewSamples(make, inWindow, { fact, fix });
   return make.ok(`scraped every ${interval} s${adviceFor(source, interval)}`);
+}
+
+/** Returns the result for a range with fewer samples than `SCRAPES_IN_WINDOW`. */
+export function fewSamples(
+  make: ReturnType<typeof resultsOf>,
+  count: number,
+  { fact, fix }: { readonly fact: string; readonly fix: string },
+): CheckResult {
+  return count < MIN_SAMPLES
+    ? make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix)
+    : make.warning(
+        `${fact}; at least ${SCRAPES_IN_WINDOW} are recommended, so that a failed scrape leaves no gap`,
+        fix,
+      );
 }
 
 /** Returns the settings that docs/guides/tune.md recommends; empty if they are in use. */

@@ -1,6 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { changeText } from '../../scaler/field-changes.js';
-import { CONDITION } from '../../telemetry/recommendation.js';
+import { RECOMMEND_CONDITION } from '../../telemetry/recommendation.js';
 import { cleanText, quoteForShell } from '../../units/clean-text.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;
@@ -81,7 +81,7 @@ function reproduceCommand(
   { from, to, stepSeconds, isObject }: Recommendation,
   command: string,
 ): string {
-  const options = `--config promscaler.yaml --from ${from} --to ${to} --step ${stepSeconds}s --recommend '${CONDITION}'`;
+  const options = `--config promscaler.yaml --from ${from} --to ${to} --step ${stepSeconds}s --recommend '${RECOMMEND_CONDITION}'`;
   return isObject
     ? `kubectl get scalers.promscaler.dev ${name} -n ${namespace} -o yaml | ${command} backtest --scaler - ${options}`
     : `${command} backtest --scaler 'FILE#${namespace}/${name}' ${options}`;

@@ -13,7 +13,8 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Leadership } from '../election/leadership.js';
 import type { Memory } from '../memory/memory.js';
 import { storedStateOf } from '../memory/stored-memory.js';
-import { INTENT_SECONDS, isUnderWay } from '../memory/unresolved-change.js';
+import { INTENT_SECONDS } from '../../kubernetes/state/scale-events.js';
+import { isUnderWay } from '../memory/unresolved-change.js';
 import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 
 interface Changed {

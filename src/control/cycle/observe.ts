@@ -20,7 +20,7 @@ import { copyMemory, forNewTarget, type Memory } from '../memory/memory.js';
 import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
 import { learnPodStarts, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
-import { shortfallOf, targetReached } from './capacity.js';
+import { shortfallOf, targetReached } from './target-reached.js';
 import { readPause } from './pause.js';
 import { findOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';

@@ -9,7 +9,7 @@ import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-
 import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales } from '../memory/memory.js';
-import { shortfallOf, targetReached } from './capacity.js';
+import { shortfallOf, targetReached } from './target-reached.js';
 import { degradedMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';

@@ -1,12 +1,9 @@
-import { joinEvents, movedEvent } from '../../kubernetes/state/scale-events.js';
+import { INTENT_SECONDS, joinEvents, movedEvent } from '../../kubernetes/state/scale-events.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import { withChange, withIntent } from './memory.js';
 import type { Memory } from './memory.js';
-
-/** Maximum time from the read of the target to the PATCH. Source: reliability.md, W3 and W10. */
-export const INTENT_SECONDS = 5;
 
 /** An API server ends a request after at most 60 s, so no PATCH is applied later. */
 const MAX_REQUEST_SECONDS = 60;

@@ -1,3 +1,4 @@
+import { isOverdue } from '../ui/short-times.js';
 import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import type { Tone } from '../ui/tone.js';
@@ -54,9 +55,7 @@ const LATE_SHARE = 0.5;
 
 function ofRounds({ rounds: { last, periodSeconds } }: ServiceStatus, nowMs: number): Finding {
   if (last === null) return { tone: 'quiet', text: 'None yet' };
-  const ageSeconds = (nowMs - Date.parse(last.at)) / 1000;
-  // The answer itself can be as old as the interval between two answers.
-  if (ageSeconds > 3 * periodSeconds + 30) return { tone: 'bad', text: 'Overdue' };
+  if (isOverdue(last.at, periodSeconds, nowMs)) return { tone: 'bad', text: 'Overdue' };
   if (last.latenessSeconds > periodSeconds * LATE_SHARE) return { tone: 'warn', text: 'Late' };
   if (last.seconds > periodSeconds) return { tone: 'warn', text: 'Longer than the sync period' };
   return { tone: 'good', text: 'On time' };

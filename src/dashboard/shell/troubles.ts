@@ -1,15 +1,12 @@
 import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
-import { formatAge, formatShort } from '../ui/short-times.js';
+import { formatAge, formatShort, isOverdue } from '../ui/short-times.js';
 
 /** What a person on call needs to know about the service itself. */
 export interface Trouble {
   readonly tone: 'bad' | 'warn';
   readonly text: string;
 }
-
-/** A round is overdue if it is late by this number of periods, plus 30 s for the age of the answer. */
-const OVERDUE_PERIODS = 3;
 
 /**
  * Returns the troubles of the service, the most urgent first. `error`: why the state could not be read again; null: it
@@ -39,7 +36,7 @@ export function troublesOf(status: ServiceStatus, error: string | null, nowMs: n
     bad(`The API server has not answered ${since(kubernetes.failingSince)}: no replicas are changed`);
   if (leader === null && replicas.length < 2)
     bad('No replica of promscaler is known to be the leader: nothing is scaled until one is elected');
-  else if (isOverdue(rounds, nowMs) && rounds.last !== null)
+  else if (rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs))
     bad(
       `The last round of decisions was ${formatAge(Date.parse(rounds.last.at), nowMs)} ago: nothing is scaled`,
     );
@@ -56,8 +53,4 @@ export function troublesOf(status: ServiceStatus, error: string | null, nowMs: n
       `${plural(others.length + 1, 'error')} in scaler documents${first.file === null ? '' : `: ${first.file}${first.line === null ? '' : `, line ${first.line}`}`}`,
     );
   return found;
-}
-
-function isOverdue({ last, periodSeconds }: ServiceStatus['rounds'], nowMs: number): boolean {
-  return last !== null && nowMs - Date.parse(last.at) > 1000 * (OVERDUE_PERIODS * periodSeconds + 30);
 }

@@ -14,3 +14,11 @@ export function formatAge(ms: number, nowMs: number): string {
 export function formatSince(ms: number, nowMs: number): string {
   return `${formatShort(ms, nowMs).split(',', 1)[0] ?? ''} (${formatAge(ms, nowMs)})`;
 }
+
+/**
+ * Returns whether the next round of decisions should have begun long ago. The answer itself can be as old as the interval
+ * between two answers.
+ */
+export function isOverdue(lastAt: string, periodSeconds: number, nowMs: number): boolean {
+  return nowMs - Date.parse(lastAt) > 1000 * (3 * periodSeconds + 30);
+}

@@ -10,7 +10,6 @@ export interface Decision {
   /** Equal to `currentReplicas` if nothing is to change. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
-  /** It is written when it is first read. */
   readonly reason: string;
   /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
   readonly recommendedReplicas: number | null;

@@ -8,8 +8,8 @@ const MAX_EVENTS = 64;
  * stored.
  */
 const MAX_OTHER_TIMES = 4;
-/** A PATCH is sent at most this long after its intent. Source: reliability.md, W10. */
-const INTENT_SECONDS = 5;
+/** A PATCH is sent at most this long after the read of the target and its intent. Source: reliability.md, W3 and W10. */
+export const INTENT_SECONDS = 5;
 
 /** Returns the event at another time. It remains the same event for `joinEvents`. */
 export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {

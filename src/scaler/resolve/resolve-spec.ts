@@ -1,4 +1,4 @@
-import { milliToNumber, parseQuantity } from '../../units/quantity.js';
+import { toleranceNumber } from '../../units/quantity.js';
 import { BUILT_IN, DEFAULT_POLICIES, PRESETS, type PresetValues } from '../schema/presets.js';
 import { defaultMetric, resolveMetric, resolveReference } from './resolve-metric.js';
 import type { ScalingRulesInput } from '../schema/behavior-schema.js';
@@ -62,14 +62,6 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     schedules: (input.schedules ?? []).map(resolveSchedule),
     podDeletionCost: resolveDeletionCost(input),
   };
-}
-
-/** Returns a tolerance as a fraction. Plain decimals are exact; quantities with a suffix are rounded to milli-units. */
-export function toleranceNumber(value: string | number | undefined): number | null {
-  if (value === undefined || typeof value === 'number') return value ?? null;
-  if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);
-  const milli = parseQuantity(value);
-  return milli === null ? null : milliToNumber(milli);
 }
 
 function resolveMaxReplicasFrom({ maxReplicasFrom }: SpecInput): MaxReplicasFrom | null {

@@ -11,7 +11,7 @@ import { checkMetricForm } from './metric-form-rules.js';
 import { checkMetricQuery, checkSideQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from '../schema/presets.js';
 import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
-import { toleranceNumber } from '../resolve/resolve-spec.js';
+import { toleranceNumber } from '../../units/quantity.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
 import { checkForecast } from './forecast-rules.js';
 import { checkMetricTypes } from './metric-type-rules.js';

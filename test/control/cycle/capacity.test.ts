@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { shortfallOf, targetReached } from '../../../src/control/cycle/capacity.js';
+import { shortfallOf, targetReached } from '../../../src/control/cycle/target-reached.js';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/api/types.js';
 import { aPod, at } from '../../support/builders.js';

@@ -98,7 +98,7 @@ describe('buildWaterfall', () => {
 
   test('a pause with its own count, and a server that sets another one, are the last step', () => {
     const byPause = { kind: 'patched', from: 4, to: 3, message: 'paused by annotation, kept at 3' } as const;
-    expect(rowsOf(decision(), byPause).at(-1)).toEqual(['Patched', 6, 3]);
+    expect(rowsOf(decision(), byPause).at(-1)).toEqual(['Changed', 6, 3]);
     const replaced = { kind: 'replaced', from: 4, to: 5, message: 'requested 6' } as const;
     expect(rowsOf(decision(), replaced).at(-1)).toEqual(['Replaced', 6, 5]);
   });

@@ -1,3 +1,4 @@
+import { OUTCOME_NAMES } from '../../ui/outcome-names.js';
 import type { DecisionEntry } from './answers.js';
 import type { ChartData } from './chart-data.js';
 
@@ -31,20 +32,9 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
   const second = Date.parse(firstAt) / 1000;
   if (from === null || to === null || from === to || Number.isNaN(second)) return null;
   if (outcome.kind === 'none') return null;
-  const aside = isCarriedOut ? '' : `, ${NOT_CARRIED_OUT[outcome.kind]}`;
+  const aside = isCarriedOut ? '' : `, ${OUTCOME_NAMES[outcome.kind].toLowerCase()}`;
   return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}` };
 }
-
-const NOT_CARRIED_OUT = {
-  patched: '',
-  replaced: '',
-  none: '',
-  'dry-run': 'dry run',
-  paused: 'paused',
-  held: 'held',
-  conflict: 'conflict',
-  failed: 'failed',
-} as const satisfies Record<DecisionEntry['outcome']['kind'], string>;
 
 /**
  * Returns changes that are not in the decisions: differences of the current replicas between two points before `until`,

@@ -106,7 +106,12 @@ function hasScaleUpLimit(spec: PlainObject, values: PresetValues): boolean {
   const isSet = [spec['scaleUpLimitFactor'], spec['scaleUpLimitMinimum']].some(
     (value) => value !== undefined,
   );
-  return spec['behavior'] === undefined || isSet || values.scaleUpLimitFactor !== null;
+  return (
+    spec['behavior'] === undefined ||
+    isSet ||
+    values.scaleUpLimitFactor !== null ||
+    values.scaleUpLimitMinimum !== null
+  );
 }
 
 /** The document is parsed JSON of the API. The service has checked its depth. */

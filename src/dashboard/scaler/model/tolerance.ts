@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
-import { milliToNumber, parseQuantity } from '../../../units/quantity.js';
+import { BUILT_IN } from '../../../scaler/schema/presets.js';
+import { toleranceNumber } from '../../../units/quantity.js';
 
 /** Tolerances as fractions of the target. */
 export interface Tolerances {
@@ -7,12 +8,10 @@ export interface Tolerances {
   readonly up: number;
 }
 
-export const DEFAULT_TOLERANCE = 0.1;
-
 /** Reads the tolerances of a document: of `behavior`, of the spec, or the default. */
 export function readTolerances(document: Readonly<Record<string, unknown>>): Tolerances {
   const spec = memberOf(document, 'spec');
-  const all = readTolerance(spec?.['tolerance']) ?? DEFAULT_TOLERANCE;
+  const all = readTolerance(spec?.['tolerance']) ?? BUILT_IN.tolerance;
   const behavior = memberOf(spec, 'behavior');
   const of = (direction: string): number =>
     readTolerance(memberOf(behavior, direction)?.['tolerance']) ?? all;
@@ -27,14 +26,8 @@ export function toleranceBand(
   return { low: Math.max(0, target * (1 - down)), high: target * (1 + up) };
 }
 
-/** Returns null if the value is unset or not a tolerance. Quantities with a suffix are exact to the milli-unit. */
 function readTolerance(value: unknown): number | null {
-  if (typeof value === 'number') return value;
-  if (typeof value !== 'string') return null;
-  const number = Number(value);
-  if (value.trim() !== '' && Number.isFinite(number)) return number;
-  const milli = parseQuantity(value);
-  return milli === null ? null : milliToNumber(milli);
+  return typeof value === 'number' || typeof value === 'string' ? toleranceNumber(value) : null;
 }
 
 function memberOf(value: unknown, key: string): Readonly<Record<string, unknown>> | null {

@@ -1,4 +1,5 @@
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
+import { OUTCOME_NAMES } from '../../ui/outcome-names.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**
@@ -86,9 +87,11 @@ function outcomeRows(
 ): readonly WaterfallRow[] {
   if (kind === 'none') return [];
   if (kind === 'patched' || kind === 'replaced') {
-    return to === null || to === desired ? [] : [step(titleOf(kind), { from: desired, to, reason: message })];
+    return to === null || to === desired
+      ? []
+      : [step(OUTCOME_NAMES[kind], { from: desired, to, reason: message })];
   }
-  return [step(titleOf(kind), { from: desired, to: from ?? current, reason: message })];
+  return [step(OUTCOME_NAMES[kind], { from: desired, to: from ?? current, reason: message })];
 }
 
 function step(
@@ -96,11 +99,6 @@ function step(
   { from, to, reason }: { readonly from: number; readonly to: number; readonly reason: string },
 ): WaterfallRow {
   return { kind: 'step', label, from, to, reason, until: null };
-}
-
-/** Returns `Dry run` for `dry-run`. */
-function titleOf(kind: Outcome['kind']): string {
-  return kind.charAt(0).toUpperCase() + kind.slice(1).replace('-', ' ');
 }
 
 function total(label: string, to: number, reason: string): WaterfallRow {
