@@ -82,7 +82,7 @@ describe('the health of the API server', () => {
     ['500', true, 1],
     ['connection', false, 1],
     ['timeout', false, 1],
-    ['aborted', null, 0],
+    ['canceled', null, 0],
   ])('after a response %s: reachable %j, %i errors', (code, isReachable, errors) => {
     const { health } = healthOf();
 

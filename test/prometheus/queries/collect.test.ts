@@ -57,7 +57,7 @@ describe('the answers of a round', () => {
     await settle();
 
     const ages = new Map([['default', UNKNOWN_AGE]]);
-    expect(ready).toEqual([[web, { results: [VALUE, FAILED], ages, sinceMs: 500 }]]);
+    expect(ready).toEqual([[web, { answers: [VALUE, FAILED], ages, sinceMs: 500 }]]);
   });
 
   it('make all scalers that share a query ready, others not, and none twice', async () => {
@@ -221,7 +221,7 @@ describe('the query of maxReplicasFrom', () => {
     await settle();
 
     expect(ready[0]?.[1]).toMatchObject({
-      results: [VALUE],
+      answers: [VALUE],
       ceiling: { class: 'failed', message: 'the service config has no data source "gpus"' },
     });
   });
