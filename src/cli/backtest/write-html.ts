@@ -15,7 +15,7 @@ import { createExplanations, type Explanations, type RunTrace } from './trace-ru
 import { noteLines, recommendationLines, tableRows } from './write-report.js';
 
 /** Built by Vite from `src/report-page`. */
-const BUILT = '../../../report-page/';
+const BUILT = '../../report-page/';
 
 /** Writes a page that needs no other file and no network. Throws `CommandError`. */
 export async function writeHtml(file: OutputFile, data: PageData): Promise<void> {
