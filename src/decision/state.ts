@@ -335,18 +335,25 @@ function atMinimum({ decision }: StateFacts): Reason | null {
   const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas } = decision;
   const isThere = currentReplicas === minReplicas && desiredReplicas === minReplicas;
   if (!isThere || recommendedReplicas > minReplicas) return null;
-  const bound = boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
-  // Below the minimum, another limit may have raised the count as far before the bound did.
-  const step = decision.limits.findLast(({ from, to }) => to > from);
-  const isOther = step !== undefined && step.limit !== 'min_replicas' && recommendedReplicas < minReplicas;
-  return isOther ? { ...bound, cause: `${bound.cause}; now ${desiredReplicas} by ${step.limit}` } : bound;
+  if (recommendedReplicas === minReplicas)
+    return { cause: `${minReplicas} recommended, the minimum in effect` };
+  return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
 }
 
-/** The step of a bound says which schedule has set it. */
-function boundBy(decision: PastDecision, name: LimitName, otherwise: string): Reason {
-  const step = decision.limits.findLast(({ limit }) => limit === name);
+/**
+ * The step of a bound says which schedule has set it. Without a step, a limit of an earlier recommendation has changed
+ * the count as far before the bound did.
+ */
+function boundBy(
+  { recommendedReplicas, desiredReplicas, limits }: PastDecision,
+  name: LimitName,
+  otherwise: string,
+): Reason {
+  const step = limits.findLast(({ limit }) => limit === name);
+  const last = limits.at(-1);
+  const now = step !== undefined || last === undefined ? '' : `; now ${desiredReplicas} by ${last.limit}`;
   return {
-    cause: `${decision.recommendedReplicas} recommended, ${step?.reason ?? otherwise}`,
+    cause: `${recommendedReplicas} recommended, ${step?.reason ?? otherwise}${now}`,
     until: step?.until ?? null,
   };
 }

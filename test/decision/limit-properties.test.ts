@@ -74,7 +74,7 @@ describe('in any of 500 snapshots with schedules, a limit', () => {
     });
   });
 
-  it('appears in the ScalingLimited condition with its direction, bound and count', () => {
+  it('appears in the ScalingLimited condition with its direction, bound and count, and has the last step', () => {
     check((snapshot, { conditions, limits, recommendedReplicas, minReplicas, maxReplicas }) => {
       const condition = conditions.find(({ type }) => type === 'ScalingLimited');
       if (condition === undefined || recommendedReplicas === null) return;
@@ -90,14 +90,17 @@ describe('in any of 500 snapshots with schedules, a limit', () => {
         case 'ScaleUpLimit':
           expect([last.to, numbers]).toEqual([Math.max(last.to, current), [last.to]]);
           expect(last.to).toBeLessThan(maxReplicas);
+          expect(['policy', 'scale_up_limit']).toContain(last.limit);
           break;
         case 'ScaleDownLimit':
           expect([last.to, numbers]).toEqual([Math.min(last.to, current), [last.to]]);
           expect(last.to).toBeGreaterThan(minReplicas);
+          expect(['policy', 'step_limit']).toContain(last.limit);
           break;
         case 'TooManyReplicas':
           expect(numbers).toEqual([first.from, maxReplicas]);
           expect(first.from).toBeGreaterThan(maxReplicas);
+          expect(['max_replicas', 'max_replicas_from']).toContain(last.limit);
           break;
         default:
           expect([condition.reason, numbers.slice(0, 2)]).toEqual([
@@ -105,6 +108,7 @@ describe('in any of 500 snapshots with schedules, a limit', () => {
             [first.from, minReplicas],
           ]);
           expect(first.from).toBeLessThan(minReplicas);
+          expect(last.limit).toBe('min_replicas');
       }
     });
   });

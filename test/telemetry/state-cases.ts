@@ -1,21 +1,6 @@
 import { buildCondition } from '../../src/decision/result/condition.js';
-import type { StateName } from '../../src/decision/state.js';
-import { type Json, type RecordOf, decided, outcome, paused, unread } from './state-records.js';
-
-interface Other {
-  /** Why a newer version of the document is rejected. */
-  readonly rejection?: string;
-  /** When the state ends. */
-  readonly until?: string;
-}
-
-export type StateCase = readonly [
-  what: string,
-  state: StateName,
-  cause: string | null,
-  record: RecordOf,
-  other?: Other,
-];
+import { BOUND_CASES, recommended, type StateCase } from './bound-cases.js';
+import { type Json, decided, outcome, paused, unread } from './state-records.js';
 
 const WRITER = { managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed it' };
 const OTHER = { kind: 'Scaler', namespace: 'shop', name: 'other' };
@@ -26,80 +11,20 @@ function queue(fields: Json = {}): Json {
   return { external: { metric: { name: 'queue' }, query: 'q', target: { averageValue: 30 }, ...fields } };
 }
 
-function recommended(replicas: number): Json {
-  return { state: { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas }] } };
-}
-
 const at = '2025-12-31T23:59:45Z';
 const RECENT = '4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s';
-const RECENT_UNTIL = '2026-01-01T00:04:00Z';
-/** 3 of the 4 replicas are not needed, and no window keeps them. */
-const unstabilized = { downscaleStabilizationSeconds: 0 };
 
 /** Each state at least once, and what could be taken for another one. */
 export const STATE_CASES: readonly StateCase[] = [
   ['calm', 'OK', null, decided({})],
   ['scaled', 'OK', 'scaled from 4 to 6', decided({ percent: 83, record: outcome('patched', 6) })],
   ['its maximum is enough', 'OK', null, decided({ spec: { maxReplicas: 4 } })],
-  [
-    'more than the maximum',
-    'AtMaximum',
-    '6 recommended, maxReplicas is 4',
-    decided({ percent: 90, spec: { maxReplicas: 4 } }),
-  ],
-  [
-    'more than a ceiling',
-    'AtMaximum',
-    '6 recommended, the ceiling is 5: vacant',
-    decided({
-      percent: 90,
-      spec: { maxReplicasFrom: { query: 'vacant' } },
-      snapshot: { maxReplicasFrom: { at, values: [5] } },
-      record: outcome('patched', 5),
-    }),
-  ],
-  [
-    'double the maximum, within a stabilization window',
-    'AtMaximum',
-    '8 recommended, maxReplicas is 4',
-    decided({ percent: 120, spec: { maxReplicas: 4 }, snapshot: recommended(9) }),
-  ],
-  [
-    'less than the maximum, within a stabilization window',
-    'Stabilizing',
-    '2 recommended, 9 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s',
-    decided({ percent: 30, spec: { maxReplicas: 4 }, snapshot: recommended(9) }),
-    { until: RECENT_UNTIL },
-  ],
-  [
-    'more than equal bounds',
-    'Fixed',
-    '6 recommended, minReplicas and maxReplicas are 4',
-    decided({ percent: 90, spec: { minReplicas: 4, maxReplicas: 4 } }),
-  ],
-  [
-    'equal bounds',
-    'AtMinimum',
-    '4 recommended, minReplicas is 4',
-    decided({ spec: { minReplicas: 4, maxReplicas: 4 } }),
-  ],
+  ...BOUND_CASES,
   [
     'set to 0 by a person',
     'Fixed',
     'the target was set to 0 replicas',
     decided({ snapshot: { target: { specReplicas: 0 }, pods: [] } }),
-  ],
-  [
-    'less than the minimum',
-    'AtMinimum',
-    '2 recommended, minReplicas is 4',
-    decided({ percent: 30, spec: { minReplicas: 4, ...unstabilized } }),
-  ],
-  [
-    'less than the minimum, within a stabilization window',
-    'AtMinimum',
-    '2 recommended, minReplicas is 4; now 4 by stabilization',
-    decided({ percent: 30, spec: { minReplicas: 4 }, snapshot: recommended(4) }),
   ],
   [
     'at 0 without load',
@@ -154,7 +79,7 @@ export const STATE_CASES: readonly StateCase[] = [
     'Stabilizing',
     `2 recommended, ${RECENT}`,
     decided({ percent: 30, snapshot: recommended(4) }),
-    { until: RECENT_UNTIL },
+    { until: '2026-01-01T00:04:00Z' },
   ],
   [
     'a recovery hold',
@@ -162,7 +87,7 @@ export const STATE_CASES: readonly StateCase[] = [
     '2 recommended, cpu has just returned',
     decided({
       percent: 30,
-      spec: unstabilized,
+      spec: { downscaleStabilizationSeconds: 0 },
       snapshot: {
         state: {
           recommendations: [],

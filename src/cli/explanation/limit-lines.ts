@@ -10,12 +10,13 @@ import type { Explanation } from './explanation.js';
 import { alignColumns } from '../output/lines.js';
 import { formatSeconds } from '../../units/format.js';
 
-export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Decision): readonly string[] {
+export function limitLines(decision: Decision): readonly string[] {
+  const { limits, recommendedReplicas, desiredReplicas } = decision;
   if (limits.length === 0)
     return [
       recommendedReplicas === null
         ? 'Limits: none applied'
-        : `Limits: none changed the recommendation of ${recommendedReplicas}`,
+        : `Limits: none changed the recommendation of ${recommendedReplicas}${boundText(decision)}`,
     ];
   const rows = limits.map(({ limit, from, to, reason }, index) => [
     `  ${index + 1}. ${limit}`,
@@ -27,6 +28,12 @@ export function limitLines({ limits, recommendedReplicas, desiredReplicas }: Dec
       ? 'Limits'
       : `Limits, in order: ${recommendedReplicas} recommended, ${desiredReplicas} desired`;
   return [head, ...alignColumns(rows)];
+}
+
+/** A scaler in state AtMinimum has no limit in this case, and one at its maximum is OK. */
+function boundText({ recommendedReplicas, minReplicas, maxReplicas }: Decision): string {
+  if (recommendedReplicas === minReplicas) return ', the minimum in effect';
+  return recommendedReplicas === maxReplicas ? ', the maximum in effect' : '';
 }
 
 /** Returns how activation changed the largest proposal, and why; empty: the document has none. */

@@ -60,12 +60,24 @@ export function applyLimits(context: LimitContext): LimitedCount {
   let steps: LimitStep[] | null = null;
   for (const { name, apply } of LIMITS) {
     const limited = apply(replicas, context);
-    if (limited !== null && limited.to !== replicas) {
-      (steps ??= []).push({ limit: name, from: replicas, ...limited });
-      replicas = limited.to;
-    }
+    if (limited === null || limited.to === replicas) continue;
+    if (YIELDS_TO_BOUND.has(name) && limited.to === boundOf(replicas, limited.to, context)) continue;
+    (steps ??= []).push({ limit: name, from: replicas, ...limited });
+    replicas = limited.to;
   }
   return { replicas, steps: steps ?? NO_STEPS };
+}
+
+/** Where one of them leads to the same count as a bound, the bound is the cause. Source: algorithm.md, points 28, 34. */
+const YIELDS_TO_BOUND: ReadonlySet<LimitName> = new Set([
+  'policy',
+  'scale_up_limit',
+  'step_limit',
+  'max_replicas_from',
+]);
+
+function boundOf(from: number, to: number, context: LimitContext): number | undefined {
+  return (to > from ? limitToMinReplicas : limitToMaxReplicas)(from, context)?.to;
 }
 
 /** The decisions of all scalers share it. They are kept for a round or longer. */

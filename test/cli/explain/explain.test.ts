@@ -71,17 +71,6 @@ Last scale-up: none; last scale-down: none
     );
   });
 
-  it('prints stabilization with the remaining time, 240 s of 300', async () => {
-    const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
-
-    const text = await explain(cpuSnapshot(30, { state }));
-
-    expect(text).toContain(`Limits, in order: 2 recommended, 4 desired
-  1. stabilization  2 -> 4  4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s
-`);
-    expect(text).toContain('stabilization  until 2026-01-01T00:04:00Z, in 4m\n');
-  });
-
   it.each([
     ['missing', { error: 'no series', kind: 'missing' }, 'missing: no series'],
     ['failed', { error: 'timeout after 10000 ms' }, 'failed: timeout after 10000 ms'],
@@ -151,27 +140,6 @@ Last scale-up: none; last scale-down: none
     expect(text).toContain('check   count( up == 1 ) >= 1 must be true\n');
     expect(text).toContain('check   max(timestamp(messages)) must be at most 120 s in the past\n');
     expect(text).toContain(`answer  missing: ${error}\n`);
-  });
-
-  it('prints the confirmation of a scale-down and its end, and the maximum step', async () => {
-    const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
-    const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
-    const scaler = scalerDocument({ metrics: [{ external }], downscaleStabilizationSeconds: 0, ...brakes });
-    const samples = [{ at: '2026-01-01T00:00:00Z', values: [10] }];
-    const explainAfter = (...times: readonly string[]): Promise<string> => {
-      const downscaleProposals = times.map((at) => ({ at, replicas: 1 }));
-      return explain(cpuSnapshot(0, { scaler, samples, state: { recommendations: [], downscaleProposals } }));
-    };
-
-    const waiting = await explainAfter('2025-12-31T23:59:45Z');
-    const confirmed = await explainAfter('2025-12-31T23:59:00Z', '2025-12-31T23:59:30Z');
-
-    expect(waiting).toContain(
-      '1. downscale_confirmation  1 -> 4  confirmed by 2 of 3 decisions in 15 of 60 s\n',
-    );
-    expect(waiting).toContain('downscale_confirmation  until 2026-01-01T00:00:45Z, in 45s\n');
-    expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
-    expect(confirmed).toContain('step_limit  for this step: the next one starts from the new count\n');
   });
 
   it('prints no metric if 12 replicas are above a maximum of 10', async () => {

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { runCli } from '../fake-io.js';
+import { cpuSnapshot, scalerDocument } from '../live-service.js';
+
+/** Returns the output of `explain --snapshot -`. */
+async function explain(snapshot: unknown): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
+    stdin: JSON.stringify(snapshot),
+  });
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return stdout;
+}
+
+describe('the limits in explain --snapshot', () => {
+  it('names one cause, the maximum of 8, where one scale-up from 4 may not exceed 8 either', async () => {
+    const text = await explain(cpuSnapshot(180, { scaler: scalerDocument({ maxReplicas: 8 }) }));
+
+    expect(text).toContain(': 4 -> 8, 12 recommended, 8 by max_replicas (maxReplicas is 8)\n');
+    expect(text).toContain(`Limits, in order: 12 recommended, 8 desired
+  1. max_replicas  12 -> 8  maxReplicas is 8
+`);
+    expect(text).toContain('TooManyReplicas: 12 recommended, maxReplicas is 8\n');
+    expect(text).not.toContain('scale_up_limit');
+  });
+
+  it.each([
+    ['minimum', { minReplicas: 4 }],
+    ['maximum', { maxReplicas: 4 }],
+  ])('prints that a recommendation of 4 is the %s', async (bound, fields) => {
+    expect(await explain(cpuSnapshot(60, { scaler: scalerDocument(fields) }))).toContain(
+      `Limits: none changed the recommendation of 4, the ${bound} in effect\n`,
+    );
+  });
+
+  it('prints stabilization with the remaining time, 240 s of 300', async () => {
+    const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
+
+    const text = await explain(cpuSnapshot(30, { state }));
+
+    expect(text).toContain(`Limits, in order: 2 recommended, 4 desired
+  1. stabilization  2 -> 4  4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s
+`);
+    expect(text).toContain('stabilization  until 2026-01-01T00:04:00Z, in 4m\n');
+  });
+
+  it('prints the confirmation of a scale-down and its end, and the maximum step', async () => {
+    const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
+    const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
+    const scaler = scalerDocument({ metrics: [{ external }], downscaleStabilizationSeconds: 0, ...brakes });
+    const samples = [{ at: '2026-01-01T00:00:00Z', values: [10] }];
+    const explainAfter = (...times: readonly string[]): Promise<string> => {
+      const downscaleProposals = times.map((at) => ({ at, replicas: 1 }));
+      return explain(cpuSnapshot(0, { scaler, samples, state: { recommendations: [], downscaleProposals } }));
+    };
+
+    const waiting = await explainAfter('2025-12-31T23:59:45Z');
+    const confirmed = await explainAfter('2025-12-31T23:59:00Z', '2025-12-31T23:59:30Z');
+
+    expect(waiting).toContain(
+      '1. downscale_confirmation  1 -> 4  confirmed by 2 of 3 decisions in 15 of 60 s\n',
+    );
+    expect(waiting).toContain('downscale_confirmation  until 2026-01-01T00:00:45Z, in 45s\n');
+    expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
+    expect(confirmed).toContain('step_limit  for this step: the next one starts from the new count\n');
+  });
+});
