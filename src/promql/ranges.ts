@@ -99,6 +99,55 @@ function timesAround(
   return { rangeSeconds, offsetSeconds };
 }
 
+/** A literal that Prometheus rejects before 2.54, and how to write it. */
+export interface NewerLiteral {
+  /** With the brackets of a range. */
+  readonly text: string;
+  /** In UTF-16 code units from the start of the query. */
+  readonly offset: number;
+  readonly write: string;
+  /** Whether a number is a duration; otherwise a duration is a number. */
+  readonly isDuration: boolean;
+}
+
+/** Returns the durations without a unit (`x[30]`) and the numbers with one (`x > 5m`), in the order of the query. */
+export function newerLiterals(query: string): readonly NewerLiteral[] {
+  const { text, tree, errorNode } = parseQuery(query);
+  if (errorNode !== null) return [];
+  const found: NewerLiteral[] = [];
+  tree.iterate({
+    enter: ({ node }) => {
+      const isDuration = node.name === 'NumberDurationLiteralInDurationContext';
+      // Only newer servers calculate with durations, and these accept every literal.
+      if (!isDuration && node.name !== 'NumberDurationLiteral') return;
+      if (isDuration && isOperand(node)) return;
+      const literal = text.slice(node.from, node.to);
+      const isNumber = !Number.isNaN(Number(literal.replaceAll('_', '')));
+      const seconds = literalSeconds(literal);
+      if (seconds === null || isNumber !== isDuration) return;
+      const isWhole = text.charAt(node.from - 1) === '[' && text.charAt(node.to) === ']';
+      const [open, close] = isDuration && isWhole ? ['[', ']'] : ['', ''];
+      found.push({
+        text: `${open}${literal}${close}`,
+        offset: node.from,
+        write: `${open}${isDuration ? inUnits(seconds) : seconds}${close}`,
+        isDuration,
+      });
+    },
+  });
+  return found;
+}
+
+function isOperand({ parent }: SyntaxNode): boolean {
+  const outer = parent?.parent?.name;
+  const isNegated = parent?.parent?.getChild('UnaryOp') !== null;
+  return outer === 'DurationExpr' || (outer === 'OffsetDurationExpr' && !isNegated);
+}
+
+function inUnits(seconds: number): string {
+  return Number.isInteger(seconds) ? `${seconds}s` : `${Math.round(seconds * 1000)}ms`;
+}
+
 const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);
 
 /**

@@ -2,6 +2,7 @@ import type { SyntaxNode } from '@lezer/common';
 import { NEEDS_METRICSQL, firstMetricsql, isMetricsqlFunction, rewriteMetricsql } from './metricsql.js';
 import { parseQuery, type ParsedQuery } from './parse.js';
 import { findQueryLimit } from './query-limits.js';
+import { newerLiterals } from './ranges.js';
 import { splitSegments } from './segments.js';
 
 /**
@@ -14,6 +15,8 @@ export interface SyntaxProblem {
   readonly message: string;
   /** Whether the query exceeds a limit of the parser. It may be valid. */
   readonly isLimit?: true;
+  /** Set for a function that neither PromQL nor MetricsQL has. */
+  readonly unknownFunction?: string;
 }
 
 interface SyntaxOptions {
@@ -84,15 +87,23 @@ function problemsOf(
   if (WITH_TEMPLATE.test(query)) {
     return [warning(query.search(/\S/), `a WITH template is MetricsQL: ${needs}`)];
   }
-  const unknown = unknownFunctions.map(({ name, offset }) =>
-    warning(
-      offset,
-      isMetricsqlFunction(name) ? `function "${name}" is MetricsQL: ${needs}` : `unknown function "${name}"`,
-    ),
+  const unknown = unknownFunctions.map(({ name, offset }): SyntaxProblem =>
+    isMetricsqlFunction(name)
+      ? warning(offset, `function "${name}" is MetricsQL: ${needs}`)
+      : { ...warning(offset, `unknown function "${name}"`), unknownFunction: name },
   );
-  if (errorNode === null) return unknown;
+  if (errorNode === null) return [...unknown, ...(isMetricsql ? [] : checkLiterals(query))];
   const problem = asMetricsql(query, problemAt(query, text, errorNode), isMetricsql);
   return [...unknown.filter(({ offset }) => offset !== problem.offset), problem];
+}
+
+function checkLiterals(query: string): readonly SyntaxProblem[] {
+  return newerLiterals(query).map(({ text, offset, write, isDuration }) =>
+    warning(
+      offset,
+      `${text} ${isDuration ? 'has no unit' : 'is a duration used as a number'}: Prometheus before 2.54 rejects it. Write ${write}`,
+    ),
+  );
 }
 
 /** Changes the problem to a warning if the error may be valid MetricsQL, because only VictoriaMetrics can check it. */

@@ -68,6 +68,25 @@ describe('checkSyntax', () => {
     expect(places(query)).toEqual([place]);
   });
 
+  it.each([
+    ['rate(x[30])', 7, '[30] has no unit: Prometheus before 2.54 rejects it. Write [30s]'],
+    ['rate(x[ 1.5 ])', 8, '1.5 has no unit: Prometheus before 2.54 rejects it. Write 1500ms'],
+    ['x offset 30', 9, '30 has no unit: Prometheus before 2.54 rejects it. Write 30s'],
+    ['x offset -30', 10, '30 has no unit: Prometheus before 2.54 rejects it. Write 30s'],
+    ['max_over_time(x[1h:30])', 19, '30 has no unit: Prometheus before 2.54 rejects it. Write 30s'],
+    ['x > 5m', 4, '5m is a duration used as a number: Prometheus before 2.54 rejects it. Write 300'],
+  ])('warns about a unit in %j that Prometheus requires or rejects before 2.54', (query, offset, message) => {
+    expect(checkSyntax(query)).toEqual([{ severity: 'warning', offset, message }]);
+    expect(checkSyntax(query, { isMetricsql: true })).toEqual([]);
+  });
+
+  it.each(['rate(x[$window])', 'x @ 1700000000', 'x > 300', 'rate(x[2 * 30s])', 'x{a="[30]"}'])(
+    'reports no missing unit in %j',
+    (query) => {
+      expect(checkSyntax(query)).toEqual([]);
+    },
+  );
+
   it('reports the error after unknown functions, each of which is a warning', () => {
     expect(places('nosuch(x) / other(y) +')).toEqual(['warning@0', 'warning@12', 'error@22']);
   });

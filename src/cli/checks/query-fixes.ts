@@ -3,6 +3,7 @@ import type { FailureReason } from '../../units/failure.js';
 import { type Duplicates, isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 import type { MetricSpec } from '../../scaler/spec.js';
+import { newerLiterals } from '../../promql/ranges.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { listSome } from '../output/lines.js';
@@ -12,8 +13,16 @@ const LIMIT =
   /too many samples|exceed(?:s|ed)?\b.{0,80}\b(?:limit|maximum|max)|-search\.max|-query(?:\.|-)max|err-mimir-max|limit (?:violated|reached)|cannot select more than|number of matching timeseries exceeds/i;
 const MANY_TO_MANY = /many-to-many|duplicate series for the match group|multiple matches for labels/i;
 
+/** Errors of Prometheus before 2.54 for the literals that it does not know. */
+const LITERAL = /missing unit character in duration|expected duration|unexpected duration/;
+
 /** Returns the fix for a rejected query; null if the error message suffices. */
-export function fixForFailure(reason: FailureReason, message: string): string | null {
+export function fixForFailure(reason: FailureReason, message: string, query: string): string | null {
+  if (LITERAL.test(message)) {
+    const literals = newerLiterals(query).map(({ write }) => write);
+    if (literals.length > 0)
+      return `write ${listSome(literals)}: Prometheus before 2.54 rejects the query as it is`;
+  }
   if (reason === 'too_large')
     return 'aggregate the series in the query: sum(...), or sum by (pod) (...) for a Pods metric';
   if (reason === 'timeout')

@@ -80,8 +80,9 @@ async function checkCeiling(
   const context = maxReplicasFrom === null ? undefined : sources.get(maxReplicasFrom.source);
   if (maxReplicasFrom === null || context === undefined) return [];
   const query = ceilingQuery(maxReplicasFrom, scaler);
-  const fix = `run the query in the Prometheus UI: ${query}`;
-  const sample = toCeiling(await context.runQuery(query), context.clock.now());
+  const answer = await context.runQuery(query);
+  const fix = fixFor(answer, query);
+  const sample = toCeiling(answer, context.clock.now());
   const ceiling = ceilingOf({ scaler, maxReplicasFrom: sample, state: EMPTY_STATE });
   if (ceiling === null) {
     const why = sample.form === 'error' ? sample.error : (sample.partial ?? 'no value');
@@ -104,7 +105,7 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
   const who = nameMetric(metric);
   switch (answer.class) {
     case 'failed':
-      return failedResult(queried, answer);
+      return make.failed(`${who}: ${answer.message}`, fixFor(answer, queried.query ?? ''));
     case 'invalid':
       return make.failed(`${who}: ${answer.message}`, tryIt(queried));
     case 'missing':
@@ -128,15 +129,6 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
       `${fixForCopies(found)}; query: ${query}`,
     ),
   ];
-}
-
-function failedResult(queried: QueriedMetric, answer: FailedAnswer): CheckResult {
-  const { metric, make } = queried;
-  const who = nameMetric(metric);
-  return make.failed(
-    `${who}: ${answer.message}`,
-    fixForFailure(answer.reason, answer.message) ?? tryIt(queried),
-  );
 }
 
 async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
@@ -285,7 +277,13 @@ function nameMetric({ type, identity }: MetricSpec): string {
 }
 
 function tryIt({ query }: QueriedMetric): string {
-  return `run the query in the Prometheus UI: ${query ?? ''}`;
+  return fixFor(null, query ?? '');
+}
+
+/** Returns the fix for a query with this answer; null: any answer that did not fail. */
+function fixFor(answer: Answer | null, query: string): string {
+  const known = answer?.class === 'failed' ? fixForFailure(answer.reason, answer.message, query) : null;
+  return known ?? `run the query in the Prometheus UI: ${query}`;
 }
 
 interface GuardedMetric {
@@ -319,7 +317,7 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
       const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
       return make.warning(
         `${nameMetric(metric)}: capacity.auto.${name}: ${fault}: the capacity of a pod is not measured`,
-        why?.fix ?? `run the query in the Prometheus UI: ${query}`,
+        why?.fix ?? fixFor(answer, query),
       );
     }),
   );
@@ -367,7 +365,7 @@ async function checkGuard(
   const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
   const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
   const text = `${metric.type} metric ${metric.identity}: ${message}${why === null ? '' : `: ${why.message}`}`;
-  const fix = why?.fix ?? `run the query in the Prometheus UI: ${query}`;
+  const fix = why?.fix ?? fixFor(answer, query);
   return judged.class === 'failed' || judged.class === 'invalid'
     ? make.failed(text, fix)
     : make.warning(text, fix);

@@ -34,7 +34,8 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 
 function isSlip(word: string, candidate: string): boolean {
   const [short, long] = word.length < candidate.length ? [word, candidate] : [candidate, word];
-  if (short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase())) return true;
+  if (short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase()))
+    return word === short || word.length <= 2 * candidate.length;
   if (word.length !== candidate.length) return false;
   const sorted = [word, candidate].map((text) => Array.from(text.toLowerCase()).sort().join(''));
   return sorted[0] === sorted[1];

@@ -5,6 +5,7 @@ import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
 import { excerpt } from '../../promql/types.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { type Finding, finding, formatPath, type Path } from '../problems/finding.js';
+import { didYouMean, nearest } from '../problems/nearest.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 import { checkSelection } from './query-selection-rules.js';
@@ -91,16 +92,24 @@ export function checkFiller(
 export function checkPodLabel({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const facts = analyzeQuery(query);
   if (facts === null || mayHave(facts.labels, 'pod')) return [];
-  const { isOpen, names } = facts.labels;
-  const other = isOpen ? undefined : [...names].find((name) => /pod/i.test(name));
+  const names = facts.labels.isOpen ? [] : [...facts.labels.names];
+  const other =
+    names.find((name) => /pod/i.test(name)) ?? names.find((name) => name.length === 3 && isPod(name));
   const instead =
     other === undefined
       ? 'aggregate by (pod); a total over all pods is an External metric'
       : other.toLowerCase() === 'pod'
         ? `label names are case-sensitive, write pod instead of ${other}`
-        : `where ${other} names the pod, write label_replace(..., "pod", "$1", "${other}", "(.+)")`;
+        : isPod(other)
+          ? `${other} is not the label of a pod, write by (pod)`
+          : `where ${other} names the pod, write label_replace(..., "pod", "$1", "${other}", "(.+)")`;
   const message = `${formatPath(path)}: its result has no label "pod", so no series belongs to a pod: ${instead}`;
   return [finding('no-pod-label', path, message)];
+}
+
+/** Whether a label is a typing error for `pod`. */
+function isPod(label: string): boolean {
+  return nearest(label, ['pod']) !== null;
 }
 
 function checkSelectorLabels(
@@ -111,7 +120,7 @@ function checkSelectorLabels(
   const path = [...body, 'metric', 'selector'];
   const report = (label: string, selectorPath: Path, at: 'key' | 'value'): readonly Finding[] => {
     if (mayHave(labels, label)) return [];
-    const message = `${formatPath(selectorPath)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})`;
+    const message = `${formatPath(selectorPath)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})${didYouMean(label, [...labels.names])}`;
     return [{ ...finding('selector-label', selectorPath, message), at }];
   };
   const labelFindings = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>

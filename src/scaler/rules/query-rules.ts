@@ -1,5 +1,6 @@
 import { analyzeQuery } from '../../promql/analyze.js';
 import { findQueryLimit } from '../../promql/query-limits.js';
+import { FUNCTION_NAMES } from '../../promql/signatures.js';
 import { type SyntaxProblem, checkSyntax } from '../../promql/syntax.js';
 import { listVariables } from '../../promql/variables.js';
 import { type Finding, finding, findTemplate, formatPath, type Path } from '../problems/finding.js';
@@ -193,10 +194,11 @@ export function checkPromql(
     const message = `${formatPath(path)}: ${template.message}`;
     return [{ ...finding('query-syntax', path, message), offset: template.index }];
   }
-  return checkSyntax(query, options).map((problem) => ({
-    ...finding(codeOf(problem), path, `${formatPath(path)}: ${problem.message}`),
-    offset: problem.offset,
-  }));
+  return checkSyntax(query, options).map((problem) => {
+    const { message, unknownFunction, offset } = problem;
+    const hint = unknownFunction === undefined ? '' : didYouMean(unknownFunction, FUNCTION_NAMES);
+    return { ...finding(codeOf(problem), path, `${formatPath(path)}: ${message}${hint}`), offset };
+  });
 }
 
 function codeOf({ severity, isLimit }: SyntaxProblem): ProblemCode {

@@ -19,13 +19,25 @@ describe('fixForFailure', () => {
     ],
     ['multiple matches for labels: grouping labels must ensure unique matches', 'aggregate the side'],
   ])('explains how to fix a 422: %s', (text, fix) => {
-    expect(fixForFailure('execution', `HTTP 422 "execution": ${text}`)).toContain(fix);
+    expect(fixForFailure('execution', `HTTP 422 "execution": ${text}`, 'x / y')).toContain(fix);
+  });
+
+  it.each([
+    ['rate(x[30])', '1:8: parse error: missing unit character in duration', 'write [30s]: '],
+    ['x offset 30', '1:10: parse error: unexpected number "30" in offset, expected duration', 'write 30s: '],
+    ['x > 5m', '1:5: parse error: unexpected duration "5m"', 'write 300: '],
+  ])('names the unit that Prometheus 2.42 misses or rejects in %s', (query, text, fix) => {
+    const message = `HTTP 400 "bad_data": invalid parameter "query": ${text}`;
+
+    expect(fixForFailure('bad_query', message, query)).toBe(
+      `${fix}Prometheus before 2.54 rejects the query as it is`,
+    );
   });
 
   it.each(['HTTP 422 "execution": unknown function', 'HTTP 503 no healthy upstream', ''])(
     'has no advice for %j',
     (message) => {
-      expect(fixForFailure('execution', message)).toBeNull();
+      expect(fixForFailure('execution', message, 'rate(x[30])')).toBeNull();
     },
   );
 });
