@@ -1,4 +1,4 @@
-import { type Finding, finding, formatPath, type Path } from '../scaler/problems/finding.js';
+import { type Finding, finding, formatPath, type IsBroken, type Path } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
 import { checkPatterns, checkPodLabel, checkTypes } from '../scaler/rules/query-result-rules.js';
@@ -20,13 +20,10 @@ const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
 /** Rules across fields, checked on all values that could be read. */
-export function checkServiceRules(
-  config: Loose<ServiceInput>,
-  isBroken: (path: Path) => boolean,
-): readonly Finding[] {
+export function checkServiceRules(config: Loose<ServiceInput>, isBroken: IsBroken): readonly Finding[] {
   const sources = Object.entries(config.prometheus ?? {});
   const findings = sources.flatMap(([name, source]) =>
-    source === undefined ? [] : checkSource(source, ['prometheus', name]),
+    source === undefined ? [] : checkSource(source, ['prometheus', name], isBroken),
   );
   if (config.prometheus !== undefined && sources.length === 0 && !isBroken(['prometheus'])) {
     findings.push(finding('wrong-settings', ['prometheus'], 'prometheus has no data source'));
@@ -34,7 +31,7 @@ export function checkServiceRules(
   return [
     ...findings,
     ...checkScalerSources(config.scalers),
-    ...checkElection(config.leaderElection),
+    ...(isBroken(['leaderElection']) ? [] : checkElection(config.leaderElection)),
     ...checkSharding(config),
     ...checkAuth(config.server?.auth, isBroken),
     ...checkReceivers(config.notifications, isBroken),
@@ -50,10 +47,10 @@ function checkScalerSources(scalers: Loose<ServiceInput>['scalers']): readonly F
   return [finding('wrong-settings', ['scalers', 'paths'], message)];
 }
 
-function checkSource(source: Loose<SourceInput>, path: Path): Finding[] {
+function checkSource(source: Loose<SourceInput>, path: Path, isBroken: IsBroken): Finding[] {
   return [
     ...checkAuthorization(source, path),
-    ...checkWindow(source, path),
+    ...(isBroken([...path, 'scrapeIntervalSeconds']) ? [] : checkWindow(source, path)),
     ...checkQueries(source, path),
     ...checkResourceWindows(source, path),
   ];
@@ -178,7 +175,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
 
 function checkAuth(
   auth: NonNullable<Loose<ServiceInput>['server']>['auth'],
-  isBroken: (path: Path) => boolean,
+  isBroken: IsBroken,
 ): readonly Finding[] {
   const path = ['server', 'auth'];
   if (auth === undefined || isBroken(path)) return [];
@@ -206,7 +203,7 @@ function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>)
 
 function checkRecommendations(
   recommendations: Loose<ServiceInput>['recommendations'],
-  isBroken: (path: Path) => boolean,
+  isBroken: IsBroken,
 ): readonly Finding[] {
   const { schedule, timeZone = SERVICE_DEFAULTS.recommendationTimeZone } = recommendations ?? {};
   const path = ['recommendations'];
@@ -218,7 +215,7 @@ function checkRecommendations(
 /** Applies the rules for documents to `defaults`. */
 function checkDefaults(
   { defaults, prometheus = {} }: Loose<ServiceInput>,
-  isBroken: (path: Path) => boolean,
+  isBroken: IsBroken,
 ): readonly Finding[] {
   if (defaults === undefined) return [];
   const sources = Object.entries(prometheus).map(([name, source]) => ({
@@ -242,7 +239,7 @@ const MAX_RECEIVERS = 10;
 
 function checkReceivers(
   receivers: Loose<ServiceInput>['notifications'],
-  isBroken: (path: Path) => boolean,
+  isBroken: IsBroken,
 ): readonly Finding[] {
   const all = Object.entries(receivers ?? {});
   const path = ['notifications'];
@@ -255,11 +252,7 @@ function checkReceivers(
   ];
 }
 
-function checkReceiver(
-  receiver: Loose<ReceiverInput>,
-  path: Path,
-  isBroken: (path: Path) => boolean,
-): readonly Finding[] {
+function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsBroken): readonly Finding[] {
   const { url, urlFile, format, tls } = receiver;
   const findings: Finding[] = [];
   const report = (message: string): void =>

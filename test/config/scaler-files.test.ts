@@ -159,7 +159,7 @@ describe('load', () => {
     const loaded = await files.load();
 
     expect(namesOf(loaded)).toEqual(['a 10']);
-    expect(codesOf(loaded)).toEqual(['duplicate-document', 'duplicate-document']);
+    expect(codesOf(loaded)).toEqual(['duplicate-document']);
     expect(loaded.problems[0]?.message).toContain('keeps a version that is in effect');
   });
 

@@ -159,18 +159,50 @@ spec:
 });
 
 describe('refuseDuplicates', () => {
-  it('rejects both documents with the same name, also in two files, and names the other location', () => {
-    const documents = refuseDuplicates([
-      ...readDocuments(documentText('a'), 'one.yaml'),
-      ...readDocuments(documentText('a'), 'two.yaml'),
-      ...readDocuments(documentText('b'), 'three.yaml'),
-    ]);
+  const refused = (...files: readonly string[]) =>
+    refuseDuplicates(
+      files.flatMap((file) => [
+        ...readDocuments(documentText('a'), file),
+        ...readDocuments(documentText(file), 'b'),
+      ]),
+    );
+  const messages = (documents: ReturnType<typeof refused>) =>
+    documents.flatMap(({ problems }) => problems.map(({ file, message }) => `${file}: ${message}`));
 
-    expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, null, 'b']);
-    expect(documents.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
-      'shop/a is also in two.yaml:3: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object',
-      'shop/a is also in one.yaml:3: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object',
+  it('rejects both documents with the same name, also in two files, with one problem', () => {
+    const documents = refused('one', 'two');
+
+    expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, 'one', null, 'two']);
+    expect(messages(documents)).toEqual([
+      'one: shop/a is also in two:3: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object',
     ]);
+  });
+
+  it('names all others of 3 copies, and 5 of 7 others', () => {
+    const seven = Array.from({ length: 8 }, (_, index) => `f${index}`);
+
+    expect(messages(refused('one', 'two', 'three'))).toEqual([
+      expect.stringMatching(/^one: shop\/a is also in two:3, three:3: the service uses none of them, /),
+    ]);
+    expect(messages(refused(...seven))).toEqual([
+      expect.stringMatching(/^f0: shop\/a is also in f1:3, f2:3, f3:3, f4:3, f5:3 and 2 more: /),
+    ]);
+  });
+});
+
+describe('the problems of a document', () => {
+  it('are in the order of their lines, whatever finds them', () => {
+    const { problems } = readScalers(
+      documentText('a', '  minReplicas: 11\n  unknown: 1\n  tolerance: 2\n').replace(
+        'maxReplicas: 10',
+        'maxReplicas: 0',
+      ),
+      'web.yaml',
+    );
+
+    const lines = problems.map(({ place }) => place?.line ?? 0);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines).toEqual(lines.toSorted((a, b) => a - b));
   });
 });
 

@@ -5,16 +5,17 @@ import {
   readServiceDocument,
 } from '../../config/read-service-config.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
-import { findSharedTargets, nameOtherScaler } from '../../control/cycle/shared-targets.js';
+import { targetKey } from '../../control/cycle/shared-targets.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
+import { isPlainObject } from '../../scaler/plain-json.js';
 import { finding, formatValue, type LocatedDocument } from '../../scaler/problems/finding.js';
-import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
+import { formatProblem, inLineOrder, type Problem } from '../../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { formatLocal } from '../../schedules/local-time.js';
 import { nextOccurrences } from '../../schedules/occurrences.js';
+import { countOf } from '../../units/count-of.js';
 import type { Instant } from '../../units/time.js';
 import { readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
@@ -27,6 +28,7 @@ import {
   type ServiceInput,
   withPrometheusUrl,
 } from '../input/service-config.js';
+import { listSome } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
@@ -70,7 +72,6 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
     report: offline,
     config,
     scalers,
-    hasQueries,
   } = validate(others, {
     named,
     problems,
@@ -87,7 +88,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
     isLive && isConfigValid
       ? { ...offline, live: await checkLive({ config, scalers, prometheus, cluster: options }, io) }
       : offline;
-  io.stdout.write(format === 'text' ? describe(report, hasQueries, io) : writeStructured(format, report));
+  io.stdout.write(format === 'text' ? describe(report, io) : writeStructured(format, report));
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
 }
 
@@ -123,13 +124,13 @@ async function checkLive(
 }
 
 /** The last line counts everything: `0 errors` would contradict a failed check. */
-function describe(report: ValidationReport, hasQueries: boolean, io: CommandIo): string {
-  const { live, problems, schedules } = report;
+function describe(report: ValidationReport, io: CommandIo): string {
+  const { live, documents, problems, schedules } = report;
   const paint = paintOf(io);
   const found = [...problems.map(formatProblem), ...schedules.map(describeNextTimes)];
   const lines =
     live === undefined
-      ? [...found, ...(hasQueries ? [NOT_CHECKED] : []), describeCounts(report)]
+      ? [...found, ...(documents === 0 ? [] : [NOT_CHECKED]), describeCounts(report)]
       : [
           ...found,
           ...writeResults(live, paint),
@@ -148,11 +149,11 @@ function describeCounts({
   live,
 }: ValidationReport): string {
   return [
-    ...(serviceConfigs === 0 ? [] : [count(serviceConfigs, 'service config')]),
-    count(documents, 'document'),
-    ...(testFiles === 0 ? [] : [`${count(testFiles, 'test file')} (see promscaler test)`]),
-    count(errors + (live?.failed ?? 0), 'error'),
-    count(warnings + (live?.warnings ?? 0), 'warning'),
+    ...(serviceConfigs === 0 ? [] : [countOf(serviceConfigs, 'service config')]),
+    countOf(documents, 'document'),
+    ...(testFiles === 0 ? [] : [`${countOf(testFiles, 'test file')} (see promscaler test)`]),
+    countOf(errors + (live?.failed ?? 0), 'error'),
+    countOf(warnings + (live?.warnings ?? 0), 'warning'),
   ].join(', ');
 }
 
@@ -178,8 +179,6 @@ function validate(
   readonly report: ValidationReport;
   readonly config: ServiceConfig | null;
   readonly scalers: readonly Scaler[];
-  /** True if queries exist that only Prometheus can check completely. */
-  readonly hasQueries: boolean;
 } {
   const all = files.flatMap((file) =>
     readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
@@ -193,8 +192,8 @@ function validate(
     readScalerDocument(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
   );
   const unique = refuseDuplicates(read);
-  const shared = findSharedTargets(unique.flatMap(({ scaler }) => scaler ?? []));
   const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
+  const byTarget = groupByTarget(scalers);
   const limitProblem = checkLimits(
     files.map(({ text }) => text.length),
     documents.length,
@@ -206,10 +205,12 @@ function validate(
     ...(all.length === 0 ? files.map(emptyFileProblem) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
-    ...unique.flatMap((one, index) => [
-      ...one.problems,
-      ...sharedTarget(documents[index]?.document ?? null, one.scaler, shared),
-    ]),
+    ...unique.flatMap((one, index) =>
+      inLineOrder([
+        ...one.problems,
+        ...sharedTarget(documents[index]?.document ?? null, one.scaler, byTarget),
+      ]),
+    ),
   ];
   const report = {
     serviceConfigs: configs.length + (named === null ? 0 : 1),
@@ -220,7 +221,7 @@ function validate(
     problems,
     schedules: nextTimes(scalers, now),
   };
-  return { report, config, scalers, hasQueries: documents.some(({ document }) => hasQuery(document)) };
+  return { report, config, scalers };
 }
 
 /** Same as `kubectl apply -n`: adds the namespace if there is none, and rejects another namespace. */
@@ -236,27 +237,40 @@ function inNamespace(document: LocatedDocument, namespace: string | undefined): 
   return { ...document, problems: [...problems, problem] };
 }
 
-/** The service accepts both documents, because a third one may be the mistake, and holds them. */
+/** Returns the scalers that patch each target. */
+function groupByTarget(scalers: readonly Scaler[]): ReadonlyMap<string, readonly Scaler[]> {
+  const byTarget = new Map<string, Scaler[]>();
+  for (const scaler of scalers.filter(({ spec }) => !spec.dryRun)) {
+    const same = byTarget.get(targetOf(scaler));
+    if (same === undefined) byTarget.set(targetOf(scaler), [scaler]);
+    else same.push(scaler);
+  }
+  return byTarget;
+}
+
+function targetOf({ namespace, spec }: Scaler): string {
+  return targetKey(namespace, spec.scaleTargetRef);
+}
+
+/**
+ * Returns the problem of the first of several scalers with one target; it names the others. The service accepts all of
+ * them, because any may be the mistake, and holds them.
+ */
 function sharedTarget(
   document: LocatedDocument | null,
   scaler: Scaler | null,
-  shared: ReturnType<typeof findSharedTargets>,
+  byTarget: ReadonlyMap<string, readonly Scaler[]>,
 ): readonly Problem[] {
-  const other = scaler === null ? undefined : shared.get(scaler.key);
-  if (document === null || scaler === null || other === undefined || scaler.spec.dryRun) return [];
+  if (document === null || scaler === null) return [];
+  const [first, ...others] = byTarget.get(targetOf(scaler)) ?? [];
+  if (first !== scaler || others.length === 0) return [];
+  const names = listSome(others.map((one) => `Scaler ${one.key}`));
   const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
-  const message = `${nameOtherScaler(other)} also scales ${target}: promscaler patches it for neither. Delete one of the two, or set spec.dryRun: true in one`;
+  const message =
+    others.length === 1
+      ? `${names} also scales ${target}: promscaler patches it for neither. Delete one of the two, or set spec.dryRun: true in one`
+      : `${names} also scale ${target}: promscaler patches it for none of them. Delete all but one, or set spec.dryRun: true in the others`;
   return [document.locate(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
-}
-
-function hasQuery({ value }: LocatedDocument): boolean {
-  const metrics = valueAt(value, ['spec', 'metrics']);
-  return (
-    Array.isArray(metrics) &&
-    metrics.some((metric) =>
-      ['pods', 'object', 'external'].some((member) => valueAt(metric, [member, 'query']) !== undefined),
-    )
-  );
 }
 
 /**
@@ -286,10 +300,6 @@ function emptyFileProblem({ name }: InputFile): Problem {
 /** Without `--live`, only the syntax tree of a query is checked, for types and labels. */
 const NOT_CHECKED =
   'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
 
 export interface NextTimes {
   readonly scaler: string;

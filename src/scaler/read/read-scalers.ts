@@ -7,7 +7,7 @@ import {
   unplacedProblem,
 } from '../problems/finding.js';
 import { isPlainObject, mergePlain, valueAt } from '../plain-json.js';
-import type { Position, Problem } from '../problems/problem.js';
+import { inLineOrder, type Position, type Problem } from '../problems/problem.js';
 import { eachYamlDocument } from '../yaml/read-yaml.js';
 import { findPastDates } from '../rules/schedule-rules.js';
 import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
@@ -82,7 +82,7 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   const name = locate(finding('duplicate-document', ['metadata', 'name'], ''));
   const past = options.now === undefined ? [] : findPastDates(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
-  const problems = [...textProblems, ...locateAll([...findings, ...past, ...admission], locate)];
+  const problems = inLineOrder([...textProblems, ...locateAll([...findings, ...past, ...admission], locate)]);
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return {
     key: keyOf(value),
@@ -110,7 +110,10 @@ function keyOf(value: unknown): string | null {
   return typeof namespace === 'string' && typeof name === 'string' ? scalerKey({ namespace, name }) : null;
 }
 
-/** Rejects all documents with the same namespace and name, because any of them may be the mistake. */
+/**
+ * Rejects all documents with the same namespace and name, because any of them may be the mistake. The first one has the
+ * problem, which names the others.
+ */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   const byKey = new Map<string, ReadDocument[]>();
   for (const document of documents) {
@@ -120,15 +123,21 @@ export function refuseDuplicates(documents: readonly ReadDocument[]): readonly R
     else same.push(document);
   }
   return documents.map((document) => {
-    const other = byKey.get(document.key ?? '')?.find((candidate) => candidate !== document);
-    if (other === undefined) return document;
-    return { ...document, scaler: null, problems: [...document.problems, duplicateOf(document, other)] };
+    const [first, ...others] = byKey.get(document.key ?? '') ?? [];
+    if (first === undefined || others.length === 0) return document;
+    const problems = document === first ? [duplicateOf(first, others)] : [];
+    return { ...document, scaler: null, problems: inLineOrder([...document.problems, ...problems]) };
   });
 }
 
-function duplicateOf(document: ReadDocument, other: ReadDocument): Problem {
-  const line = other.place === null ? '' : `:${other.place.line}`;
-  const message = `${document.key ?? ''} is also in ${other.file}${line}: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object`;
+/** Of more copies, the rest is counted. */
+const MOST_COPIES = 5;
+
+function duplicateOf(document: ReadDocument, others: readonly ReadDocument[]): Problem {
+  const places = others.map(({ file, place }) => `${file}${place === null ? '' : `:${place.line}`}`);
+  const rest = places.length > MOST_COPIES ? ` and ${places.length - MOST_COPIES} more` : '';
+  const used = places.length === 1 ? 'neither' : 'none of them';
+  const message = `${document.key ?? ''} is also in ${places.slice(0, MOST_COPIES).join(', ')}${rest}: the service uses ${used}, and keeps a version that is in effect; a file takes precedence over a Scaler object`;
   return {
     code: 'duplicate-document',
     severity: 'error',

@@ -1,10 +1,11 @@
 import { listVariables } from '../../promql/variables.js';
 import { type LabelMatcher, vectorSelectors } from '../../promql/vector-selectors.js';
-import { type Finding, finding, formatPath } from '../problems/finding.js';
+import { type Finding, type IsBroken, finding, formatPath } from '../problems/finding.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 
-export function checkActivation(spec: Loose<SpecInput>): readonly Finding[] {
+export function checkActivation(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
+  if (['minReplicas', 'schedules', 'metrics'].some((field) => isBroken(['spec', field]))) return [];
   const metrics = spec.metrics ?? [];
   const index = metrics.findIndex((metric) => activationOf(metric) !== undefined);
   const goesToZero =

@@ -38,11 +38,11 @@ export function checkRules(
     ...checkBounds(spec, isBroken),
     ...checkTarget(spec),
     ...checkTolerances(spec),
-    ...checkScaleUpLimit(spec),
+    ...checkScaleUpLimit(spec, isBroken),
     ...checkStabilization(spec, isBroken),
     ...checkRanges(spec, isBroken),
     ...checkSchedules(spec, isBroken),
-    ...checkActivation(spec),
+    ...checkActivation(spec, isBroken),
     ...checkFallback(spec, isBroken),
     ...checkDeletionCost(spec, isBroken, isMetricsql(service, spec.podDeletionCost?.source)),
     ...checkCeiling(spec, isBroken, isMetricsql(service, spec.maxReplicasFrom?.source)),
@@ -100,7 +100,8 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
 }
 
 /** The limit of CHPA is `max(minimum, trunc(factor x replicas))`. With factor 1, only the minimum allows a scale-up. */
-function checkScaleUpLimit(spec: LooseSpec): readonly Finding[] {
+function checkScaleUpLimit(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
+  if (['scaleUpLimitMinimum', 'minReplicas'].some((field) => isBroken(['spec', field]))) return [];
   const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
   const minReplicas = spec.minReplicas ?? BUILT_IN.minReplicas;
   if (spec.scaleUpLimitFactor !== 1 || minimum > minReplicas) return [];
@@ -124,10 +125,17 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
+/** If one of them is invalid, its default does not apply either. */
+const WINDOW_FIELDS: readonly Path[] = [
+  ['spec', 'preset'],
+  ['spec', 'downscaleStabilizationSeconds'],
+  ['spec', 'behavior', 'scaleDown', 'stabilizationWindowSeconds'],
+];
+
 /** Returns the stabilization window of scale-downs; null: unknown, or nothing scales down. */
 function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | null {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds } = spec;
-  if (behavior?.scaleDown?.selectPolicy === 'Disabled' || isBroken(['spec', 'preset'])) return null;
+  if (behavior?.scaleDown?.selectPolicy === 'Disabled' || WINDOW_FIELDS.some(isBroken)) return null;
   const scalerWide = downscaleStabilizationSeconds ?? PRESETS[preset].downscaleStabilizationSeconds;
   return behavior?.scaleDown?.stabilizationWindowSeconds ?? scalerWide;
 }

@@ -17,6 +17,7 @@ import {
 import {
   type Finding,
   findTemplate,
+  formatPath,
   internalErrorMessage,
   type LocatedDocument,
   LONGEST_VALUE,
@@ -239,13 +240,23 @@ function problemAt({ text, file, lines }: Source, located: Located): Problem {
   return { ...problem, place: { line, column: col }, sourceLine };
 }
 
-/** Shows a number as it is in the file: JavaScript prints 99999999999999999999 as 100000000000000000000. */
+/** A number behind its field in a message: `spec.minReplicas is 5`, `spec.maxReplicas (3)`. */
+const QUOTED = /( is | \()(-?\d[\d.]*(?:e[+-]?\d+)?|-?Infinity|NaN)(?=[,:;)]|$)/g;
+
+/** Shows numbers as they are in the file: JavaScript prints 99999999999999999999 as 100000000000000000000. */
 function asWritten(document: Document, { path, message }: Finding): string {
-  const node = document.getIn(path, true);
-  if (!isScalar(node) || typeof node.value !== 'number') return message;
-  const { source = '' } = node;
-  const isShort = source !== '' && source.length <= LONGEST_VALUE;
-  return isShort ? message.replace(` is ${node.value},`, ` is ${source},`) : message;
+  return message.replaceAll(QUOTED, (whole, between: string, number: string, at: number) => {
+    const field = message.slice(message.lastIndexOf(' ', at - 1) + 1, at);
+    const steps = field.split(/[.[\]]+/).map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+    const places = field === formatPath(path) ? [path] : [steps, ['spec', ...steps]];
+    for (const place of [...places, [...path.slice(0, -1), ...steps]]) {
+      const node = document.getIn(place, true);
+      if (!isScalar(node) || typeof node.value !== 'number' || String(node.value) !== number) continue;
+      const { source = '' } = node;
+      if (source !== '' && source.length <= LONGEST_VALUE) return `${between}${source}`;
+    }
+    return whole;
+  });
 }
 
 /** Returns the offset of a finding, or of the last existing key on its path. */
