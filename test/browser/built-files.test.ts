@@ -50,10 +50,10 @@ describe('the built dashboard', () => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('has less than 122 KB, compressed, for the code that decides', () => {
+  it('has less than 122.5 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content', 'document-section', 'limit-strip'];
 
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_000);
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_500);
   });
 
   it('names no hosts but those in the names of SVG', () => {
