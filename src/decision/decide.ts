@@ -18,6 +18,7 @@ import type { PodFacts } from './proposals/settled-pods.js';
 import { boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
 import type { Bounds } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
+import { countAre } from '../units/format.js';
 
 /**
  * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not throw for
@@ -81,7 +82,7 @@ function takeShortCut(
     return toBound(specReplicas, {
       limit: 'max_replicas',
       to: highestCeiling,
-      reason: `${specReplicas} replicas are above ${which} (${highestCeiling})`,
+      reason: `${countAre(specReplicas, 'replica')} above ${which} (${highestCeiling})`,
       until: null,
     });
   }
@@ -91,7 +92,7 @@ function takeShortCut(
     return toBound(specReplicas, {
       limit: 'min_replicas',
       to: minReplicas,
-      reason: `${specReplicas} replicas are below ${which}`,
+      reason: `${countAre(specReplicas, 'replica')} below ${which}`,
       until: bounds.floor?.until ?? null,
     });
   }

@@ -2,6 +2,7 @@ import { isPlainObject, valueAt } from '../scaler/plain-json.js';
 import { WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { StateName } from './state.js';
+import { countAre, countOf } from '../units/format.js';
 
 /** What to do about a state. */
 export interface Remedy {
@@ -295,7 +296,8 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
   if (maxReplicas === null || recommendedReplicas === null) return [explain(scaler)];
-  const raise = (what: string): string => `Raise ${what}: ${recommendedReplicas} replicas are recommended`;
+  const raise = (what: string): string =>
+    `Raise ${what}: ${countAre(recommendedReplicas, 'replica')} recommended`;
   const query = valueAt(scaler.document, ['spec', 'maxReplicasFrom', 'query']);
   if (typeof query === 'string' && desiredReplicas !== null && desiredReplicas < maxReplicas)
     return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: { kind: 'query', text: query } }];
@@ -310,7 +312,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
   if (!Object.hasOwn(WATCHED_KINDS, scaler.target.kind)) return explain(scaler);
   return {
-    text: `Run ${replicas} replicas for 30 minutes, above the maximum`,
+    text: `Run ${countOf(replicas, 'replica')} for 30 minutes, above the maximum`,
     snippet: command(`promscaler pause ${keyOf(scaler)} --replicas ${replicas} --for 30m`),
   };
 }
@@ -340,7 +342,7 @@ function patchObject({ namespace, name }: Named, field: string, value: number | 
 function keepReplicas(scaler: TroubledScaler): Remedy {
   const { currentReplicas } = scaler;
   return {
-    text: `Keep ${currentReplicas === null ? 'the replicas' : `${currentReplicas} replicas`} for 30 minutes meanwhile`,
+    text: `Keep ${currentReplicas === null ? 'the replicas' : countOf(currentReplicas, 'replica')} for 30 minutes meanwhile`,
     snippet: command(`promscaler pause ${keyOf(scaler)} --for 30m`),
   };
 }

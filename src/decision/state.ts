@@ -3,6 +3,7 @@ import { isFailing } from './failing.js';
 import { type Condition, conditionOf } from './result/condition.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
+import { countOf } from '../units/format.js';
 
 /** How urgent a state is, most urgent first. */
 export const SEVERITIES = ['cannot-follow', 'held', 'waiting', 'idle', 'ok'] as const;
@@ -294,12 +295,11 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
     const { name, error, fallback } = first;
     const others = missing.length - 1;
     const isSame = second?.error === error && second.fallback === undefined && fallback === undefined;
-    const rest =
-      others === 1 && isSame ? second.name : `${others} more ${others === 1 ? 'metric' : 'metrics'}`;
+    const rest = others === 1 && isSame ? second.name : countOf(others, 'more metric');
     const cause =
       fallback === undefined
         ? `${error} for ${name}`
-        : `${fallback.error} for ${name}, fallback of ${fallback.replicas} replicas`;
+        : `${fallback.error} for ${name}, fallback of ${countOf(fallback.replicas, 'replica')}`;
     return { cause: others === 0 ? cause : `${cause} and ${rest}` };
   }
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };

@@ -40,6 +40,11 @@ export function inSeconds(seconds: number): string {
   return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
 }
 
+/** Returns `1 pod is` or `2 pods are`. */
+export function countAre(number: number, noun: string): string {
+  return `${countOf(number, noun)} ${number === 1 ? 'is' : 'are'}`;
+}
+
 /** Returns `1 pod` or `2 pods`. */
 export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -130,6 +130,13 @@ describe('the reason in the Event for a change', () => {
       {},
     ],
     [
+      `1 replica is below the floor: minReplicas is 9 ${until}`,
+      1,
+      { schedules: [{ ...schedule, minReplicas: 9 }] },
+      { values: [3] },
+      {},
+    ],
+    [
       'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback atLeast uses 9 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 9 } },

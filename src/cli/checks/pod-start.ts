@@ -9,6 +9,8 @@ import type { ScalerFacts } from './scaler-facts.js';
 
 /** Scrapes within the range of a rate, as in `resourceWindowSeconds`. */
 const SCRAPES = 4;
+/** A delay below the default sync period is not visible. */
+const LEAST_DELAY_SECONDS = 15;
 /** A range that is longer than a start and than it needs to be by this factor. */
 const MUCH_LONGER = 2;
 
@@ -49,10 +51,11 @@ function checkRange(
 ): readonly CheckResult[] {
   const range = 'query' in metric ? largestWrittenRangeSeconds(metric.query) : 0;
   const enough = SCRAPES * intervalSeconds;
-  if (range < MUCH_LONGER * Math.max(start, enough)) return [];
+  const needed = Math.max(start, enough);
+  if (range < MUCH_LONGER * needed || range - needed < LEAST_DELAY_SECONDS) return [];
   return [
     make.warning(
-      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(start)} in which a pod becomes ready: a rise of the load is seen in full after ${range} s, although pods could serve it after ${inSeconds(start)}`,
+      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(start)} in which a pod becomes ready: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
       `shorten the range to four scrape intervals: [${enough}s]`,
     ),
   ];

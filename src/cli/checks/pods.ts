@@ -8,6 +8,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { listSome } from '../output/lines.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
+import { countOf } from '../../units/format.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
@@ -34,7 +35,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   if (foreign.length > 0)
     return [
       make.failed(
-        `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${foreign.length} ${foreign.length === 1 ? 'pod' : 'pods'} of ${listSome(ownersOf(foreign), 3)}: their usage is counted for the wrong workload`,
+        `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${countOf(foreign.length, 'pod')} of ${listSome(ownersOf(foreign), 3)}: their usage is counted for the wrong workload`,
         `use a distinct label in spec.selector and the pod template of each workload (selectors are immutable: delete and recreate it); \`kubectl get pods -n ${namespace} -l '${label}'\` lists the pods`,
       ),
     ];
@@ -53,15 +54,15 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   if (ready.length > 0 && waiting !== undefined)
     return [
       make.warning(
-        `${pending.length} of ${pods.length} pods of ${nameTarget(namespace, ref)} are Pending: more replicas have no effect until these are scheduled`,
+        `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these are scheduled`,
         `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${waiting.name}`,
       ),
     ];
   if (ready.length > 0)
-    return [make.ok(`${ready.length} of ${pods.length} pods ready${describeYoung(facts, ready)}`)];
+    return [make.ok(`${ready.length} of ${countOf(pods.length, 'pod')} ready${describeYoung(facts, ready)}`)];
   return [
     make.warning(
-      `none of the ${pods.length} pods of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
+      `none of the ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
       `correct what keeps them from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
     ),
   ];

@@ -2,7 +2,7 @@ import { ceilingOf } from '../../decision/limits/ceiling.js';
 import { isReadAsZero, seriesCountError } from '../../decision/snapshot/judge-sample.js';
 import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import type { Answer, FailedAnswer } from '../../prometheus/answers/answer.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
 import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
 import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';

@@ -47,5 +47,5 @@ export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly 
       ),
     ];
   }
-  return [make.ok(managers.length === 0 ? '' : `replicas last set by ${managers.join(', ')}`)];
+  return [make.ok(managers.length === 0 ? '' : `field manager of spec.replicas: ${managers.join(', ')}`)];
 }

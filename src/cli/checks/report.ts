@@ -1,5 +1,6 @@
 import type { Paint } from '../output/paint.js';
 import type { CheckResult, CheckStatus } from './check-result.js';
+import { countOf } from '../../units/format.js';
 
 export interface DoctorReport {
   readonly status: 'ok' | 'failed';
@@ -51,15 +52,18 @@ export function writeResults(report: DoctorReport, paint: Paint): readonly strin
     ...[...bySubject]
       .filter(([subject]) => !omitted.has(subject))
       .flatMap(([subject, results]) => writeSubject(subject, results, paint)),
-    ...(omitted.size === 0 ? [] : [`${label('ok', paint)} ${omitted.size} more scalers`]),
+    ...(omitted.size === 0 ? [] : [`${label('ok', paint)} ${countOf(omitted.size, 'more scaler')}`]),
   ];
 }
 
 function writeSubject(subject: string, results: readonly CheckResult[], paint: Paint): readonly string[] {
   const title = paint.bold(subject);
   const passed = results.filter(({ status }) => status === 'ok');
-  const facts = passed.flatMap(({ message }) => (message === '' ? [] : [message]));
   const isHealthy = passed.length === results.length;
+  // Next to a failure of the same subject, only the name of the check says what passed.
+  const facts = passed.flatMap(({ check, message }) =>
+    message === '' ? [] : [isHealthy || check === 'config' ? message : `${check}: ${message}`],
+  );
   return [
     ...(isHealthy || facts.length > 0
       ? [`${label('ok', paint)} ${title}${facts.length === 0 ? '' : `: ${facts.join('; ')}`}`]
@@ -115,6 +119,6 @@ function label(status: CheckStatus, paint: Paint): string {
 
 /** Returns `5 ok, 0 warnings, 1 failed`. */
 export function writeCounts({ ok, warnings, failed, skipped }: DoctorReport): string {
-  const parts = [`${ok} ok`, `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`, `${failed} failed`];
+  const parts = [`${ok} ok`, countOf(warnings, 'warning'), `${failed} failed`];
   return [...parts, ...(skipped === 0 ? [] : [`${skipped} skipped`])].join(', ');
 }

@@ -8,6 +8,7 @@ import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
+import { countOf } from '../../units/format.js';
 
 /** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
@@ -51,11 +52,7 @@ export async function checkTarget({
         `kubectl scale ${watchedPlural(ref) === null ? `${ref.kind.toLowerCase()}.${groupOf(ref)}` : ref.kind.toLowerCase()}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
       ),
     ];
-  return [
-    make.ok(
-      `${nameTarget(namespace, ref)} has ${specReplicas} ${specReplicas === 1 ? 'replica' : 'replicas'}`,
-    ),
-  ];
+  return [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
 }
 
 async function explainForbidden(

@@ -8,7 +8,7 @@ import type { Explanation, ExplainedStatus, ReportedCondition } from './explanat
 import { activationLines, limitLines, restrictionLines } from './limit-lines.js';
 import { metricLines, oneLine } from './metric-lines.js';
 import { alignColumns } from '../output/lines.js';
-import { formatSeconds } from '../../units/format.js';
+import { countOf, formatSeconds } from '../../units/format.js';
 
 export function explainLines(explanation: Explanation): readonly string[] {
   const metrics = proposeAll(explanation.snapshot);
@@ -157,7 +157,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   const spent =
     forecast === undefined
       ? ''
-      : ` (${forecast.spentPercent} % spent); without it ${forecast.reactive} replicas`;
+      : ` (${forecast.spentPercent} % spent); without it ${countOf(forecast.reactive, 'replica')}`;
   return [
     `Forecast (${mode}): ${text}`,
     `  of ${metrics[settings.metric]?.identity ?? 'no metric'}: lookback ${lookbackDays}d, quantile ${quantile}, fill ${fillPercent} %, lead ${leadSeconds === null ? 'auto' : formatSeconds(leadSeconds)}, time zone ${timeZone}`,
@@ -185,7 +185,7 @@ function changeLines({ snapshot, status, now }: Explanation): readonly string[] 
   const last = status ?? snapshot.state;
   const when = (instant: Instant | null): string =>
     instant === null
-      ? 'none'
+      ? 'none by this scaler'
       : `${formatInstant(instant)} (${formatSeconds(secondsBetween(instant, now))} ago)`;
   return [
     ...(status === null ? [] : [`Outcome: ${outcomeText(status.outcome)}`]),

@@ -4,6 +4,7 @@ import type { Memory } from '../memory/memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import { stops } from './pause.js';
 import type { CycleInput, Hold, Observed } from './types.js';
+import { countOf } from '../../units/format.js';
 
 /** Returns why a decision is not carried out; null: it is. */
 export function whyHeld(
@@ -43,6 +44,6 @@ function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   const { wanted, got } = override;
   if (order.desiredReplicas !== wanted || order.currentReplicas !== got) return null;
-  const message = `${wanted} replicas were requested, but the server set ${got}; not requested again`;
+  const message = `${countOf(wanted, 'replica')} ${wanted === 1 ? 'was' : 'were'} requested, but the server set ${got}; not requested again`;
   return { reason: 'ScaleOverridden', outcome: 'held', message };
 }

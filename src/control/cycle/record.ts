@@ -14,6 +14,7 @@ import { degradedMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js';
+import { countOf } from '../../units/format.js';
 
 /** Returns the record of a cycle that read its target. */
 export function buildRecord(
@@ -223,7 +224,7 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
   }
   if (hold !== null) return buildCondition('Held', hold.reason, hold.message);
   if (override !== null) {
-    const message = `${override.wanted} replicas were requested, but the server set ${override.got}`;
+    const message = `${countOf(override.wanted, 'replica')} ${override.wanted === 1 ? 'was' : 'were'} requested, but the server set ${override.got}`;
     return buildCondition('Held', 'ScaleOverridden', message);
   }
   return degradedNow === null

@@ -2,6 +2,7 @@ import { buildCondition, type Condition, type ReasonOf } from '../../decision/re
 import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
+import { countOf } from '../../units/format.js';
 
 /** The HPA's default for starting pods (cpu-initialization-period). */
 const STARTING_SECONDS = 300;
@@ -39,7 +40,7 @@ export function targetReached(
   return buildCondition(
     'TargetReached',
     reason,
-    `${wanted} replicas, ${countReady(pods)} ready: ${detail}${rollout}`,
+    `${countOf(wanted, 'replica')}, ${countReady(pods)} ready: ${detail}${rollout}`,
   );
 }
 

@@ -11,7 +11,7 @@ const API_NAMES = { pods: 'Pods', object: 'Object', external: 'External' } as co
 const RESULTS = {
   pods: 'one series per pod, with the label pod',
   object: 'exactly one series',
-  external: 'any number of series, which are added up',
+  external: 'one series, or several, which are added up',
 } as const;
 
 interface Placed {

@@ -11,7 +11,11 @@ const one = (periodSeconds: number): object => ({
 /** Returns the messages for pods that became ready this many seconds after their start. */
 function messages(
   starts: readonly (number | null)[],
-  { range = '1m', behavior }: { readonly range?: string; readonly behavior?: object } = {},
+  {
+    range = '1m',
+    behavior,
+    scrape = 15,
+  }: { readonly range?: string; readonly behavior?: object; readonly scrape?: number } = {},
 ): readonly string[] {
   const scaler = scalerOf({
     scaleTargetRef: { name: 'web' },
@@ -32,7 +36,7 @@ function messages(
     const ready = seconds === null ? { ready: false } : { ready: true, readyChangedAt: at(seconds) };
     return { pod: aPod(`web-${index}`, { startTime: at(0), ...ready }) };
   });
-  const source = { source: aSource({ scrapeIntervalSeconds: 15 }) };
+  const source = { source: aSource({ scrapeIntervalSeconds: scrape }) };
   const facts = { scaler, cluster: { pods }, sources: new Map([['default', source]]) };
   // Only what the check reads.
   return checkPodStart(facts as unknown as ScalerFacts).map(({ message, fix }) => `${message}; ${fix ?? ''}`);
@@ -42,10 +46,16 @@ const NONE = ['; '];
 
 it('names a range that is at least twice the start of a pod and four scrape intervals', () => {
   expect(messages([40, 60, 500], { range: '2m' })).toEqual([
-    'External metric rps: the range of 120 s is longer than the 60 s in which a pod becomes ready: a rise of the load is seen in full after 120 s, although pods could serve it after 60 s; shorten the range to four scrape intervals: [60s]',
+    'External metric rps: the range of 120 s is longer than the 60 s in which a pod becomes ready: a rise of the load is seen in full after 120 s, although pods could serve it earlier; shorten the range to four scrape intervals: [60s]',
   ]);
   expect(messages([61], { range: '2m' })).toEqual(NONE);
   expect(messages([5], { range: '119s' })).toEqual(NONE);
+});
+
+it('says nothing about a range of 10 s for scrapes of 1 s: the delay is shorter than a sync period of 15 s', () => {
+  expect(messages([0], { range: '10s', scrape: 1 })).toEqual(NONE);
+  expect(messages([0], { range: '18s', scrape: 1 })).toEqual(NONE);
+  expect(messages([0], { range: '19s', scrape: 1 })).not.toEqual(NONE);
 });
 
 it('names one pod per period if a pod starts slower', () => {

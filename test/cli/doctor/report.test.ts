@@ -111,7 +111,7 @@ describe('doctor', () => {
     expect(lines).toEqual([
       'warning   config: web.yaml:3:1: old',
       '            fix: look',
-      'ok        data source default: answers',
+      'ok        data source default: prometheus: answers',
       'warning   data source default: scrape-interval: 2 scrapes',
       '            fix: a longer window',
       'failed    shop/a: target: is not there',

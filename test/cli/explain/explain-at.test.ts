@@ -94,7 +94,7 @@ describe('explain --at', () => {
       ].join('\n'),
     );
     expect(stdout).toContain('cpu (Resource): 61 % of the requests');
-    expect(stdout).toContain('Last scale-up: none; last scale-down: none');
+    expect(stdout).toContain('Last scale-up: none by this scaler; last scale-down: none by this scaler');
   });
 
   it('knows the last change of the previous process if that was before the requested time', async () => {

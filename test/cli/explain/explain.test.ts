@@ -43,7 +43,7 @@ Conditions
   ScalingLimited  False  DesiredWithinRange: the desired count is within the acceptable range
   ScalingActive   True   ValidMetricFound: the replica count was calculated from Resource metric cpu
 
-Last scale-up: none; last scale-down: none
+Last scale-up: none by this scaler; last scale-down: none by this scaler
 `);
   });
 
