@@ -297,6 +297,25 @@ export const historySchema = z
   })
   .describe('Columns for charts. null means unknown at that instant, never 0.');
 
+const loads = z.array(z.number().nullable());
+
+export const forecastLoadsSchema = z
+  .object({
+    namespace: z.string(),
+    name: z.string(),
+    metric: z.string().describe('The metric of the forecast.'),
+    at: z
+      .array(time)
+      .describe('Oldest first, up to an hour from now. Every other column has the same length.'),
+    load: loads.describe('The load of all pods, in base units; null: unknown, or still to come.'),
+    low: loads.describe('The lowest load of the earlier days at this time, at the level of today.'),
+    expected: loads.describe(
+      'The quantile, which the forecast plans with. Until now: as expected when a pod had to be started for it.',
+    ),
+    high: loads.describe('The highest load of the earlier days at this time, at the level of today.'),
+  })
+  .describe('Columns for a chart of the load and its forecast.');
+
 const about = { at: time, namespace: z.string(), name: z.string() };
 
 export const eventSchemas = {

@@ -24,6 +24,7 @@ export type DecisionList = AnswerOf<'DecisionList'>;
 export type DecisionEntry = AnswerOf<'DecisionEntry'>;
 export type SnapshotAnswer = AnswerOf<'Snapshot'>;
 export type HistoryAnswer = AnswerOf<'History'>;
+export type ForecastLoads = AnswerOf<'ForecastLoads'>;
 export type Overview = AnswerOf<'Overview'>;
 export type OverviewRow = AnswerOf<'OverviewRow'>;
 export type ScalerState = AnswerOf<'ScalerState'>;

@@ -154,6 +154,16 @@ const TABLE = [
     },
   },
   {
+    id: 'showForecast',
+    path: '/api/v1/scalers/{namespace}/{name}/forecast',
+    summary: 'The load of the last hours with what a forecast expected, and what it expects of the next hour',
+    parameters: [
+      ...OF_SCALER,
+      query('since', 'return points from this time on', { type: 'string', format: 'date-time' }),
+    ],
+    answers: { 200: json('the columns', 'ForecastLoads'), 400: BAD_REQUEST, 404: NOT_FOUND },
+  },
+  {
     id: 'listEvents',
     path: '/api/v1/scalers/{namespace}/{name}/events',
     summary: 'Kubernetes Events that this process has written about the target, newest first',

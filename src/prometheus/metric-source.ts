@@ -1,9 +1,10 @@
+import type { LoadAhead } from '../decision/forecast/propose-forecast.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient, type SeriesCounts } from './client/client.js';
 import type { RangeAnswer } from './answers/classify.js';
-import { createRangeClient, type RangeClient, type RangeQuery } from './client/range-client.js';
+import { createRangeClient, type RangeClient, type RangeQuery, untilIdle } from './client/range-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
 import { createReadyQueue, type Readings } from './queries/collect.js';
@@ -13,7 +14,7 @@ import { createLearnedWindows, type LearnedWindows } from './queries/learned-win
 import { type OnReady, queryConfig, type RoundInput, sendRound, type Source } from './queries/round.js';
 import { createSampleAges } from './queries/sample-ages.js';
 import { createSourceAges } from './source/age.js';
-import { createLoadHistories, untilIdle } from './queries/load-histories.js';
+import { createLoadHistories } from './queries/load-histories.js';
 import { createQueryQueue, type QueryReport } from './source/queue.js';
 import { createRecognition } from './source/recognition.js';
 
@@ -27,6 +28,8 @@ export interface MetricSource {
   readonly startRound: (due: readonly Scaler[], signal: AbortSignal, onReady: OnReady) => void;
   /** Null: there is no such data source. */
   readonly historyOf: (source: string) => HistorySource | null;
+  /** Null: the scaler has no forecast, or its history was not read yet. */
+  readonly loadAhead: (scaler: Scaler) => LoadAhead | null;
 }
 
 /** Range queries for back-tests: one at a time, and only while no query of a round is under way. */
@@ -110,6 +113,11 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       last = last.then(plan).then(send).catch(onFault);
     },
     historyOf: (name) => sources.get(name)?.history() ?? null,
+    loadAhead: (scaler) => {
+      const { metrics, forecast } = scaler.spec;
+      const metric = forecast === null ? undefined : metrics[forecast.metric];
+      return metric === undefined ? null : (sources.get(metric.source)?.histories.ahead(scaler) ?? null);
+    },
   };
 }
 

@@ -22,6 +22,7 @@ import {
   listDecisions,
   listEvents,
   listScalers,
+  showForecast,
   showHistory,
   showScaler,
   showSnapshot,
@@ -129,6 +130,7 @@ function createPages({
     showSnapshot: ofScaler(showSnapshot(api)),
     // Any replica can query Prometheus for the scalers of other replicas.
     showHistory: showAnyHistory({ history: longHistory, clock, queued, recent: ofScaler(showHistory(api)) }),
+    showForecast: ofScaler(showForecast(api)),
     listEvents: ofScaler(listEvents(api)),
     showOverview: showOverview({ api, fleet, ask, clock, queued, paced }),
     showService: showService({ api, facts: service, fleet, ask, clock, queued, paced }),

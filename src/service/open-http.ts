@@ -48,6 +48,7 @@ export interface HttpParts {
   readonly rejectedSince: ScalerPageParts['rejectedSince'];
   readonly scalers: () => readonly Scaler[];
   readonly generationsOf: ScalerPageParts['generationsOf'];
+  readonly loadAhead: NonNullable<ScalerPageParts['loadAhead']>;
   readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
   /** URL of this process's HTTP server for other replicas; null: unknown. */
@@ -104,6 +105,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       rejectedSince: parts.rejectedSince,
       generationsOf: parts.generationsOf,
       originOf: options.originOf,
+      loadAhead: parts.loadAhead,
     },
     longHistory: openLongHistory({
       source: config.prometheus['default'] ?? null,

@@ -263,6 +263,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         problems: () => documentProblems,
         rejectedSince: () => rejectedAt,
         generationsOf: resources.generationsOf,
+        loadAhead: source.loadAhead,
         scalers: () => scalers,
         apiServerNames: () => apiServerNames,
         address: () => address,

@@ -1,6 +1,7 @@
+import { type ExpectedLoad, expectLoad } from '../decision/forecast/propose-forecast.js';
 import type { Decision } from '../decision/result/decision.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
-import { type Instant, instantFromMs } from '../units/time.js';
+import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
 import type { CycleRecord } from './cycle-record.js';
 import { createPointRing, bytesPerPoint } from './point-ring.js';
 import type { Point, PointRing } from './point-ring.js';
@@ -15,9 +16,12 @@ export const COUNT_COLUMNS = [
   'maxReplicas',
 ] as const;
 
+/** Order of the values of a forecast in a point: the load of that time, and the load that was expected for it. */
+export const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
+
 /**
  * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the order of
- * `metrics`.
+ * `metrics`, and with a forecast those of `FORECAST_COLUMNS`.
  */
 export interface ScalerPoints {
   readonly scaler: Scaler;
@@ -66,6 +70,7 @@ interface PointLimits {
 
 const MIN_POINTS = 60;
 const COARSE_SECONDS = 300;
+const MINUTE_MS = 60_000;
 
 interface Series {
   readonly metrics: readonly MetricSpec[];
@@ -77,6 +82,8 @@ interface Series {
   targets: readonly number[];
   /** The step of the last point; null: there is no point. */
   bucket: Bucket | null;
+  /** The loads that are expected at times to come, and the last one before now. The earliest first. */
+  expected: readonly (ExpectedLoad & { readonly at: Instant })[];
 }
 
 /** Number of points in each ring. */
@@ -96,10 +103,10 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const all = new Map<string, Series>();
   /** Reused for each cycle, because rings and buckets keep copies. */
   const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
-  /** Number of metrics -> ring sizes, for the current number of scalers. */
-  let sizesByMetrics: (RingSizes | undefined)[] = [];
-  const sizesFor = (metrics: number): RingSizes => {
-    const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, 2 * metrics);
+  /** Number of values -> ring sizes, for the current number of scalers. */
+  let sizesByValues: (RingSizes | undefined)[] = [];
+  const sizesFor = (values: number): RingSizes => {
+    const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, values);
     const points = Math.max(MIN_POINTS, Math.min(fine + coarse, each));
     const share = fine / (fine + coarse);
     return { fine: Math.floor(points * share), coarse: Math.floor(points * (1 - share)) };
@@ -110,15 +117,16 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
       const before = all.get(key) ?? null;
       const series = continueSeries(before, record.scaler);
       if (series !== before) all.set(key, series);
-      if (before === null) sizesByMetrics = [];
-      const sizes = (sizesByMetrics[series.metrics.length] ??= sizesFor(series.metrics.length));
+      if (before === null) sizesByValues = [];
+      const values = valueCount(record.scaler);
+      const sizes = (sizesByValues[values] ??= sizesFor(values));
       const point = fillPoint(next, record, series);
       addCoarse(series, point, sizes.coarse);
       addFine(series, point, sizes.fine);
     },
     remove: (key) => {
       all.delete(key);
-      sizesByMetrics = [];
+      sizesByValues = [];
     },
     read: (key, range) => {
       const series = all.get(key);
@@ -134,10 +142,11 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
 /** Starts a new series with the old counts if the metrics of the document have changed. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
   if (before?.scaler === scaler) return before;
-  const { metrics } = scaler.spec;
-  const identities = JSON.stringify(
+  const { metrics, forecast } = scaler.spec;
+  const identities = JSON.stringify([
+    forecast?.metric,
     metrics.map(({ type, identity, target }) => [type, identity, target.type]),
-  );
+  ]);
   if (before?.identities === identities) {
     before.scaler = scaler;
     before.targets = metrics.map((spec) => targetValue(spec));
@@ -146,19 +155,24 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
   const next: Series = {
     metrics,
     identities,
-    fine: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
-    coarse: createPointRing(COUNT_COLUMNS.length, 2 * metrics.length),
+    fine: createPointRing(COUNT_COLUMNS.length, valueCount(scaler)),
+    coarse: createPointRing(COUNT_COLUMNS.length, valueCount(scaler)),
     scaler,
     targets: metrics.map((spec) => targetValue(spec)),
     bucket: null,
+    expected: [],
   };
   if (before !== null) copyCounts(before, next);
   return next;
 }
 
+function valueCount({ spec: { metrics, forecast } }: Scaler): number {
+  return 2 * metrics.length + (forecast === null ? 0 : FORECAST_COLUMNS.length);
+}
+
 /** The old values belong to other metrics, so they are not copied. */
 function copyCounts(before: Series, next: Series): void {
-  const values = next.metrics.flatMap(() => [null, null]);
+  const values = Array.from({ length: valueCount(next.scaler) }, () => null);
   for (const ring of ['fine', 'coarse'] as const) {
     const size = before[ring].size();
     for (let index = 0; index < size; index += 1) {
@@ -168,17 +182,48 @@ function copyCounts(before: Series, next: Series): void {
   }
 }
 
-function fillPoint(next: NextPoint, { at, decision }: CycleRecord, { metrics, targets }: Series): Point {
+function fillPoint(next: NextPoint, record: CycleRecord, series: Series): Point {
+  const { at, decision } = record;
+  const { metrics, targets } = series;
   next.at = at;
   fillCounts(next.counts, decision);
-  next.values.length = 2 * metrics.length;
+  next.values.length = valueCount(record.scaler);
   let index = 0;
   for (const spec of metrics) {
     next.values[2 * index] = currentValue(spec, decision?.metrics[index]);
     next.values[2 * index + 1] = decision?.metrics[index]?.capacity ?? targets[index] ?? null;
     index += 1;
   }
+  if (record.scaler.spec.forecast !== null) fillForecast(next.values, record, series);
   return next;
+}
+
+/** Fills the last values, in the order of `FORECAST_COLUMNS`. */
+function fillForecast(
+  values: (number | null)[],
+  { at, decision, snapshot, scaler }: CycleRecord,
+  series: Series,
+): void {
+  const { minutes = [] } = decision?.state.forecast ?? {};
+  const { forecast } = scaler.spec;
+  const history = snapshot?.loadHistory;
+  const first = values.length - FORECAST_COLUMNS.length;
+  const last = minutes.at(-1);
+  values[first] = last === undefined || at - last.at >= MINUTE_MS ? null : last.sum / last.count;
+  const now = series.expected.findLastIndex((one) => one.at <= at);
+  const known = series.expected[now];
+  const isOld = known === undefined || at - known.at > 2 * MINUTE_MS + 1000 * scaler.spec.syncPeriodSeconds;
+  values[first + 1] = isOld ? null : known.low;
+  values[first + 2] = isOld ? null : known.expected;
+  values[first + 3] = isOld ? null : known.high;
+  if (forecast === null || history === undefined) return;
+  const time = addSeconds(at, history.leadSeconds);
+  const newest = series.expected.at(-1)?.at ?? -Infinity;
+  if (Math.abs(time - newest) < MINUTE_MS) return;
+  const next = expectLoad({ forecast, history, minutes });
+  // The clock was set back, or the lead is shorter than it was, if others are later.
+  const kept = series.expected.slice(Math.max(0, now)).filter((one) => one.at < time);
+  series.expected = next === null ? kept : [...kept, { ...next, at: time }];
 }
 
 /** Fills the counts in the order of `COUNT_COLUMNS`. Named properties are much faster to read than listed ones. */

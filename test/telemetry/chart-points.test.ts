@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createChartPoints } from '../../src/telemetry/chart-points.js';
 import type { ChartPoints } from '../../src/telemetry/chart-points.js';
-import { at } from '../support/builders.js';
+import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
+import { at, scalerOf } from '../support/builders.js';
 import { CPU, MEMORY, decision, metricResult, record, scaler } from './record-builder.js';
 
 const ALL = { since: null, limit: 10_000, stepSeconds: null };
@@ -130,5 +131,89 @@ describe('createChartPoints', () => {
     chartPoints.remove('shop/web');
 
     expect(chartPoints.read('shop/web', ALL)).toBeNull();
+  });
+});
+
+describe('the points of a scaler with a forecast', () => {
+  const FORECAST = scalerOf({
+    scaleTargetRef: { name: 'web' },
+    maxReplicas: 9,
+    metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 60 } } }],
+    forecast: { lead: '120s' },
+  });
+  const REACTIVE = { replicas: 3, lastScaleUp: null, lastScaleDown: null, scaleEvents: [] };
+
+  /** A cycle `seconds` after the start in which the load is `load`, and three days show `then` at the level of 10. */
+  function forecastCycle(seconds: number, { load = 10, then = 20, unusable = null as string | null } = {}) {
+    const seasons = [1, 2, 3].map((day) => ({
+      at: at(seconds + 120 - day * 86_400),
+      load: then + day,
+      level: 10,
+    }));
+    const minute = Math.floor(seconds / 60);
+    const minutes = [4, 3, 2, 1, 0].map((before) => ({
+      at: at(60 * (minute - before)),
+      sum: 2 * load,
+      count: 2,
+    }));
+    const state = { at: at(seconds), minutes, reactive: REACTIVE, proposals: [], spent: [], raises: [] };
+    const made = record({
+      scaler: FORECAST,
+      at: at(seconds),
+      decision: decision({ state: { ...EMPTY_STATE, forecast: state } }),
+    });
+    const loadHistory = { leadSeconds: 120, highest: 100, seasons, unusable };
+    return { ...made, snapshot: made.snapshot === null ? null : { ...made.snapshot, loadHistory } };
+  }
+
+  const forecastsOf = (chartPoints: ChartPoints): unknown =>
+    chartPoints
+      .read('shop/web', ALL)
+      ?.points.map(({ at: time, values }) => [(time - at(0)) / 1000, ...values.slice(2)]);
+
+  it('have the load of their time, and what was expected of it 120 s before', () => {
+    const chartPoints = createChartPoints();
+
+    chartPoints.add(forecastCycle(0, { then: 20 }));
+    chartPoints.add(forecastCycle(60, { load: 11, then: 30 }));
+    chartPoints.add(forecastCycle(120, { load: 12 }));
+    chartPoints.add(forecastCycle(180, { load: 13 }));
+
+    expect(forecastsOf(chartPoints)).toEqual([
+      [0, 10, null, null, null],
+      [60, 11, null, null, null],
+      // Three days had 21, 22 and 23, and today is at 100 %.
+      [120, 12, 21, 23, 23],
+      // Then 31, 32 and 33, at 110 %.
+      [180, 13, 34.1, 36.3, 36.3],
+    ]);
+  });
+
+  it('have no expectation for a time of which nothing was known, and no load that is not known', () => {
+    const chartPoints = createChartPoints();
+
+    chartPoints.add(forecastCycle(0));
+    for (const seconds of [60, 120, 180, 240]) chartPoints.add(forecastCycle(seconds, { unusable: 'away' }));
+    chartPoints.add(record({ scaler: FORECAST, at: at(300), snapshot: null, decision: null }));
+
+    // The expectation for 120 s is used until it is older than two minutes and a period.
+    expect(forecastsOf(chartPoints)).toEqual([
+      [0, 10, null, null, null],
+      [60, 10, null, null, null],
+      [120, 10, 21, 23, 23],
+      [180, 10, 21, 23, 23],
+      [240, 10, 21, 23, 23],
+      [300, null, null, null, null],
+    ]);
+  });
+
+  it('keep their number bounded when the clock is set back by an hour', () => {
+    const chartPoints = createChartPoints();
+    for (let seconds = 3600; seconds < 3900; seconds += 60) chartPoints.add(forecastCycle(seconds));
+
+    for (let seconds = 0; seconds <= 120; seconds += 60)
+      chartPoints.add(forecastCycle(seconds, { then: 40 }));
+
+    expect((forecastsOf(chartPoints) as unknown[]).at(-1)).toEqual([120, 10, 41, 43, 43]);
   });
 });

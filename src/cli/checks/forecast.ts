@@ -1,4 +1,4 @@
-import { FEWEST_SEASONS } from '../../decision/forecast/propose-forecast.js';
+import { FEWEST_SEASONS } from '../../decision/forecast/seasons.js';
 import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatSeconds } from '../../units/format.js';

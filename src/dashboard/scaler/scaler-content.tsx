@@ -15,7 +15,7 @@ import { DecisionSection } from './decision/decision-section.jsx';
 import { changesInData, listChanges } from './model/changes.js';
 import { joinHistories, pointsSince } from './model/chart-data.js';
 import type { ChartData } from './model/chart-data.js';
-import { firstRange, startOf } from './model/ranges.js';
+import { firstRange, secondsAhead, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { ConditionsSection } from './status/conditions-section.jsx';
@@ -88,16 +88,19 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
   const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);
   const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
-  const window = zoom ?? { from: startOf(range, { now, oldest: data.at[0] ?? null, isChosen }), to: now };
+  const ahead = secondsAhead(range, detail.document);
+  const from = startOf(range, { now, oldest: data.at[0] ?? null, isChosen });
   const links: ChartLinks = {
-    window,
+    window: zoom ?? { from, to: now + ahead },
+    now,
     changes,
     selected,
     onZoom: setZoom,
-    onPick: onSelect,
+    onPick: (second) => onSelect(second < now ? second : null),
     onHover: hover.set,
   };
   const { part } = usePart(loadLimitStrip, true);
+  const forecast = usePart(loadForecastStrip, ahead > 0);
   const tolerances = useMemo(() => readTolerances(detail.document), [detail.document]);
   return (
     <ReplicasSection
@@ -114,11 +117,15 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
       onSelect={onSelect}
     >
       <MetricStrips data={data} links={links} hover={hover} tolerances={tolerances} />
+      {forecast.part === null ? null : (
+        <forecast.part.ForecastStrip api={api} detail={detail} links={links} hover={hover} />
+      )}
       {part === null ? null : <part.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
     </ReplicasSection>
   );
 }
 
+const loadForecastStrip = () => import('./chart/forecast-strip.jsx');
 const loadLimitStrip = () => import('./chart/limit-strip.jsx');
 const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');

@@ -5,9 +5,7 @@ import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { LoadHistory, LoadMinute, Season } from '../snapshot/snapshot.js';
 import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
-
-/** Fewer earlier days say too little about this one. */
-export const FEWEST_SEASONS = 3;
+import { FEWEST_SEASONS } from './seasons.js';
 
 /** Of the last ten minutes. */
 const FEWEST_MINUTES = 5;
@@ -44,16 +42,9 @@ export interface Given {
  */
 export function proposeForecast({ now, forecast, history, load, minutes, maxReplicas }: Given): Proposed {
   if (history === undefined) return silent('the load of the earlier days was not read yet');
-  if (history.unusable !== null) return silent(history.unusable);
+  const unknown = whyUnknown(history, minutes);
+  if (unknown !== null) return silent(unknown);
   const { seasons, leadSeconds } = history;
-  if (seasons.length < FEWEST_SEASONS) {
-    const days = countOf(seasons.length, 'earlier day');
-    return silent(`${days} with the load of this time, at least ${FEWEST_SEASONS} needed`);
-  }
-  if (minutes.length < FEWEST_MINUTES)
-    return silent(
-      `the load of ${countOf(minutes.length, 'minute')} is known, at least ${FEWEST_MINUTES} needed`,
-    );
   if (!hasRise(seasons, now, leadSeconds)) {
     const rising = `${seasons.filter(isRising).length} of ${countOf(seasons.length, 'earlier day')}`;
     return silent(`the load of ${rising} rises by a quarter from this time, two thirds needed`);
@@ -61,10 +52,9 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const level = levelOf(minutes);
   const scaled = seasons.map((season) => ({ season, ...scale(season, level) }));
   scaled.sort((a, b) => a.load - b.load);
-  const chosen = scaled[Math.ceil(forecast.quantile * scaled.length) - 1];
+  const chosen = scaled[rankOf(forecast, scaled.length)];
   if (chosen === undefined) return silent('the quantile is outside of the earlier days');
-  const cap = ABOVE_HIGHEST * history.highest;
-  const expected = Math.min(chosen.load, cap);
+  const expected = Math.min(chosen.load, ABOVE_HIGHEST * history.highest);
   const needed = ceilCount(expected / load.ofPod);
   const replicas = Math.min(maxReplicas, needed);
   const { at, load: seen } = chosen.season;
@@ -83,6 +73,69 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
 
 function silent(why: string): Proposed {
   return { replicas: null, why };
+}
+
+/** A load that is expected, in base units. */
+export interface ExpectedLoad {
+  /** The lowest of the earlier days, at the level of today. */
+  readonly low: number;
+  /** The quantile, which the forecast plans with. */
+  readonly expected: number;
+  readonly high: number;
+}
+
+/** What the earlier days show about each minute of the next hour. */
+export interface LoadAhead {
+  /** For a decision now. */
+  readonly history: LoadHistory;
+  readonly later: readonly LaterSeasons[];
+}
+
+interface LaterSeasons {
+  /** The time of the load. */
+  readonly at: Instant;
+  /** From now until the decision that plans for it; below 0: it was made. */
+  readonly seconds: number;
+  readonly seasons: readonly Season[];
+}
+
+/**
+ * Returns the load that is expected within the lead from now on, with or without a rise; null: too little is known. With
+ * `later`: the load at that time, at the level of now.
+ */
+export function expectLoad(
+  { forecast, history, minutes }: Pick<Given, 'forecast' | 'minutes'> & { readonly history: LoadHistory },
+  { seasons, seconds }: Omit<LaterSeasons, 'at'> = { seasons: history.seasons, seconds: 0 },
+): ExpectedLoad | null {
+  if (whyUnknown(history, minutes) !== null) return null;
+  const level = levelOf(minutes);
+  const cap = ABOVE_HIGHEST * history.highest;
+  const ratios = new Map(history.seasons.map((season) => [season.at, scale(season, level).ratio]));
+  const loads = seasons.flatMap(({ at, load }) => {
+    const ratio = ratios.get(addSeconds(at, -seconds));
+    return ratio === undefined ? [] : [Math.min(cap, ratio * load)];
+  });
+  loads.sort((a, b) => a - b);
+  const [low, expected, high] = [loads[0], loads[rankOf(forecast, loads.length)], loads.at(-1)];
+  if (loads.length < FEWEST_SEASONS || low === undefined || expected === undefined || high === undefined)
+    return null;
+  return { low, expected, high };
+}
+
+function rankOf({ quantile }: Forecast, count: number): number {
+  return Math.ceil(quantile * count) - 1;
+}
+
+/** Returns why the load to come is not known; null: it is. */
+function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMinute[]): string | null {
+  if (unusable !== null) return unusable;
+  if (seasons.length < FEWEST_SEASONS) {
+    const days = countOf(seasons.length, 'earlier day');
+    return `${days} with the load of this time, at least ${FEWEST_SEASONS} needed`;
+  }
+  return minutes.length < FEWEST_MINUTES
+    ? `the load of ${countOf(minutes.length, 'minute')} is known, at least ${FEWEST_MINUTES} needed`
+    : null;
 }
 
 /** Whether the load of two thirds of the days rises, or that of this weekday in two thirds of the weeks. */

@@ -6,6 +6,9 @@ import type { Season } from '../snapshot/snapshot.js';
 /** Each of the last seven days, and the same weekday of the four weeks before. */
 const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 
+/** Fewer earlier days say too little about this one. */
+export const FEWEST_SEASONS = 3;
+
 /** The load of a season is the highest until this long after the time when a pod that is started now carries load. */
 const SECONDS_AFTER_LEAD = 180;
 

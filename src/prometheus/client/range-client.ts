@@ -116,3 +116,18 @@ function parametersOf(
 function canceled(): RangeAnswer {
   return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
 }
+
+/** While queries of rounds are under way, it is checked this often whether they have ended, and at most so long. */
+const IDLE_CHECK_MS = 250;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Waits while queries of rounds are under way, at most 30 s. Returns whether none is. */
+export async function untilIdle(
+  { isBusy, clock }: { readonly isBusy: () => boolean; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const startMs = clock.monotonicMs();
+  while (isBusy() && !signal.aborted && clock.monotonicMs() - startMs < LONGEST_WAIT_MS)
+    await sleep(clock, IDLE_CHECK_MS, signal);
+  return !isBusy() && !signal.aborted;
+}

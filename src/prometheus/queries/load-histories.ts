@@ -1,4 +1,6 @@
+import type { LoadAhead } from '../../decision/forecast/propose-forecast.js';
 import {
+  FEWEST_SEASONS,
   type MinuteLoads,
   pointsAround,
   seasonOf,
@@ -7,12 +9,12 @@ import {
 } from '../../decision/forecast/seasons.js';
 import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
 import type { Forecast, Scaler } from '../../scaler/spec.js';
-import { type Clock, sleep } from '../../units/clock.js';
+import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { addSeconds, type Instant, multipleBefore } from '../../units/time.js';
 import { isServerFailure } from '../answers/answer.js';
 import type { RangeAnswer, RangeSeries } from '../answers/classify.js';
-import type { RangeClient, RangeQuery } from '../client/range-client.js';
+import { type RangeClient, type RangeQuery, untilIdle } from '../client/range-client.js';
 import { selectLoad, type TotalLoad } from './total-load.js';
 
 /** The loads of earlier days for the forecasts of a data source. */
@@ -22,6 +24,8 @@ export interface LoadHistories {
    * nothing was read yet.
    */
   readonly read: (asked: AskedHistory, signal: AbortSignal) => LoadHistory | undefined;
+  /** Returns what the last answers show about the next hour; null: nothing was read for this scaler. */
+  readonly ahead: (scaler: Scaler) => LoadAhead | null;
 }
 
 export interface AskedHistory {
@@ -59,9 +63,6 @@ const SERVED_SECONDS = 7200;
 const LEAD_STEP_SECONDS = 900;
 const MAX_GAP_SECONDS = 300;
 const TIMEOUT_MS = 10_000;
-/** While queries of rounds are under way, it is checked this often whether they have ended, and at most so long. */
-const IDLE_CHECK_MS = 250;
-const LONGEST_WAIT_MS = 30_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 900_000;
 /** The highest load of a lookback of days hardly changes within this time. */
@@ -69,12 +70,12 @@ const HIGHEST_KEPT_MS = 6 * HOUR_MS;
 const HIGHEST_STEP_SECONDS = 900;
 /** A larger load is a wrong answer, and its multiples would not be numbers. */
 const LARGEST_LOAD = 1e15;
-/** With fewer of them, there is no forecast; then the reason is more useful than their number. */
-const FEWEST_SEASONS = 3;
 /** Longer than the longest sync period. */
 const KEPT_SECONDS = 7200;
 /** A history that no decision has asked for within this time is not read. */
 const UNUSED_MS = 7_200_000;
+/** The answers of an hour reach that far, and an hour more. */
+const MINUTES_AHEAD = 60;
 
 /** The loads around the time of a season. */
 interface Loads extends MinuteLoads {
@@ -109,6 +110,8 @@ interface LastHistory {
   readonly minute: number;
   readonly leadSeconds: number;
   readonly history: LoadHistory | undefined;
+  /** Null: the data source has no query for the metric. */
+  readonly shared: { readonly entry: Entry; readonly asked: SharedHistory } | null;
 }
 
 /**
@@ -179,7 +182,7 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
       });
   };
 
-  const readShared = (asked: SharedHistory, signal: AbortSignal): LoadHistory | undefined => {
+  const readShared = (asked: SharedHistory, signal: AbortSignal): Entry => {
     const { load, forecast, now } = asked;
     const key = JSON.stringify([load, forecast.timeZone, forecast.lookbackDays]);
     let entry = entries.get(key, now);
@@ -194,7 +197,7 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
       waiting.add(entry);
       begin(signal);
     }
-    return historyOf(entry, asked, nowMs);
+    return entry;
   };
 
   return {
@@ -204,23 +207,18 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
       const last = lastHistories.get(scaler, now);
       if (last?.minute === minute && last.leadSeconds === leadSeconds) return last.history;
       const load = asked.load();
-      const { namespace } = scaler;
-      const history = load === null ? undefined : readShared({ ...asked, load, namespace }, signal);
-      lastHistories.set(scaler, { minute, leadSeconds, history }, now);
+      const given = load === null ? null : { ...asked, load, namespace: scaler.namespace };
+      const shared = given === null ? null : { entry: readShared(given, signal), asked: given };
+      const history = shared === null ? undefined : historyOf(shared, clock.monotonicMs());
+      lastHistories.set(scaler, { minute, leadSeconds, history, shared }, now);
       return history;
     },
+    ahead: (scaler) => {
+      const { history, shared } = lastHistories.get(scaler, clock.now()) ?? {};
+      if (history === undefined || shared == null) return null;
+      return { history, later: laterSeasons(shared, clock.monotonicMs()) };
+    },
   };
-}
-
-/** Waits while queries of rounds are under way, at most 30 s. Returns whether none is. */
-export async function untilIdle(
-  { isBusy, clock }: Pick<LoadHistoryParts, 'isBusy' | 'clock'>,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const startMs = clock.monotonicMs();
-  while (isBusy() && !signal.aborted && clock.monotonicMs() - startMs < LONGEST_WAIT_MS)
-    await sleep(clock, IDLE_CHECK_MS, signal);
-  return !isBusy() && !signal.aborted;
 }
 
 function newEntry(asked: SharedHistory): Entry {
@@ -339,21 +337,14 @@ function readLoads(
   return { start, values, highest, readMs: nowMs };
 }
 
-function historyOf(
-  entry: Entry,
-  { forecast, leadSeconds, now }: SharedHistory,
-  nowMs: number,
-): LoadHistory | undefined {
+type Shared = NonNullable<LastHistory['shared']>;
+
+function historyOf({ entry, asked }: Shared, nowMs: number): LoadHistory | undefined {
+  const { forecast, leadSeconds, now } = asked;
   const [why] = entry.whys.values();
   if (!entry.isRead) return why === undefined ? undefined : silent(why, leadSeconds);
-  const given = { leadSeconds, maxGapSeconds: MAX_GAP_SECONDS };
-  const seasons = seasonTimes(now, forecast).flatMap((at, part) => {
-    const loads = entry.seasons.get(part);
-    const isOld = loads !== undefined && nowMs - loads.readMs > SERVED_SECONDS * 1000;
-    return loads === undefined || isOld
-      ? []
-      : (seasonOf(at, pointsAround(loads, at, leadSeconds), given) ?? []);
-  });
+  const seasons = seasonsAt(entry, seasonTimes(now, forecast), { leadSeconds, nowMs });
+  // The reason is more useful than their number.
   if (seasons.length < FEWEST_SEASONS && why !== undefined) return silent(why, leadSeconds);
   const seen = Array.from(entry.seasons.values(), (loads) => loads.highest);
   return {
@@ -362,6 +353,32 @@ function historyOf(
     seasons,
     unusable: null,
   };
+}
+
+function seasonsAt(
+  entry: Entry,
+  times: readonly Instant[],
+  { leadSeconds, nowMs }: { readonly leadSeconds: number; readonly nowMs: number },
+): LoadHistory['seasons'] {
+  const given = { leadSeconds, maxGapSeconds: MAX_GAP_SECONDS };
+  return times.flatMap((at, part) => {
+    const loads = entry.seasons.get(part);
+    const isOld = loads !== undefined && nowMs - loads.readMs > SERVED_SECONDS * 1000;
+    return loads === undefined || isOld
+      ? []
+      : (seasonOf(at, pointsAround(loads, at, leadSeconds), given) ?? []);
+  });
+}
+
+function laterSeasons({ entry, asked }: Shared, nowMs: number): LoadAhead['later'] {
+  const { now, forecast, leadSeconds } = asked;
+  const times = seasonTimes(now, forecast);
+  return Array.from({ length: MINUTES_AHEAD }, (_, minute) => {
+    const at = addSeconds(now, (minute + 1) * STEP_SECONDS);
+    const seconds = (minute + 1) * STEP_SECONDS - leadSeconds;
+    const later = times.map((time) => addSeconds(time, seconds));
+    return { at, seconds, seasons: seasonsAt(entry, later, { leadSeconds, nowMs }) };
+  });
 }
 
 function silent(why: string, leadSeconds: number): LoadHistory {

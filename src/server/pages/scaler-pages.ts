@@ -1,5 +1,6 @@
 import { escapeText } from '../../units/clean-text.js';
 import type { Request, RequestHandler, Response } from 'express';
+import type { LoadAhead } from '../../decision/forecast/propose-forecast.js';
 import type { Decision, PastDecision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -25,6 +26,7 @@ import type { ScalerDetail } from '../../api/answers.js';
 import { LIMITS } from '../../api/routes.js';
 import {
   viewDecision,
+  viewForecastLoads,
   viewHistory,
   viewProblems,
   viewRecommendation,
@@ -47,6 +49,7 @@ export interface ScalerPageParts {
   readonly rejectedSince: () => ReadonlyMap<string, Instant>;
   readonly generationsOf: (scaler: Scaler) => Generations;
   readonly originOf?: ((key: string) => Origin) | undefined;
+  readonly loadAhead?: ((scaler: Scaler) => LoadAhead | null) | undefined;
 }
 
 /** Where the document of a scaler is, and what finds out why it does not work. */
@@ -186,6 +189,19 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
     const history = parts.chartPoints.read(key, { since, limit, stepSeconds });
     if (history === null) notFound(response, `there is no data of ${key} yet`);
     else response.json(viewHistory(history, stepSeconds));
+  });
+}
+
+/** Shows the load of the last day with what was expected of it, and what is expected of the next hour. */
+export function showForecast(parts: ScalerPageParts): RequestHandler {
+  return withStatus(parts, (status, query, response) => {
+    const { key, scaler } = status;
+    const since = readTime(query, 'since');
+    const limit = LIMITS.points.most;
+    const points =
+      scaler.spec.forecast === null ? null : parts.chartPoints.read(key, { since, limit, stepSeconds: null });
+    if (points === null) notFound(response, `the document of ${key} has no forecast`);
+    else response.json(viewForecastLoads(status, points, parts.loadAhead?.(scaler) ?? null));
   });
 }
 

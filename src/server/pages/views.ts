@@ -1,3 +1,4 @@
+import { expectLoad, type LoadAhead } from '../../decision/forecast/propose-forecast.js';
 import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -13,6 +14,7 @@ import { type Rejection, timedState, type TimedState } from '../../telemetry/tim
 import { formatInstant, type Instant } from '../../units/time.js';
 import type {
   DecisionEntry,
+  ForecastLoads,
   HistoryAnswer,
   MetricView,
   ScalerDetail,
@@ -174,6 +176,44 @@ export function viewDecision(
 export function viewHistory(history: ScalerPoints, stepSeconds: number | null): HistoryAnswer {
   const columns = history.metrics.map((_, index) => viewMetricColumns(history, index));
   return { ...viewCounts(history, stepSeconds), metrics: columns };
+}
+
+/** Returns the points with values of the forecast, and after them those of the next hour, whose load is not known. */
+export function viewForecastLoads(
+  { scaler, record }: Pick<ScalerStatus, 'scaler' | 'record'>,
+  { points }: ScalerPoints,
+  ahead: LoadAhead | null,
+): ForecastLoads {
+  const { forecast, metrics } = scaler.spec;
+  const first = 2 * metrics.length;
+  const minutes = record.decision?.state.forecast?.minutes ?? [];
+  const later = (ahead?.later ?? []).map(({ at, ...given }) => {
+    const expected =
+      forecast === null || ahead === null
+        ? null
+        : expectLoad({ forecast, minutes, history: ahead.history }, given);
+    return { at, load: null, low: null, expected: null, high: null, ...expected };
+  });
+  const rows = [
+    ...points.map(({ at, values }) => ({
+      at,
+      load: values[first] ?? null,
+      low: values[first + 1] ?? null,
+      expected: values[first + 2] ?? null,
+      high: values[first + 3] ?? null,
+    })),
+    ...later.filter(({ at, expected }) => expected !== null && at > record.at),
+  ];
+  return {
+    namespace: scaler.namespace,
+    name: scaler.name,
+    metric: metrics[forecast?.metric ?? 0]?.identity ?? '',
+    at: rows.map(({ at }) => formatInstant(at)),
+    load: rows.map(({ load }) => load),
+    low: rows.map(({ low }) => low),
+    expected: rows.map(({ expected }) => expected),
+    high: rows.map(({ high }) => high),
+  };
 }
 
 /** Returns the JSON of a long history. `takeTurn` yields to other work between its metrics. */

@@ -2,7 +2,8 @@ import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { Story } from './scaler-story.js';
 import { podsSample, totalSample } from './scaler-story.js';
 import type { Round } from './scaler-story.js';
-import { addSeconds, formatInstant } from '../../../src/units/time.js';
+import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
+import { addSeconds, formatInstant, type Instant } from '../../../src/units/time.js';
 import { HOSTILE } from './answers.js';
 
 const CPU = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
@@ -24,6 +25,56 @@ export const HEALTHY: Story = {
     podsSample(round, 1 + 5.5 * wave(round, 2.2) + 0.3 * Math.sin(round.index)),
     totalSample(round, Math.round(40 + 220 * wave({ ...round, index: round.index + 40 }, 2.2))),
   ],
+};
+
+const LEAD_SECONDS = 240;
+
+/** Cores in a minute after the last round: two openings, one behind it and one to come. */
+function loadOf(minute: number): number {
+  const between = (from: number, to: number): number =>
+    Math.max(0, Math.min(1, (minute - from) / 5, (to - minute) / 10));
+  return 3 + 5 * between(-70, -35) + 6 * between(18, 55);
+}
+
+/** Seven days with the load of today, each a little different. */
+function daysAt(now: Instant, minute: number): LoadHistory['seasons'] {
+  const mean = (minutes: readonly number[]): number =>
+    minutes.reduce((sum, one) => sum + loadOf(minute + one), 0) / minutes.length;
+  const highest = Math.max(...[1, 2, 3, 4, 5, 6, 7].map((later) => loadOf(minute + later)));
+  return [1, 2, 3, 4, 5, 6, 7].map((day) => ({
+    at: addSeconds(now, LEAD_SECONDS - day * 86_400),
+    load: highest * (1 + 0.18 * Math.sin(day)),
+    level: mean([-9, -7, -5, -3, -1]),
+  }));
+}
+
+function historyAt(now: Instant, minute: number): LoadHistory {
+  return { leadSeconds: LEAD_SECONDS, highest: 11, seasons: daysAt(now, minute), unusable: null };
+}
+
+/** A load that rises at the same times each day; the next rise is expected in 18 minutes. */
+export const FORECAST: Story = {
+  spec: {
+    scaleTargetRef: { name: 'web' },
+    minReplicas: 2,
+    maxReplicas: 20,
+    metrics: [CPU],
+    forecast: { mode: 'Raise' },
+  },
+  rounds: 400,
+  startReplicas: 5,
+  samples: (round) => [
+    podsSample(round, loadOf((round.index + 1 - round.rounds) / 4) + 0.05 * Math.sin(round.index)),
+  ],
+  loadHistory: ({ now, index, rounds }) => historyAt(now, (index + 1 - rounds) / 4),
+  loadAhead: (now) => ({
+    history: historyAt(now, 0),
+    later: Array.from({ length: 60 }, (_, minute) => {
+      const seconds = 60 * (minute + 1) - LEAD_SECONDS;
+      const seasons = daysAt(addSeconds(now, seconds), seconds / 60);
+      return { at: addSeconds(now, 60 * (minute + 1)), seconds, seasons };
+    }),
+  }),
 };
 
 /** The load asks for more than the maximum. */

@@ -2,13 +2,15 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { OverviewRow } from '../../../src/api/answers.js';
 import { decide } from '../../../src/decision/decide.js';
 import { EMPTY_STATE, listUsage } from '../../../src/decision/snapshot/snapshot.js';
-import type { Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
+import type { LoadAhead } from '../../../src/decision/forecast/propose-forecast.js';
+import type { LoadHistory, Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
 import { rowRange, viewRow } from '../../../src/server/overview/overview-rows.js';
 import {
   listDecisions,
+  showForecast,
   showHistory,
   showScaler,
   showSnapshot,
@@ -31,6 +33,10 @@ export interface Story {
   readonly startReplicas: number;
   /** The sample of each metric of the document in a round. */
   readonly samples: (round: Round) => readonly Sample[];
+  /** What is known of earlier days in a round. */
+  readonly loadHistory?: (round: Round) => LoadHistory;
+  /** What is expected after the last round. */
+  readonly loadAhead?: (now: Instant) => LoadAhead;
   /** Changes the pods, which are ready otherwise. */
   readonly pods?: (pods: readonly Pod[], round: Round) => readonly Pod[];
   readonly change?: (record: CycleRecord, round: Round) => Partial<CycleRecord>;
@@ -78,7 +84,9 @@ export function tellWithRow(story: Story): {
     file: `/etc/promscaler/scalers/${name}.yaml`,
     doctor: `kubectl exec -n monitoring promscaler-7d9f5c6b8-x2x9z -- promscaler doctor ${key} --config ${CONFIG}`,
   });
-  const { api } = partsOf(records, { api: { originOf } });
+  const { api } = partsOf(records, {
+    api: { originOf, loadAhead: () => story.loadAhead?.(instantFromMs(end)) ?? null },
+  });
   const place = `scalers/${namespace}/${name}`;
   const answer = (page: RequestHandler): FakeAnswer => answerOf(page, { namespace, name });
   const status = records.ledger.get(`${namespace}/${name}`);
@@ -91,6 +99,7 @@ export function tellWithRow(story: Story): {
       [`${place}/decisions`]: answer(listDecisions(api)),
       [`${place}/snapshot`]: answer(showSnapshot(api)),
       [`${place}/history`]: answer(showHistory(api)),
+      [`${place}/forecast`]: answer(showForecast(api)),
       [`${place}/events`]: () => ({ items: [] }),
     },
   };
@@ -119,6 +128,7 @@ function decideRound(
     target: { specReplicas: replicas, statusReplicas: replicas },
     pods,
     samples: story.samples(round),
+    ...(story.loadHistory === undefined ? {} : { loadHistory: story.loadHistory(round) }),
     state,
   };
   const decision = decide(snapshot);

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../../src/decision/decide.js';
 import type { Decision } from '../../../src/decision/result/decision.js';
 import { decisionToJson } from '../../../src/decision/result/write-json.js';
+import { expectLoad } from '../../../src/decision/forecast/propose-forecast.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import { addSeconds } from '../../../src/units/time.js';
 import { aDocument } from '../../support/builders.js';
 
 /** A Thursday. */
@@ -121,6 +123,58 @@ function silence(world: World): string | undefined {
   expect(desiredReplicas).toBeLessThanOrEqual(currentReplicas);
   return forecast?.why;
 }
+
+describe('expectLoad', () => {
+  const expected = (world: World, later?: readonly [minutes: number, factor: number]): unknown => {
+    const { scaler, loadHistory: history, state } = parseSnapshot(snapshotOf(world));
+    const { forecast } = scaler.spec;
+    if (forecast === null || history === undefined) throw new Error('there is no forecast');
+    const [minutes = 0, factor = 1] = later ?? [];
+    return expectLoad(
+      { forecast, history, minutes: state.forecast?.minutes ?? [] },
+      {
+        seconds: 60 * minutes,
+        seasons: history.seasons.map((one) => ({
+          ...one,
+          at: addSeconds(one.at, 60 * minutes),
+          load: one.load * factor,
+        })),
+      },
+    );
+  };
+  const days = [20, 31, 25, 29, 27].map((load) => ({ load }));
+
+  it('is the load that the decision plans with, between the lowest and the highest of the days', () => {
+    expect(expected({ days, level: 12 })).toEqual({ low: 24, expected: 1.2 * 29, high: 1.2 * 31 });
+    expect(decideIn({ days, level: 12, usage: 12 }).forecast?.why).toContain(': 34.8 cores within ');
+  });
+
+  it('is known without a rise, for which the forecast is silent', () => {
+    const flat = [10, 10, 11].map((load) => ({ load }));
+
+    expect(silence({ days: flat })).toContain('rises by a quarter');
+    expect(expected({ days: flat })).toEqual({ low: 10, expected: 11, high: 11 });
+  });
+
+  it('is at the level of now for a later time, at most 1.2 times the highest load', () => {
+    expect(expected({ days, level: 12 }, [30, 1.1])).toEqual({
+      low: 1.2 * 22,
+      expected: expect.closeTo(1.2 * 1.1 * 29),
+      high: expect.closeTo(1.2 * 1.1 * 31),
+    });
+    expect(expected({ days, level: 12, highest: 25 }, [30, 1.1])).toEqual({
+      low: 1.2 * 22,
+      expected: 30,
+      high: 30,
+    });
+  });
+
+  it('is unknown with two days, four minutes, or an unusable history', () => {
+    expect(expected({ days: days.slice(0, 2) })).toBeNull();
+    expect(expected({ days, minutes: 4 })).toBeNull();
+    expect(expected({ days, unusable: 'Prometheus has no answer' })).toBeNull();
+  });
+});
 
 describe('a forecast', () => {
   it('raises the count to the pods that carry the load to come, and its reason adds up', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LoadAhead } from '../../../src/decision/forecast/propose-forecast.js';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { RangeAnswer } from '../../../src/prometheus/answers/classify.js';
@@ -95,6 +96,11 @@ class Histories {
       }),
       onHistoryQuery: (_, reason) => this.reasons.push(reason),
     });
+  }
+
+  /** Returns what is known of the next hour. */
+  ahead(scaler: Scaler): LoadAhead | null {
+    return this.#metrics.loadAhead(scaler);
   }
 
   /** Runs a round, after which the background has `seconds`. Returns what the first scaler knows at its end. */
@@ -371,6 +377,34 @@ describe('the query of a history', () => {
     };
 
     expect(await queryOf(metric)).toMatch(/^sum by \(promscaler_target, container\) /);
+  });
+
+  it('shows each minute of the next hour from the same answers, without a query', async () => {
+    const histories = new Histories();
+    // A rise by 1 each minute of the day; the clock is at 12:01 when the history is read.
+    histories.respond = (range) => matrix(range, (minute) => minute);
+    const scaler = scalerWith({ lead: '120s' });
+    expect(histories.ahead(scaler)).toBeNull();
+    await histories.after(60, scaler);
+    const known = await histories.after(0, scaler);
+    const asked = histories.asked.length;
+
+    const ahead = histories.ahead(scaler);
+
+    expect(ahead?.history).toBe(known);
+    expect(ahead?.later).toHaveLength(60);
+    const [first, , third] = ahead?.later ?? [];
+    expect(first).toMatchObject({ at: Date.parse('2026-03-02T12:02:00Z'), seconds: -60 });
+    expect(ahead?.later.at(-1)).toMatchObject({ at: Date.parse('2026-03-02T13:01:00Z'), seconds: 3480 });
+    // A decision a minute later plans for a load that is higher by 1.
+    expect(third?.seconds).toBe(60);
+    expect(third?.seasons).toHaveLength(8);
+    expect(third?.seasons.map(({ at, load }) => ({ at: at - 60_000, load: load - 1 }))).toEqual(
+      known?.seasons.map(({ at, load }) => ({ at, load })),
+    );
+    expect(ahead?.later.every(({ seasons }) => seasons.length === 8)).toBe(true);
+    expect(histories.asked).toHaveLength(asked);
+    expect(histories.ahead(scalerWith(undefined))).toBeNull();
   });
 
   it('adds up only the series of the target', async () => {

@@ -25,7 +25,10 @@ export interface TimeWindow {
 
 /** State that the charts of a page share. */
 export interface ChartLinks {
+  /** With a forecast, it ends after now. */
   readonly window: TimeWindow;
+  /** Unix time in seconds. */
+  readonly now: number;
   readonly changes: readonly Change[];
   /** The selected time; null: the last decision. */
   readonly selected: number | null;

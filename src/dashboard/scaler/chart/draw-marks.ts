@@ -4,10 +4,10 @@ import type { TimeChartProps } from './chart-props.js';
 
 const SIZE = 5;
 
-/** Draws the selected time and a triangle for each change: up or down, hollow if it was not carried out. */
+/** Draws the selected time, the present if times after it are shown, and a triangle for each change: up or down, hollow if it was not carried out. */
 export function drawMarks(
   chart: uPlot,
-  { changes, selected, window }: TimeChartProps,
+  { changes, selected, window, now }: TimeChartProps,
   token: (name: string) => string,
 ): void {
   const { ctx, bbox } = chart;
@@ -16,18 +16,24 @@ export function drawMarks(
   const edge = SIZE * uPlot.pxRatio;
   ctx.rect(bbox.left - edge, bbox.top - edge, bbox.width + 2 * edge, bbox.height + 2 * edge);
   ctx.clip();
-  if (selected !== null) drawLine(chart, selected, token('--text'));
+  if (selected !== null) drawLine(chart, selected, { color: token('--text'), dash: [] });
+  if (window.from < now && now < window.to)
+    drawLine(chart, now, { color: token('--text-muted'), dash: [3, 3] });
   for (const change of changes)
     if (change.second >= window.from && change.second <= window.to) drawTriangle(chart, change, token);
   ctx.restore();
 }
 
-function drawLine(chart: uPlot, second: number, color: string): void {
+function drawLine(
+  chart: uPlot,
+  second: number,
+  { color, dash }: { readonly color: string; readonly dash: readonly number[] },
+): void {
   const { ctx, bbox } = chart;
   const x = Math.round(chart.valToPos(second, 'x', true));
   ctx.strokeStyle = color;
   ctx.lineWidth = 1.5 * uPlot.pxRatio;
-  ctx.setLineDash([]);
+  ctx.setLineDash(dash.map((length) => length * uPlot.pxRatio));
   ctx.beginPath();
   ctx.moveTo(x, bbox.top);
   ctx.lineTo(x, bbox.top + bbox.height);

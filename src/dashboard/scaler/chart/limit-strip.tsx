@@ -20,14 +20,14 @@ export interface LimitStripProps {
 
 /** Shows which limit determined the replicas, below the charts and with their time axis. */
 export function LimitStrip({ api, detail: { namespace, name }, links, hover }: LimitStripProps): VNode {
-  const { window, selected, onPick } = links;
+  const { window, now: present, selected, onPick } = links;
   const { value } = useAnswer(api, decisionsRequest(namespace, name, { limit: 100 }), {
     everyMs: 60_000,
     isAffected: (event) => event.type === 'decision' && event.namespace === namespace && event.name === name,
   });
-  const spans = useMemo(() => limitSpans(value?.items ?? [], window.to), [value, window.to]);
+  const spans = useMemo(() => limitSpans(value?.items ?? [], present), [value, present]);
   const pointed = useCell(hover) ?? selected;
-  const shown = pointed ?? window.to - 1;
+  const shown = Math.min(pointed ?? window.to - 1, present - 1);
   const now = spans.find(({ from, to }) => from <= shown && shown < to);
   const place = (second: number): number =>
     Math.min(100, Math.max(0, (100 * (second - window.from)) / (window.to - window.from)));

@@ -174,7 +174,7 @@ function ForecastText({ decision: { forecast } }: { readonly decision: PastDecis
   const { replicas, why, reactive, spentPercent } = forecast;
   return (
     <p dir="auto">
-      Forecast: {replicas ?? 'none'}. {why}. Without it {reactive} replicas; it adds {spentPercent} % in 3
+      Forecast: {replicas ?? 'none'}, {why}. Without it {reactive} replicas; it adds {spentPercent} % in 3
       days.
     </p>
   );

@@ -1,3 +1,5 @@
+import { isPlainObject } from '../../../scaler/plain-json.js';
+
 /** A range of the charts. `stepSeconds`: step of the query to Prometheus; null: only points in memory. */
 export interface Range {
   readonly name: string;
@@ -15,6 +17,11 @@ export const RANGES: readonly Range[] = [
 ];
 
 const LEAST_SECONDS = 120;
+
+/** Returns how far the charts of a document with a forecast show what is expected: a third of the range, or an hour. */
+export function secondsAhead({ seconds }: Range, { spec }: Readonly<Record<string, unknown>>): number {
+  return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, seconds / 3) : 0;
+}
 
 /**
  * Returns the start of the charts in Unix seconds. Unless the viewer has selected the range, they start at the oldest

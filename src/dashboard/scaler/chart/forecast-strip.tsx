@@ -1,0 +1,111 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ForecastLoads, ScalerDetail } from '../../../api/answers.js';
+import type { Api } from '../../data/api.js';
+import type { ReadableCell } from '../../data/cell.js';
+import { forecastRequest } from '../../data/requests.js';
+import { useAnswer } from '../../data/use-answer.js';
+import { useCell } from '../../data/use-cell.js';
+import { formatMetric } from '../../format/numbers.js';
+import { formatShort } from '../../format/short-times.js';
+import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
+import { LegendItem } from './legend-item.jsx';
+import { TimeChart } from './time-chart.jsx';
+
+export interface ForecastStripProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  readonly links: ChartLinks;
+  readonly hover: ReadableCell<number | null>;
+}
+
+const STYLES: readonly SeriesStyle[] = [
+  { label: 'highest', color: '--chart-2', width: 0, dash: [], isStepped: false },
+  { label: 'lowest', color: '--chart-2', width: 0, dash: [], isStepped: false },
+  { label: 'expected', color: '--chart-2', width: 1.5, dash: [4, 3], isStepped: false },
+  { label: 'load', color: '--chart-1', width: 2, dash: [], isStepped: false },
+];
+const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-expected' }];
+const NO_CHANGES: ChartLinks['changes'] = [];
+/** While the window moves, the request stays the same for this time. */
+const SINCE_SECONDS = 900;
+
+/** Shows the load of the forecast: what came, what was expected of it, and what is expected of the next hour. */
+export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps): VNode | null {
+  const { namespace, name } = detail;
+  const from = Math.floor(links.window.from / SINCE_SECONDS) * SINCE_SECONDS;
+  const since = new Date(from * 1000).toISOString();
+  const { value } = useAnswer(api, forecastRequest(namespace, name, { since }), { everyMs: 60_000 });
+  const at = useMemo(() => value?.at.map((time) => Date.parse(time) / 1000) ?? [], [value]);
+  if (value === null) return null;
+  const format = (load: number | null): string => formatLoad(load, value);
+  const summary = summaryOf(value, at, links.now);
+  return (
+    <figure class="metric-strip forecast-strip">
+      <figcaption>
+        <b>Load and forecast</b>{' '}
+        <span class="hint">
+          <span dir="auto">{value.metric}</span> of all pods
+        </span>
+        <Readout value={value} at={at} now={links.now} selected={links.selected} hover={hover} />
+      </figcaption>
+      <div role="img" aria-label={`Load and forecast of ${value.metric}. ${summary}`}>
+        <TimeChart
+          {...links}
+          changes={NO_CHANGES}
+          height={100}
+          columns={[at, value.high, value.low, value.expected, value.load]}
+          styles={STYLES}
+          bands={BANDS}
+          top={null}
+          format={format}
+          isBinary={false}
+        />
+      </div>
+      <p class="hint">
+        {summary} The band is the load of the earlier days at each time, at the level of today. Before now, it
+        is what was expected when a pod had to be started.
+      </p>
+    </figure>
+  );
+}
+
+function formatLoad(load: number | null, { metric }: ForecastLoads): string {
+  const rounded = load === null ? null : Number(load.toPrecision(3));
+  return formatMetric(rounded, { name: metric, unit: 'total' });
+}
+
+/** Returns `Now 12. Within the next hour at most 31 expected, at 09:12 (earlier days: 24 to 33).`. */
+function summaryOf(value: ForecastLoads, at: readonly number[], now: number): string {
+  const current = value.load.findLast((load) => load !== null) ?? null;
+  const expectedAt = (index: number): number => value.expected[index] ?? -1;
+  const later = at.flatMap((second, index) => (second > now && expectedAt(index) >= 0 ? [index] : []));
+  const most = later.toSorted((a, b) => expectedAt(b) - expectedAt(a) || a - b)[0];
+  const known = current === null ? '' : `Now ${formatLoad(current, value)}. `;
+  if (most === undefined) return `${known}Nothing is expected yet: too little is known of the earlier days.`;
+  const text = (column: readonly (number | null)[]): string => formatLoad(column[most] ?? null, value);
+  const time = formatShort((at[most] ?? 0) * 1000, now * 1000);
+  return `${known}Within the next hour at most ${text(value.expected)} expected, at ${time} (earlier days: ${text(value.low)} to ${text(value.high)}).`;
+}
+
+interface ReadoutProps extends Pick<ForecastStripProps, 'hover'>, Pick<ChartLinks, 'now' | 'selected'> {
+  readonly value: ForecastLoads;
+  readonly at: readonly number[];
+}
+
+function Readout({ value, at, now, selected, hover }: ReadoutProps): VNode {
+  const second = useCell(hover) ?? selected ?? now;
+  const index = at.findLastIndex((one) => one <= second);
+  const format = (column: readonly (number | null)[]): string => formatLoad(column[index] ?? null, value);
+  return (
+    <span class="chart-legend" aria-hidden="true">
+      <LegendItem style="solid chart-1" name="load" value={format(value.load)} />
+      <LegendItem style="dashed chart-2" name="expected" value={format(value.expected)} />
+      <LegendItem
+        style="band expected"
+        name="earlier days"
+        value={`${format(value.low)} to ${format(value.high)}`}
+      />
+    </span>
+  );
+}
