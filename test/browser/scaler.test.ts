@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Browser, Page } from 'playwright-core';
 import { explainLines } from '../../src/cli/explanation/explain-lines.js';
 import { LIMIT_LABELS } from '../../src/decision/result/limit-names.js';
-import type { DecisionList, ForecastLoads, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { findBarriers, launchBrowser, openPage, overflowOf } from './support/browser.js';
@@ -262,43 +262,6 @@ describe('the page of a scaler', () => {
     expect(await list.locator('dd.hint').allInnerTexts()).toEqual(after('answer'));
     expect(after('count')).toHaveLength(5);
     expect(await findBarriers(page)).toEqual([]);
-    expect(watched.faults).toEqual([]);
-  });
-
-  test('the expected load is a band until an hour from now, and what was expected is behind what came', async () => {
-    const { page, read, watched } = await open(FORECAST);
-    const { at, load, low, expected, high } = read('/forecast') as ForecastLoads;
-    const now = load.findLastIndex((one) => one !== null);
-    const ahead = expected.slice(now + 1);
-    expect(at.slice(now + 1)).toHaveLength(60);
-    const most = now + 1 + ahead.indexOf(Math.max(...ahead.map((one) => one ?? 0)));
-    const known = [load[now], expected[most], low[most], high[most]].map((one) =>
-      String(Number(one?.toPrecision(3))),
-    );
-    // A rise behind now was expected when it came, and one 18 minutes ahead of now is.
-    const peak = load.indexOf(Math.max(...load.map((one) => one ?? 0)));
-    expect(expected[peak]).toBeGreaterThan(7);
-    expect(expected[most]).toBeGreaterThan(8);
-
-    const strip = page.locator('.forecast-strip');
-    await strip.waitFor();
-    const text = new RegExp(
-      `Now ${known[0]}\\. Within the next hour at most ${known[1]} expected, at \\d\\d:\\d\\d \\(earlier days: ${known[2]} to ${known[3]}\\)\\.`,
-    );
-    await strip.getByRole('img', { name: text }).waitFor();
-    expect(await strip.locator('.hint').last().innerText()).toMatch(text);
-    expect(await strip.locator('.legend-item').allInnerTexts()).toEqual([
-      `load ${known[0]}`,
-      expect.stringMatching(/^expected \d/),
-      expect.stringMatching(/^earlier days \d.* to \d/),
-    ]);
-
-    // 100 min and 40 min ahead: the last decision is at 0.71.
-    await clickChart(page, 0.6);
-    await section(page, /^Decision at/).waitFor();
-    await clickChart(page, 0.9);
-    await section(page, 'Last decision').waitFor();
-    expect(momentOf(page)).toBe('');
     expect(watched.faults).toEqual([]);
   });
 
