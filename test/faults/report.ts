@@ -14,7 +14,13 @@ export function describeViolation(
     hours,
     shards,
     isSlow,
-  }: { readonly hours: number; readonly shards: number | null; readonly isSlow: boolean },
+    hasForecasts,
+  }: {
+    readonly hours: number;
+    readonly shards: number | null;
+    readonly isSlow: boolean;
+    readonly hasForecasts: boolean;
+  },
 ): string {
   const { invariant, atMs, message } = violation;
   const relevant = result.records.filter((record) => isRelevant(record, violation)).slice(-LINES);
@@ -23,6 +29,7 @@ export function describeViolation(
     hours === 24 ? '' : ` --hours ${hours}`,
     shards === null ? '' : ` --replicas ${shards}`,
     isSlow ? ' --slow-starts' : '',
+    hasForecasts ? ' --forecasts' : '',
   ].join('');
   return [
     `${invariant} seed ${result.seed} at ${formatTime(atMs)}: ${message}`,
