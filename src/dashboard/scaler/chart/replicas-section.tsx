@@ -163,7 +163,7 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
 /** Makes the chart a slider over times. A screen reader reads time and replicas. The arrow keys need no focus. */
 function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
-  const latest = Math.min(window.to, links.now);
+  const end = Math.min(window.to, links.now);
   const index = selected === null ? data.at.length - 1 : pointAt(data, selected);
   const current = index === null ? null : (data.currentReplicas[index] ?? null);
   const desired = index === null ? null : (data.desiredReplicas[index] ?? null);
@@ -194,8 +194,8 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
       tabIndex={0}
       aria-label="Moment"
       aria-valuemin={Math.round(window.from)}
-      aria-valuemax={Math.round(latest)}
-      aria-valuenow={Math.round(selected ?? latest)}
+      aria-valuemax={Math.round(end)}
+      aria-valuenow={Math.round(selected ?? end)}
       aria-valuetext={`${when}: ${formatCount(current)} current, ${formatCount(desired)} desired replicas`}
       onKeyDown={move}
     >
