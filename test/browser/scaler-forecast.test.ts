@@ -50,11 +50,11 @@ test('the expected load is a band until an hour from now, and what was expected 
     if (box === null) throw new Error('the chart has no place');
     await page.mouse.click(box.x + box.width * share, box.y + box.height / 2);
   };
-  await clickAt(0.6);
-  await page.getByRole('heading', { name: /^Decision at/ }).waitFor();
   await clickAt(0.9);
   await page.getByRole('heading', { name: 'Last decision' }).waitFor();
   expect(page.url()).not.toContain('at=');
+  await clickAt(0.6);
+  await page.getByRole('heading', { name: /^Decision at/ }).waitFor();
   expect(faults).toEqual([]);
   await close();
   await service.close();
