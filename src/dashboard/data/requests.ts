@@ -1,6 +1,5 @@
 import type {
   DecisionList,
-  ForecastLoads,
   HistoryAnswer,
   Overview,
   ScalerDetail,
@@ -59,14 +58,6 @@ export function historyRequest(
   query: QueryOf<'showHistory'> = {},
 ): ApiRequest<HistoryAnswer> {
   return requestOf(['scalers', namespace, name, 'history'], query, outline(['at', 'metrics']));
-}
-
-export function forecastRequest(
-  namespace: string,
-  name: string,
-  query: QueryOf<'showForecast'>,
-): ApiRequest<ForecastLoads> {
-  return requestOf(['scalers', namespace, name, 'forecast'], query, outline(['at']));
 }
 
 export function scalerEventsRequest(namespace: string, name: string): ApiRequest<ScalerEventList> {

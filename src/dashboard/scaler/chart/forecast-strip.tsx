@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { ForecastLoads, ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import type { ReadableCell } from '../../data/cell.js';
-import { forecastRequest } from '../../data/requests.js';
+import type { ApiRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatMetric } from '../../ui/numbers.js';
@@ -35,7 +35,8 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
   const { namespace, name } = detail;
   const from = Math.floor(links.window.from / SINCE_SECONDS) * SINCE_SECONDS;
   const since = new Date(from * 1000).toISOString();
-  const { value } = useAnswer(api, forecastRequest(namespace, name, { since }), { everyMs: 60_000 });
+  const path = `api/v1/scalers/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/forecast?since=${since}`;
+  const { value } = useAnswer(api, { path, check: isForecastLoads }, { everyMs: 60_000 });
   const at = useMemo(() => value?.at.map((time) => Date.parse(time) / 1000) ?? [], [value]);
   if (value === null) return null;
   const format = (load: number | null): string => formatLoad(load, value);
@@ -69,6 +70,10 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
     </figure>
   );
 }
+
+/** Here rather than with the other requests, which all pages load. */
+const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
+  typeof answer === 'object' && answer !== null && 'at' in answer && Array.isArray(answer.at);
 
 function formatLoad(load: number | null, { metric }: ForecastLoads): string {
   const rounded = load === null ? null : Number(load.toPrecision(3));
