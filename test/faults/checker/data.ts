@@ -217,7 +217,8 @@ const trueLoad: Invariant = {
       const windowMs = downStabilization * 1000;
       const { least } = target.load.extremes(write.decidedMs - windowMs - lagMs, write.decidedMs);
       const at = { atMs: write.atMs, scaler: write.scaler, process: write.process };
-      if (downStabilization === 0 && isHoled(history, write)) return [];
+      if (downStabilization === 0 && (isHoled(history, write) || wasLowered(history, write, lagMs)))
+        return [];
       if (write.to < least * NEED_SHARE - 1)
         return [{ ...at, message: `${describeWrite(write)}, the load needed at least ${least.toFixed(1)}` }];
       const lasting = lastingNeed(history, write, { windowMs, lagMs });
@@ -236,6 +237,24 @@ const trueLoad: Invariant = {
 function isHoled(history: History, write: Write): boolean {
   const { metrics } = targetOf(history, write.scaler).plan;
   return metrics.some((metric) => hasSecondServer(history, metric, write));
+}
+
+/**
+ * Returns whether another writer has lowered the count while the pods that are left still had their share of the load of
+ * before in their samples. The HPA's rule multiplies that share by the new count. A stabilization keeps the higher
+ * recommendation of before; a document without one does not.
+ */
+function wasLowered(history: History, write: Write, lagMs: number): boolean {
+  const { name } = targetOf(history, write.scaler).plan;
+  return history.faults.some(
+    (fault) =>
+      fault.kind === 'world' &&
+      fault.target === name &&
+      fault.what.mode === 'foreign-write' &&
+      fault.what.factor < 1 &&
+      fault.startMs < write.decidedMs &&
+      fault.startMs > write.decidedMs - lagMs,
+  );
 }
 
 function hasSecondServer(
