@@ -148,8 +148,8 @@ export const BUGS: readonly Bug[] = [
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'restart'] },
     edit(
       'control/memory/stored-memory.js',
-      'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent };',
-      'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null };',
+      'return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent, capacities };',
+      'return { ...fresh, uid, state: EMPTY_STATE, unresolved: null, capacities };',
     ),
   ),
   bug(

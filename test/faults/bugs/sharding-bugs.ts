@@ -59,8 +59,8 @@ export const SHARDING_BUGS: readonly Bug[] = [
     { by: ['I4', 'I5', 'I23'], when: ['crash', 'applied-lost', 'applied-504'], shards: 3 },
     edit(
       'control/memory/stored-memory.js',
-      'assumedAt: reading.since, unresolved: intent };',
-      'assumedAt: reading.since, unresolved: null };',
+      'assumedAt: reading.since, unresolved: intent, capacities };',
+      'assumedAt: reading.since, unresolved: null, capacities };',
     ),
   ),
 ];
