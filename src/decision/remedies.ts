@@ -237,7 +237,7 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
   if (conditions.some(({ reason }) => reason === 'Unschedulable'))
     return [
       {
-        text: 'Add nodes, or lower the requests of the pods. See what the nodes lack',
+        text: 'See what the nodes lack, then add nodes or lower the requests of the pods',
         snippet: kubectl(namespace, 'get', 'events', '--field-selector=reason=FailedScheduling', byTime),
       },
       { text: 'See whether a node is not ready', snippet: command('kubectl get nodes') },
@@ -255,7 +255,7 @@ function findData(scaler: TroubledScaler): readonly Remedy[] {
   return [
     {
       text: scaler.metrics.some(isUnanswered)
-        ? 'Check that Prometheus runs: doctor says what is at its address'
+        ? 'Check that Prometheus runs: doctor says what its address answers'
         : 'Let doctor say why a metric has no value',
       snippet: doctor(scaler),
     },
@@ -312,7 +312,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
   if (!Object.hasOwn(WATCHED_KINDS, scaler.target.kind)) return explain(scaler);
   return {
-    text: `Run ${countOf(replicas, 'replica')} for 30 minutes, above the maximum`,
+    text: `Pause at ${countOf(replicas, 'replica')} for 30 minutes, above the maximum`,
     snippet: command(`promscaler pause ${keyOf(scaler)} --replicas ${replicas} --for 30m`),
   };
 }
