@@ -113,7 +113,7 @@ describe('what to do about the state of a scaler', () => {
         doctor: 'kubectl exec',
         metrics: [{ metric: 'queue', error: 'Prometheus: connection refused' }],
       }),
-    ).toEqual(['Check that Prometheus runs: doctor says what is at its address: kubectl exec']);
+    ).toEqual(['Check that Prometheus runs: doctor says what its address answers: kubectl exec']);
   });
 
   it('is nodes for pods without one, and what keeps them from running for others', async () => {
