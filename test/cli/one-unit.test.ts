@@ -5,7 +5,7 @@ import { currentMetrics, metricTargets } from '../../src/control/status/status-o
 import { formatMetric } from '../../src/dashboard/ui/numbers.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { cpuSnapshot, recordOf, scalerDocument } from './live-service.js';
-import { serve } from './status/status-rig.js';
+import { serve } from './status/status-fixture.js';
 
 const AT = '2026-01-01T00:00:00Z';
 const MIB = 1024 ** 2;

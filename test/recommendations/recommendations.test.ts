@@ -38,7 +38,7 @@ function proposing(proposed: string): BackTestResult {
   };
 }
 
-interface Rig extends Recommendations {
+interface Fixture extends Recommendations {
   readonly clock: ManualClock;
   /** Times and names. */
   readonly begun: string[];
@@ -57,7 +57,7 @@ function setUp(
     readonly minutes?: number;
     readonly result?: BackTestResult;
   } = {},
-): Rig {
+): Fixture {
   const { begin = '2026-01-01T00:00:00Z', minutes = 5, result = NOTHING, ...ports } = over;
   const clock = new ManualClock(begin);
   const [begun, kept, stopped, events]: [string[], string[], string[], string[]] = [[], [], [], []];
@@ -114,61 +114,63 @@ function setUp(
 
 describe('createRecommendations', () => {
   it('back-tests each document once a night, at its own time within 360 minutes', async () => {
-    const rig = setUp();
-    rig.setScalers(NAMES.map(named));
+    const fixture = setUp();
+    fixture.setScalers(NAMES.map(named));
 
-    await rig.pass(360);
-    const [firstNight, kept] = [[...rig.begun], [...rig.kept]];
-    await rig.pass(24 * 60);
-    await rig.end();
+    await fixture.pass(360);
+    const [firstNight, kept] = [[...fixture.begun], [...fixture.kept]];
+    await fixture.pass(24 * 60);
+    await fixture.end();
 
     expect(kept.toSorted()).toEqual(NAMES);
     expect(new Set(firstNight.map((text) => text.slice(3, 5))).size).toBeGreaterThan(2);
     // The next night has the same times.
-    expect(rig.begun.slice(6).map((text) => text.slice(2))).toEqual(firstNight.map((text) => text.slice(2)));
+    expect(fixture.begun.slice(6).map((text) => text.slice(2))).toEqual(
+      firstNight.map((text) => text.slice(2)),
+    );
   });
 
   it('begins the next night with the documents that were not reached', async () => {
-    const rig = setUp({ minutes: 100 });
-    rig.setScalers(NAMES.map(named));
+    const fixture = setUp({ minutes: 100 });
+    fixture.setScalers(NAMES.map(named));
 
-    await rig.pass(24 * 60);
-    const reached = new Set(rig.kept);
-    await rig.pass(24 * 60);
-    await rig.end();
+    await fixture.pass(24 * 60);
+    const reached = new Set(fixture.kept);
+    await fixture.pass(24 * 60);
+    await fixture.end();
 
     expect(reached.size).toBeLessThan(5);
-    expect(new Set(rig.kept)).toEqual(new Set(NAMES));
+    expect(new Set(fixture.kept)).toEqual(new Set(NAMES));
   });
 
-  it.each<[string, (rig: Rig) => void | Promise<void>]>([
-    ['the term ends', (rig) => rig.end()],
-    ['the document changes', (rig) => rig.setScalers([named('a')])],
-    ['the document is removed, or decided by another replica', (rig) => rig.setScalers([])],
+  it.each<[string, (fixture: Fixture) => void | Promise<void>]>([
+    ['the term ends', (fixture) => fixture.end()],
+    ['the document changes', (fixture) => fixture.setScalers([named('a')])],
+    ['the document is removed, or decided by another replica', (fixture) => fixture.setScalers([])],
   ])('stops a back-test without a result when %s', async (_, change) => {
-    const rig = setUp({ minutes: 400 });
-    rig.setScalers([named('a')]);
-    await rig.pass(359);
-    const before = [...rig.stopped];
+    const fixture = setUp({ minutes: 400 });
+    fixture.setScalers([named('a')]);
+    await fixture.pass(359);
+    const before = [...fixture.stopped];
 
-    await change(rig);
-    const after = [...rig.stopped];
-    await rig.end();
+    await change(fixture);
+    const after = [...fixture.stopped];
+    await fixture.end();
 
-    expect([rig.begun.length > 0, before, after, rig.kept]).toEqual([true, [], ['a'], []]);
+    expect([fixture.begun.length > 0, before, after, fixture.kept]).toEqual([true, [], ['a'], []]);
   });
 
   it('keeps a back-test running when another document changes', async () => {
     const scaler = named('a');
-    const rig = setUp({ minutes: 30 });
-    rig.setScalers([scaler]);
-    while (rig.begun.length === 0) await rig.pass(1);
+    const fixture = setUp({ minutes: 30 });
+    fixture.setScalers([scaler]);
+    while (fixture.begun.length === 0) await fixture.pass(1);
 
-    rig.setScalers([scaler, named('b')]);
-    await rig.pass(31);
-    await rig.end();
+    fixture.setScalers([scaler, named('b')]);
+    await fixture.pass(31);
+    await fixture.end();
 
-    expect(rig.kept).toContain('a');
+    expect(fixture.kept).toContain('a');
   });
 
   it.each<[string, boolean, readonly BackTestResult[], readonly string[]]>([
@@ -188,97 +190,100 @@ describe('createRecommendations', () => {
     ['never without `events`', false, [proposing('15'), proposing('16')], []],
   ])('records an Event %s', async (_, events, nights, expected) => {
     const results = [...nights];
-    const rig = setUp({
+    const fixture = setUp({
       config: { ...HOURLY, events },
       backTest: () => Promise.resolve(results.shift() ?? NOTHING),
     });
-    rig.setScalers([named('a')]);
+    fixture.setScalers([named('a')]);
 
-    await rig.pass(90);
-    await rig.end();
+    await fixture.pass(90);
+    await fixture.end();
 
-    expect([results.length, rig.events]).toEqual([0, expected]);
+    expect([results.length, fixture.events]).toEqual([0, expected]);
   });
 
   it('records an Event in the next night if the target could not be read', async () => {
     let nights = 0;
-    const rig = setUp({
+    const fixture = setUp({
       config: HOURLY,
       backTest: () => Promise.resolve(proposing('15')),
       recordEvent: () => (++nights === 1 ? Promise.reject(new Error('forbidden')) : Promise.resolve()),
     });
-    rig.setScalers([named('a')]);
+    fixture.setScalers([named('a')]);
 
-    await rig.pass(150);
-    await rig.end();
+    await fixture.pass(150);
+    await fixture.end();
 
-    expect([nights, rig.faults]).toEqual([2, []]);
+    expect([nights, fixture.faults]).toEqual([2, []]);
   });
 
   it('records no Event for a document that has changed meanwhile', async () => {
-    const rig = setUp({
+    const fixture = setUp({
       config: HOURLY,
       backTest: () => Promise.resolve(proposing('15')),
       keep: () => false,
     });
-    rig.setScalers([named('a')]);
+    fixture.setScalers([named('a')]);
 
-    await rig.pass(30);
-    await rig.end();
+    await fixture.pass(30);
+    await fixture.end();
 
-    expect(rig.events).toEqual([]);
+    expect(fixture.events).toEqual([]);
   });
 
   it('starts nothing outside of the night', async () => {
-    const rig = setUp({ begin: '2026-01-01T06:00:00Z' });
-    rig.setScalers(NAMES.map(named));
+    const fixture = setUp({ begin: '2026-01-01T06:00:00Z' });
+    fixture.setScalers(NAMES.map(named));
 
-    await rig.pass(18 * 60 - 1);
-    await rig.end();
+    await fixture.pass(18 * 60 - 1);
+    await fixture.end();
 
-    expect(rig.begun).toEqual([]);
+    expect(fixture.begun).toEqual([]);
   });
 
   it('starts nothing while a data source of the document answers nothing', async () => {
     let isFailing = true;
-    const rig = setUp({ isFailing: () => isFailing });
-    rig.setScalers([named('a')]);
-    await rig.pass(350);
-    const before = rig.begun.length;
+    const fixture = setUp({ isFailing: () => isFailing });
+    fixture.setScalers([named('a')]);
+    await fixture.pass(350);
+    const before = fixture.begun.length;
 
     isFailing = false;
-    await rig.pass(2);
-    await rig.end();
+    await fixture.pass(2);
+    await fixture.end();
 
-    expect([before, rig.begun.length]).toEqual([0, 1]);
+    expect([before, fixture.begun.length]).toEqual([0, 1]);
   });
 
   it('rests for 15 minutes after a query has failed, and does not repeat that back-test in the same night', async () => {
-    const rig = setUp({
+    const fixture = setUp({
       begin: '2026-01-01T05:30:00Z',
       backTest: async ({ name }, { start: from, end }, { queryRange, signal }) => {
         const query = { query: 'up', start: from, end, stepSeconds: 30 };
         const answer = await queryRange('default', query, signal);
-        rig.begun.push(`${formatInstant(rig.clock.now()).slice(8, 16)} ${name}`);
+        fixture.begun.push(`${formatInstant(fixture.clock.now()).slice(8, 16)} ${name}`);
         return { why: answer.class === 'failed' ? answer.message : 'answered' };
       },
     });
-    rig.setScalers(NAMES.map(named));
+    fixture.setScalers(NAMES.map(named));
 
-    await rig.pass(30);
-    await rig.end();
+    await fixture.pass(30);
+    await fixture.end();
 
-    expect(rig.begun.map((text) => text.slice(3, 8))).toEqual(['05:30', '05:45']);
+    expect(fixture.begun.map((text) => text.slice(3, 8))).toEqual(['05:30', '05:45']);
   });
 
   it('goes on with the next document after an internal error', async () => {
-    const rig = setUp({ begin: '2026-01-01T05:59:00Z', backTest: () => Promise.reject(new Error('defect')) });
-    rig.setScalers([named('a'), named('b')]);
+    const fixture = setUp({
+      begin: '2026-01-01T05:59:00Z',
+      backTest: () => Promise.reject(new Error('defect')),
+    });
+    fixture.setScalers([named('a'), named('b')]);
 
-    await rig.pass(1);
-    await rig.end();
+    await fixture.pass(1);
+    await fixture.end();
 
-    expect(rig.faults.map((facts) => (facts as { readonly scaler: string }).scaler).toSorted()).toEqual([
+    expect(fixture.faults.map((facts) => (facts as { readonly scaler: string }).scaler).toSorted()).toEqual([
       'shop/a',
       'shop/b',
     ]);

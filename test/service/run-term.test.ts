@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { runTerm } from '../../src/service/service.js';
 import type { TermPorts } from '../../src/service/service.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
-import { gate } from '../control/controller-rig.js';
+import { gate } from '../control/controller-fixture.js';
 
 describe('runTerm', () => {
   it('reads the state before the first round, and stores it after the last one and the last status', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startCountsRig } from './counts-rig.js';
-import type { Counts, CountsRig } from './counts-rig.js';
+import { startCountsFixture } from './counts-fixture.js';
+import type { Counts, CountsFixture } from './counts-fixture.js';
 import { documentQueries, PERIOD_SECONDS } from './workloads.js';
 
 const SIZE = { scalers: 50, pods: 3 };
@@ -17,22 +17,22 @@ const MORE_SCALERS = 100;
 const HEAP_BYTES_PER_SCALER = 50_000;
 
 describe('3 steady rounds of 50 scalers with 3 pods each', () => {
-  let rig: CountsRig;
+  let fixture: CountsFixture;
   let first: Counts;
   let second: Counts;
   let bytesPerScaler: number;
   beforeAll(async () => {
-    rig = await startCountsRig(SIZE);
-    await rig.rounds(START_ROUNDS);
-    first = await rig.rounds(ROUNDS);
-    second = await rig.rounds(ROUNDS);
-    const bytes = rig.heapBytes();
-    await rig.stop();
-    rig = await startCountsRig({ ...SIZE, scalers: SIZE.scalers + MORE_SCALERS });
-    await rig.rounds(START_ROUNDS + 2 * ROUNDS);
-    bytesPerScaler = (rig.heapBytes() - bytes) / MORE_SCALERS;
+    fixture = await startCountsFixture(SIZE);
+    await fixture.rounds(START_ROUNDS);
+    first = await fixture.rounds(ROUNDS);
+    second = await fixture.rounds(ROUNDS);
+    const bytes = fixture.heapBytes();
+    await fixture.stop();
+    fixture = await startCountsFixture({ ...SIZE, scalers: SIZE.scalers + MORE_SCALERS });
+    await fixture.rounds(START_ROUNDS + 2 * ROUNDS);
+    bytesPerScaler = (fixture.heapBytes() - bytes) / MORE_SCALERS;
   }, 120_000);
-  afterAll(async () => rig.stop());
+  afterAll(async () => fixture.stop());
 
   it('decide 150 times, each with all metrics', () => {
     expect(first).toMatchObject({ cycles: ROUNDS * SIZE.scalers, failures: 0 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, jest } from '@jest/globals';
 import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
 import { eventually } from '../../support/manual-clock.js';
-import { AdoptRig } from './adopt-rig.js';
+import { AdoptFixture } from './adopt-fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -24,14 +24,14 @@ interface Kill {
 }
 
 /** Kills the built program while it waits for the answer to a request. */
-async function killAt(rig: AdoptRig, { flag, stalled, answered = 0 }: Kill): Promise<void> {
-  const { faults } = rig.cluster.simulator;
+async function killAt(fixture: AdoptFixture, { flag, stalled, answered = 0 }: Kill): Promise<void> {
+  const { faults } = fixture.cluster.simulator;
   if (answered > 0) faults.add(stalled, { kind: 'delay', ms: 0 }, answered);
   const takeForRequest = jest.spyOn(faults, 'takeForRequest');
   const resume = faults.add(stalled, { kind: 'stall' });
-  const child: ChildProcess = spawn(process.execPath, [CLI, ...rig.args(flag)], {
-    cwd: rig.folder,
-    env: { ...process.env, ...rig.env },
+  const child: ChildProcess = spawn(process.execPath, [CLI, ...fixture.args(flag)], {
+    cwd: fixture.folder,
+    env: { ...process.env, ...fixture.env },
     stdio: 'ignore',
   });
   const ended = once(child, 'close');
@@ -58,20 +58,20 @@ it.each(
     { ...kill, next: '--undo', end: [true, true] },
   ]),
 )('a process killed in $flag, $title, is continued with $next', async ({ next, end, state, ...kill }) => {
-  const rig = await AdoptRig.create();
-  await rig.start();
-  if (kill.flag === '--undo') expect((await rig.run('--switch')).exitCode).toBe(0);
+  const fixture = await AdoptFixture.create();
+  await fixture.start();
+  if (kill.flag === '--undo') expect((await fixture.run('--switch')).exitCode).toBe(0);
 
-  await killAt(rig, { ...kill, state });
-  const killed = [rig.hpa() !== null, rig.isDryRun()];
-  const { exitCode } = await rig.run(next);
+  await killAt(fixture, { ...kill, state });
+  const killed = [fixture.hpa() !== null, fixture.isDryRun()];
+  const { exitCode } = await fixture.run(next);
 
   expect(killed).toEqual(state);
   expect(exitCode).toBe(0);
-  expect([rig.hpa() !== null, rig.isDryRun()]).toEqual(end);
-  expect(rig.counts).toEqual([4]);
-  const scaledByHpa = rig.controller.writes.length;
-  rig.cluster.load = 60;
-  await eventually(() => rig.cluster.replicas('web') === 6, 'exactly one of the two to scale up');
-  expect(rig.controller.writes.length - scaledByHpa).toBe(next === '--undo' ? 1 : 0);
+  expect([fixture.hpa() !== null, fixture.isDryRun()]).toEqual(end);
+  expect(fixture.counts).toEqual([4]);
+  const scaledByHpa = fixture.controller.writes.length;
+  fixture.cluster.load = 60;
+  await eventually(() => fixture.cluster.replicas('web') === 6, 'exactly one of the two to scale up');
+  expect(fixture.controller.writes.length - scaledByHpa).toBe(next === '--undo' ? 1 : 0);
 });

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';
-import { AdoptRig, HPA } from './adopt-rig.js';
+import { AdoptFixture, HPA } from './adopt-fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -16,23 +16,23 @@ describe('adopt --report says why no round was compared, and what to do:', () =>
   const why = 'promscaler: no round of scaler shop/web was compared yet: ';
 
   /** Stops the controller of the HPA, and sets its conditions without a count. */
-  async function startWithoutCount(conditions: readonly JsonObject[]): Promise<AdoptRig> {
-    const rig = await AdoptRig.create();
-    await rig.controller.stop();
-    await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/status`, {
+  async function startWithoutCount(conditions: readonly JsonObject[]): Promise<AdoptFixture> {
+    const fixture = await AdoptFixture.create();
+    await fixture.controller.stop();
+    await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/status`, {
       body: { status: { desiredReplicas: 0, lastScaleTime: null, currentMetrics: null, conditions } },
     });
-    await rig.run('--adapter-config', 'adapter.yaml');
-    await rig.decided(2);
-    return rig;
+    await fixture.run('--adapter-config', 'adapter.yaml');
+    await fixture.decided(2);
+    return fixture;
   }
 
   it('the HPA has a metric without a value', async () => {
-    const rig = await startWithoutCount([
+    const fixture = await startWithoutCount([
       { type: 'ScalingActive', status: 'False', reason: 'FailedGetExternalMetric', message: 'no metrics' },
     ]);
 
-    const { exitCode, stderr } = await rig.run('--report');
+    const { exitCode, stderr } = await fixture.run('--report');
 
     expect([exitCode, stderr]).toEqual([
       1,
@@ -41,20 +41,20 @@ describe('adopt --report says why no round was compared, and what to do:', () =>
   });
 
   it('the controller of the HPA has not calculated', async () => {
-    const rig = await startWithoutCount([]);
+    const fixture = await startWithoutCount([]);
 
-    expect((await rig.run('--report')).stderr).toBe(
+    expect((await fixture.run('--report')).stderr).toBe(
       `${why}HPA shop/web has no desired replicas: its controller has not set them yet. Wait until it has, or see kubectl describe hpa web -n shop\n`,
     );
   });
 
   it('the service may not list HPAs', async () => {
     const resource = 'horizontalpodautoscalers';
-    const rig = await AdoptRig.create({ forbidden: { verbs: ['list', 'watch'], resource } });
-    await rig.run('--adapter-config', 'adapter.yaml');
-    await rig.decided(2);
+    const fixture = await AdoptFixture.create({ forbidden: { verbs: ['list', 'watch'], resource } });
+    await fixture.run('--adapter-config', 'adapter.yaml');
+    await fixture.decided(2);
 
-    expect((await rig.run('--report')).stderr).toBe(
+    expect((await fixture.run('--report')).stderr).toBe(
       `${why}the service does not see HPA shop/web: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace shop, which the chart grants with rbac.create=true. With the permission, it sees a new HPA within a minute\n`,
     );
   });
@@ -65,11 +65,11 @@ describe('adopt of an HPA that does not exist', () => {
     ['a similar name', 'hpa/wbe', '; did you mean "web"?'],
     ['another name', 'hpa/nope', '; existing horizontalpodautoscalers: web'],
   ])('names the existing ones in every step: %s', async (_, name, hint) => {
-    const rig = await AdoptRig.create();
-    rig.name = name;
+    const fixture = await AdoptFixture.create();
+    fixture.name = name;
 
     for (const step of [[], ['--report'], ['--switch']]) {
-      const { exitCode, stderr } = await rig.run(...step);
+      const { exitCode, stderr } = await fixture.run(...step);
       expect([exitCode, stderr]).toEqual([
         1,
         `promscaler: HPA shop/${name.slice(4)} does not exist${hint}\n`,
@@ -78,16 +78,16 @@ describe('adopt of an HPA that does not exist', () => {
   });
 
   it('also names one that was switched, and for --undo the file of the switch', async () => {
-    const rig = await AdoptRig.create();
-    await rig.start();
-    await rig.run('--switch');
-    rig.name = 'hpa/wbe';
-    const misspelled = await rig.run('--undo');
-    rig.name = 'hpa/nope';
-    const other = await rig.run('--report');
-    rig.name = 'hpa/web';
-    await rig.cluster.remove('web');
-    const lost = await rig.run('--undo');
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.run('--switch');
+    fixture.name = 'hpa/wbe';
+    const misspelled = await fixture.run('--undo');
+    fixture.name = 'hpa/nope';
+    const other = await fixture.run('--report');
+    fixture.name = 'hpa/web';
+    await fixture.cluster.remove('web');
+    const lost = await fixture.run('--undo');
 
     const file = (name: string): string =>
       ` If --switch deleted it, and the scaler is gone, too, create it from the saved file: kubectl create -f hpa-shop-${name}.yaml\n`;
@@ -105,53 +105,56 @@ describe('adopt of an HPA that does not exist', () => {
 
 describe('adopt --switch', () => {
   it('is refused below 90 % of rounds with the same count, and goes on with --force', async () => {
-    const rig = await AdoptRig.create();
-    await rig.start();
-    await rig.cluster.edit('web', { minReplicas: 6 });
-    await eventually(() => rig.cluster.status('web')['observedGeneration'] === 2, 'the service to follow');
-    await rig.decided(3);
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.cluster.edit('web', { minReplicas: 6 });
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === 2,
+      'the service to follow',
+    );
+    await fixture.decided(3);
     // The HPA follows the new minimum, too, so that both now have the same count.
-    await send(rig.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { minReplicas: 6 } } });
-    await eventually(() => rig.cluster.replicas('web') === 6, 'the HPA to scale to 6');
-    await rig.decided(2);
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { minReplicas: 6 } } });
+    await eventually(() => fixture.cluster.replicas('web') === 6, 'the HPA to scale to 6');
+    await fixture.decided(2);
 
-    const report = await rig.run('--report');
-    const refused = await rig.run('--switch');
+    const report = await fixture.run('--report');
+    const refused = await fixture.run('--switch');
 
     const found = /the counts were equal in \d+ of \d+ rounds \([\d.]+ %\), fewer than 90 %: [^\n]*/;
     expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
     expect(refused.stderr).toContain('. Nothing was changed; --force switches nevertheless\n');
-    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
-    expect((await rig.run('--switch', '--force')).exitCode).toBe(0);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
+    expect((await fixture.run('--switch', '--force')).exitCode).toBe(0);
   });
 
   it('warns of a comparison of less than an hour, and ends when the status shows the switch', async () => {
-    const rig = await AdoptRig.create();
-    await rig.start();
-    await rig.cluster.shows('web', 'Held True DryRun');
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.cluster.shows('web', 'Held True DryRun');
 
-    const { exitCode, stderr } = await rig.run('--switch');
+    const { exitCode, stderr } = await fixture.run('--switch');
 
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
       /^promscaler: warning: the counts were compared for \d+s only: at another load, they may differ\. Compare for a day, better a week\n$/,
     );
-    expect(rig.cluster.condition('web', 'Held')?.reason).toBe('NotHeld');
-    expect(rig.cluster.status('web')['state']).not.toBe('DryRun');
+    expect(fixture.cluster.condition('web', 'Held')?.reason).toBe('NotHeld');
+    expect(fixture.cluster.status('web')['state']).not.toBe('DryRun');
   });
 });
 
 it('adopt --undo of a paused workload does not wait for the end of the pause', async () => {
-  const rig = await AdoptRig.create();
-  await rig.start();
-  await rig.run('--switch');
-  await send(rig.cluster.simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+  const fixture = await AdoptFixture.create();
+  await fixture.start();
+  await fixture.run('--switch');
+  await send(fixture.cluster.simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
     body: { metadata: { annotations: { 'promscaler.dev/paused': 'true' } } },
   });
-  await rig.cluster.shows('web', 'Held True Paused');
+  await fixture.cluster.shows('web', 'Held True Paused');
 
-  const { exitCode, stdout, stderr } = await rig.run('--undo');
+  const { exitCode, stdout, stderr } = await fixture.run('--undo');
 
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toContain('scaler shop/web is in dry run\nHPA shop/web created again\n');
@@ -159,13 +162,13 @@ it('adopt --undo of a paused workload does not wait for the end of the pause', a
 
 describe('adopt and import', () => {
   it('print the same document and the same lines of standard error', async () => {
-    const rig = await AdoptRig.create();
-    writeFileSync(join(rig.folder, 'hpa.yaml'), stringify(HPA));
+    const fixture = await AdoptFixture.create();
+    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(HPA));
     const rules = ['--adapter-config', 'adapter.yaml'];
-    const imported = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: rig.folder });
+    const imported = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: fixture.folder });
 
-    const preview = await rig.run('--preview', ...rules);
-    const started = await rig.run(...rules);
+    const preview = await fixture.run('--preview', ...rules);
+    const started = await fixture.run(...rules);
 
     expect(preview).toEqual(imported);
     expect(imported.stdout).toContain('# spec.metrics[0]: The query is that of externalRules[0]');
@@ -176,28 +179,28 @@ describe('adopt and import', () => {
   });
 
   it('hand over a document of import --dry-run that was applied, without --force', async () => {
-    const rig = await AdoptRig.create();
-    writeFileSync(join(rig.folder, 'hpa.yaml'), stringify(HPA));
+    const fixture = await AdoptFixture.create();
+    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(HPA));
     const rules = ['--adapter-config', 'adapter.yaml'];
-    const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: rig.folder });
-    rig.cluster.simulator.addObject(parse(stdout) as JsonObject);
-    await rig.compared(3);
+    const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: fixture.folder });
+    fixture.cluster.simulator.addObject(parse(stdout) as JsonObject);
+    await fixture.compared(3);
 
-    const started = await rig.run();
-    const switched = await rig.run('--switch');
+    const started = await fixture.run();
+    const switched = await fixture.run('--switch');
 
     expect([started.exitCode, started.stderr]).toEqual([0, '']);
     expect(started.stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web');
-    expect([switched.exitCode, rig.hpa(), rig.isDryRun()]).toEqual([0, null, false]);
-    expect((await rig.run('--undo')).exitCode).toBe(0);
-    expect(rig.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+    expect([switched.exitCode, fixture.hpa(), fixture.isDryRun()]).toEqual([0, null, false]);
+    expect((await fixture.run('--undo')).exitCode).toBe(0);
+    expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
   });
 
   it('advise the rules that were passed, if they do not suffice', async () => {
-    const rig = await AdoptRig.create();
-    writeFileSync(join(rig.folder, 'none.yaml'), 'rules: []\n');
+    const fixture = await AdoptFixture.create();
+    writeFileSync(join(fixture.folder, 'none.yaml'), 'rules: []\n');
 
-    const { stderr } = await rig.run('--adapter-config', 'none.yaml');
+    const { stderr } = await fixture.run('--adapter-config', 'none.yaml');
 
     expect(stderr).toContain(
       'kubectl get hpa web -o yaml -n shop | promscaler import --dry-run --adapter-config none.yaml - > web.yaml\n',
@@ -205,19 +208,19 @@ describe('adopt and import', () => {
   });
 
   it('advise commands with the connection of this one, and create nothing from a document with a placeholder', async () => {
-    const rig = await AdoptRig.create();
-    const connection = ['--kubeconfig', rig.env['KUBECONFIG'] ?? ''];
-    writeFileSync(join(rig.folder, 'hpa.yaml'), stringify(HPA));
-    const imported = await runCli(['import', 'hpa.yaml'], { cwd: rig.folder });
-    writeFileSync(join(rig.folder, 'open.yaml'), imported.stdout);
+    const fixture = await AdoptFixture.create();
+    const connection = ['--kubeconfig', fixture.env['KUBECONFIG'] ?? ''];
+    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(HPA));
+    const imported = await runCli(['import', 'hpa.yaml'], { cwd: fixture.folder });
+    writeFileSync(join(fixture.folder, 'open.yaml'), imported.stdout);
 
-    const half = await rig.run(...connection);
-    const open = await rig.run('-f', 'open.yaml');
+    const half = await fixture.run(...connection);
+    const open = await fixture.run('-f', 'open.yaml');
 
     expect(half.stderr).toContain(
       `\n  kubectl get hpa web -o yaml -n shop ${connection.join(' ')} | promscaler import --dry-run - > web.yaml\n`,
     );
     expect(open.stderr).toContain('-f open.yaml: the scaler document is invalid. Nothing was created\n');
-    expect([half.exitCode, open.exitCode, rig.scaler()]).toEqual([1, 1, null]);
+    expect([half.exitCode, open.exitCode, fixture.scaler()]).toEqual([1, 1, null]);
   });
 });

@@ -8,7 +8,7 @@ import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';
-import { AdoptRig, HPA } from './adopt-rig.js';
+import { AdoptFixture, HPA } from './adopt-fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -33,36 +33,40 @@ describe('adopt, as a usage error', () => {
 });
 
 describe('adopt', () => {
-  let rig: AdoptRig;
+  let fixture: AdoptFixture;
 
   beforeEach(async () => {
-    rig = await AdoptRig.create();
+    fixture = await AdoptFixture.create();
   });
 
-  const changed = (): readonly boolean[] => [rig.hpa() === null, rig.scaler() !== null, rig.isDryRun()];
+  const changed = (): readonly boolean[] => [
+    fixture.hpa() === null,
+    fixture.scaler() !== null,
+    fixture.isDryRun(),
+  ];
   const NOT_STARTED = [false, false, false];
   const IN_DRY_RUN = [false, true, true];
 
   it('does not convert half of an HPA, and takes the completed document instead', async () => {
-    const half = await rig.run();
+    const half = await fixture.run();
 
     expect(half.exitCode).toBe(1);
     expect(half.stderr).toContain('FILL IN the query of this External metric "load"');
     expect(half.stderr).toContain('promscaler import --dry-run - > web.yaml\n');
     expect(changed()).toEqual(NOT_STARTED);
-    const { stdout: document } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
+    const { stdout: document } = await fixture.run('--adapter-config', 'adapter.yaml', '--preview');
     expect(changed()).toEqual(NOT_STARTED);
-    writeFileSync(join(rig.folder, 'web.yaml'), document.replace('dryRun: true', 'dryRun: false'));
-    const { exitCode } = await rig.run('-f', 'web.yaml');
+    writeFileSync(join(fixture.folder, 'web.yaml'), document.replace('dryRun: true', 'dryRun: false'));
+    const { exitCode } = await fixture.run('-f', 'web.yaml');
     expect(exitCode).toBe(0);
     expect(changed()).toEqual(IN_DRY_RUN);
   });
 
   it('does not take a document of another workload', async () => {
-    const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
-    writeFileSync(join(rig.folder, 'web.yaml'), stdout.replaceAll('name: web', 'name: api'));
+    const { stdout } = await fixture.run('--adapter-config', 'adapter.yaml', '--preview');
+    writeFileSync(join(fixture.folder, 'web.yaml'), stdout.replaceAll('name: web', 'name: api'));
 
-    const { exitCode, stderr } = await rig.run('-f', 'web.yaml');
+    const { exitCode, stderr } = await fixture.run('-f', 'web.yaml');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
@@ -72,20 +76,20 @@ describe('adopt', () => {
   });
 
   const putFile = async (name: string): Promise<void> => {
-    const { stdout } = await rig.run('--adapter-config', 'adapter.yaml', '--preview');
-    const directory = join(rig.service.folder, 'scalers');
+    const { stdout } = await fixture.run('--adapter-config', 'adapter.yaml', '--preview');
+    const directory = join(fixture.service.folder, 'scalers');
     mkdirSync(directory, { recursive: true });
     const document = stdout
       .replace('  name: web', `  name: ${name}`)
       .replace('dryRun: true', 'dryRun: false');
     writeFileSync(join(directory, 'web.yaml'), document);
-    await rig.decided(1);
+    await fixture.decided(1);
   };
 
   it('creates no object next to a file with the same name', async () => {
     await putFile('web');
 
-    const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+    const { exitCode, stderr } = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
@@ -97,15 +101,15 @@ describe('adopt', () => {
   it('starts a dry run next to a file with the same target, compares, and switches only without the file', async () => {
     await putFile('by-file');
 
-    const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+    const { exitCode, stderr } = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
       'note: scaler shop/by-file, a document in a file of the service, has the same target. Delete it from the files before promscaler adopt hpa/web -n shop --switch',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
-    await rig.compared(2);
-    const refused = await rig.run('--switch');
+    await fixture.compared(2);
+    const refused = await fixture.run('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain('scaler shop/by-file also scales deployment shop/web: delete it first');
     expect(changed()).toEqual(IN_DRY_RUN);
@@ -113,32 +117,32 @@ describe('adopt', () => {
 
   it('does nothing the second time, and before the start there is nothing to report, switch or undo', async () => {
     for (const flag of ['--report', '--switch', '--undo']) {
-      const { exitCode, stderr } = await rig.run(flag);
+      const { exitCode, stderr } = await fixture.run(flag);
       expect(exitCode).toBe(1);
       expect(stderr).toContain(
         'no scaler is in dry run next to HPA shop/web. Start with promscaler adopt hpa/web',
       );
     }
-    await rig.start();
-    const { generation } = rig.scaler()?.metadata ?? {};
+    await fixture.start();
+    const { generation } = fixture.scaler()?.metadata ?? {};
 
-    const { exitCode, stdout } = await rig.run('--adapter-config', 'adapter.yaml');
+    const { exitCode, stdout } = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(exitCode).toBe(0);
     expect(stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web; nothing was changed');
-    expect(rig.scaler()?.metadata['generation']).toBe(generation);
+    expect(fixture.scaler()?.metadata['generation']).toBe(generation);
   });
 
   it('says that a scaler of the same target was not made from the HPA', async () => {
-    await rig.start();
-    expect((await rig.run()).stderr).not.toContain('was not made from');
-    await send(rig.cluster.simulator, 'PATCH', '/apis/promscaler.dev/v1/namespaces/shop/scalers/web', {
+    await fixture.start();
+    expect((await fixture.run()).stderr).not.toContain('was not made from');
+    await send(fixture.cluster.simulator, 'PATCH', '/apis/promscaler.dev/v1/namespaces/shop/scalers/web', {
       body: { metadata: { annotations: { 'promscaler.dev/adopted-from': null } } },
     });
 
-    const { exitCode, stdout, stderr } = await rig.run();
-    const report = await rig.run('--report');
-    const switched = await rig.run('--switch');
+    const { exitCode, stdout, stderr } = await fixture.run();
+    const report = await fixture.run('--report');
+    const switched = await fixture.run('--switch');
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
@@ -152,12 +156,12 @@ describe('adopt', () => {
   });
 
   it('creates no scaler for a workload that does not exist', async () => {
-    await rig.controller.stop();
-    await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+    await fixture.controller.stop();
+    await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
       body: { spec: { scaleTargetRef: { name: 'gone' } } },
     });
 
-    const { exitCode, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+    const { exitCode, stderr } = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
@@ -167,11 +171,11 @@ describe('adopt', () => {
   });
 
   it('with --preview prints the steps, and changes nothing', async () => {
-    await rig.start();
+    await fixture.start();
 
-    const first = await rig.run('--switch', '--preview');
-    await rig.run('--switch');
-    const second = await rig.run('--undo', '--preview');
+    const first = await fixture.run('--switch', '--preview');
+    await fixture.run('--switch');
+    const second = await fixture.run('--undo', '--preview');
 
     expect(first.stdout).toContain(
       'HPA shop/web would be saved in hpa-shop-web.yaml and in scaler shop/web, and deleted\nthe dry run of scaler shop/web would end\n',
@@ -186,7 +190,7 @@ describe('adopt', () => {
     [
       'another HPA on the target',
       async () => {
-        await send(rig.cluster.simulator, 'POST', HPA_PATH, {
+        await send(fixture.cluster.simulator, 'POST', HPA_PATH, {
           body: { ...HPA, metadata: { name: 'second', namespace: 'shop' } },
         });
       },
@@ -195,9 +199,9 @@ describe('adopt', () => {
     [
       'another scaler on the target',
       async () => {
-        rig.cluster.apply('second', { scaleTargetRef: { name: 'web' } });
+        fixture.cluster.apply('second', { scaleTargetRef: { name: 'web' } });
         await until(async () => {
-          const { items } = (await (await fetch(`${rig.url()}/api/v1/scalers`)).json()) as {
+          const { items } = (await (await fetch(`${fixture.url()}/api/v1/scalers`)).json()) as {
             readonly items: readonly { readonly name: string; readonly otherScaler: JsonObject | null }[];
           };
           return items.some(({ name, otherScaler }) => name === 'web' && otherScaler?.['name'] === 'second');
@@ -208,7 +212,7 @@ describe('adopt', () => {
     [
       'a change of the HPA since it was imported',
       async () => {
-        await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+        await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
           body: { spec: { maxReplicas: 30 } },
         });
       },
@@ -217,9 +221,9 @@ describe('adopt', () => {
     [
       'a paused document',
       async () => {
-        await rig.cluster.edit('web', { paused: true });
+        await fixture.cluster.edit('web', { paused: true });
         await eventually(
-          () => rig.cluster.status('web')['observedGeneration'] === 2,
+          () => fixture.cluster.status('web')['observedGeneration'] === 2,
           'the service to follow',
         );
       },
@@ -228,8 +232,8 @@ describe('adopt', () => {
     [
       'a service that has stopped before it accepted the document',
       async () => {
-        await rig.service.stop();
-        await rig.cluster.edit('web', { maxReplicas: 19 });
+        await fixture.service.stop();
+        await fixture.cluster.edit('web', { maxReplicas: 19 });
       },
       'no service has accepted scaler shop/web',
     ],
@@ -237,17 +241,17 @@ describe('adopt', () => {
       'an HPA that a controller makes again',
       async () => {
         const owner = { apiVersion: 'x/v1', kind: 'App', name: 'shop', uid: 'u', controller: true };
-        await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+        await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
           body: { metadata: { ownerReferences: [owner] } },
         });
       },
       'HPA shop/web is owned by App shop, which would recreate it: disable autoscaling in App shop',
     ],
   ])('does not switch with %s', async (_, prepare, message) => {
-    await rig.start();
+    await fixture.start();
     await prepare();
 
-    const { exitCode, stderr } = await rig.run('--switch');
+    const { exitCode, stderr } = await fixture.run('--switch');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(message);
@@ -255,9 +259,9 @@ describe('adopt', () => {
   });
 
   it('says that ScaledObjects are not served without KEDA', async () => {
-    rig.name = 'scaledobject/web';
+    fixture.name = 'scaledobject/web';
 
-    const { exitCode, stderr } = await rig.run();
+    const { exitCode, stderr } = await fixture.run();
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
@@ -266,10 +270,10 @@ describe('adopt', () => {
   });
 
   it('names the permission that the user lacks', async () => {
-    await rig.start();
-    rig.cluster.simulator.faults.add({ verbs: ['delete'] }, { kind: 'forbid' });
+    await fixture.start();
+    fixture.cluster.simulator.faults.add({ verbs: ['delete'] }, { kind: 'forbid' });
 
-    const { exitCode, stderr } = await rig.run('--switch');
+    const { exitCode, stderr } = await fixture.run('--switch');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain('You need permission to delete horizontalpodautoscalers in namespace shop');
@@ -298,11 +302,11 @@ describe('adopt of a ScaledObject', () => {
     },
   });
 
-  async function start(advanced: JsonObject = {}): Promise<AdoptRig> {
-    const rig = await AdoptRig.create();
-    rig.name = 'scaledobject/web';
-    rig.cluster.simulator.addObject(SCALED_OBJECTS);
-    rig.cluster.simulator.addObject(scaledObject(advanced));
+  async function start(advanced: JsonObject = {}): Promise<AdoptFixture> {
+    const fixture = await AdoptFixture.create();
+    fixture.name = 'scaledobject/web';
+    fixture.cluster.simulator.addObject(SCALED_OBJECTS);
+    fixture.cluster.simulator.addObject(scaledObject(advanced));
     const owner = {
       apiVersion: 'keda.sh/v1alpha1',
       kind: 'ScaledObject',
@@ -310,47 +314,49 @@ describe('adopt of a ScaledObject', () => {
       uid: 'u',
       controller: true,
     };
-    await send(rig.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+    await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
       body: { metadata: { ownerReferences: [owner] } },
     });
-    await rig.start();
-    return rig;
+    await fixture.start();
+    return fixture;
   }
 
   it('waits until KEDA has removed its HPA, and creates the ScaledObject again', async () => {
-    const rig = await start();
+    const fixture = await start();
     const get = async (): Promise<JsonObject> =>
-      (await send(rig.cluster.simulator, 'GET', `${GROUP}/web`)).body;
+      (await send(fixture.cluster.simulator, 'GET', `${GROUP}/web`)).body;
 
-    const switching = rig.run('--switch');
+    const switching = fixture.run('--switch');
     const isDeleted = async (): Promise<boolean> =>
       ((await get())['metadata'] as JsonObject)['deletionTimestamp'] !== undefined;
     await until(isDeleted, 'the deletion of the ScaledObject');
-    const meanwhile = rig.isDryRun();
+    const meanwhile = fixture.isDryRun();
     // Like the operator of KEDA.
-    await send(rig.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
-    await send(rig.cluster.simulator, 'PATCH', `${GROUP}/web`, { body: { metadata: { finalizers: [] } } });
+    await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+    await send(fixture.cluster.simulator, 'PATCH', `${GROUP}/web`, {
+      body: { metadata: { finalizers: [] } },
+    });
     // The simulator does not delete an object that loses its last finalizer.
-    await send(rig.cluster.simulator, 'DELETE', `${GROUP}/web`);
+    await send(fixture.cluster.simulator, 'DELETE', `${GROUP}/web`);
     const switched = await switching;
 
-    expect([meanwhile, switched.exitCode, rig.isDryRun()]).toEqual([true, 0, false]);
+    expect([meanwhile, switched.exitCode, fixture.isDryRun()]).toEqual([true, 0, false]);
     expect(switched.stdout).toContain(
       'ScaledObject shop/web saved in scaledobject-shop-web.yaml and in the annotation',
     );
-    const undone = await rig.run('--undo');
+    const undone = await fixture.run('--undo');
     expect(undone.exitCode).toBe(0);
     expect(await get()).toMatchObject({ metadata: { name: 'web' }, spec: scaledObject()['spec'] });
-    expect(rig.isDryRun()).toBe(true);
-    expect(rig.counts).toEqual([4]);
+    expect(fixture.isDryRun()).toBe(true);
+    expect(fixture.counts).toEqual([4]);
   });
 
   it('does not delete one that would restore its original count, and not the HPA of one', async () => {
-    const rig = await start({ restoreToOriginalReplicaCount: true });
+    const fixture = await start({ restoreToOriginalReplicaCount: true });
 
-    const restoring = await rig.run('--switch');
-    rig.name = 'hpa/web';
-    const owned = await rig.run('--adapter-config', 'adapter.yaml');
+    const restoring = await fixture.run('--switch');
+    fixture.name = 'hpa/web';
+    const owned = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(restoring.stderr).toContain(
       'has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas',
@@ -358,7 +364,7 @@ describe('adopt of a ScaledObject', () => {
     expect(owned.stderr).toContain(
       'HPA shop/web is owned by ScaledObject web, which would recreate it: adopt that: scaledobject/web',
     );
-    expect(rig.isDryRun()).toBe(true);
-    expect(stringify(rig.hpa())).toContain('name: web');
+    expect(fixture.isDryRun()).toBe(true);
+    expect(stringify(fixture.hpa())).toContain('name: web');
   });
 });

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { type Ran, runCli } from '../fake-io.js';
-import { AdoptRig, HPA } from './adopt-rig.js';
+import { AdoptFixture, HPA } from './adopt-fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -16,23 +16,23 @@ const SCALER_PATH = '/apis/promscaler.dev/v1/namespaces/shop/scalers/web';
 const DEPLOYMENT_PATH = '/apis/apps/v1/namespaces/shop/deployments/web';
 
 describe('adopt does not switch to a scaler that does not scale', () => {
-  let rig: AdoptRig;
+  let fixture: AdoptFixture;
 
   beforeEach(async () => {
-    rig = await AdoptRig.create();
+    fixture = await AdoptFixture.create();
   });
 
   const annotate = (annotations: JsonObject): Promise<unknown> =>
-    send(rig.cluster.simulator, 'PATCH', DEPLOYMENT_PATH, { body: { metadata: { annotations } } });
-  const decided = (count = 1): Promise<void> => rig.decided(count);
+    send(fixture.cluster.simulator, 'PATCH', DEPLOYMENT_PATH, { body: { metadata: { annotations } } });
+  const decided = (count = 1): Promise<void> => fixture.decided(count);
 
   it('while its metric has no value: such rounds are not compared', async () => {
-    rig.cluster.load = null;
-    await rig.run('--adapter-config', 'adapter.yaml');
+    fixture.cluster.load = null;
+    await fixture.run('--adapter-config', 'adapter.yaml');
     await decided(3);
 
-    const report = await rig.run('--report');
-    const switched = await rig.run('--switch');
+    const report = await fixture.run('--report');
+    const switched = await fixture.run('--switch');
 
     const why =
       'FailedGetExternalMetric: the replica count could not be calculated from External metric load: ';
@@ -40,39 +40,42 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     expect(report.stderr).toContain(`no round of scaler shop/web was compared yet: ${why}`);
     expect(switched.exitCode).toBe(1);
     expect(switched.stderr).toContain(`no round was compared yet: ${why}`);
-    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
 
   it('with --force while its metric has no value: the HPA is not deleted', async () => {
-    await rig.start();
-    const uid = rig.hpa()?.metadata['uid'];
-    rig.cluster.load = null;
+    await fixture.start();
+    const uid = fixture.hpa()?.metadata['uid'];
+    fixture.cluster.load = null;
     await decided(2);
 
-    const switched = await rig.run('--switch', '--force');
-    const unforced = await rig.run('--switch');
+    const switched = await fixture.run('--switch', '--force');
+    const unforced = await fixture.run('--switch');
 
     expect([switched.exitCode, switched.stderr]).toEqual([
       1,
       expect.stringMatching(/External metric load.*\. Nothing was changed$/m),
     ]);
     expect(unforced.stderr).not.toContain('--force');
-    expect([rig.hpa()?.metadata['uid'], rig.isDryRun()]).toEqual([uid, true]);
+    expect([fixture.hpa()?.metadata['uid'], fixture.isDryRun()]).toEqual([uid, true]);
   });
 
   it('but with --force to one that wants another count', async () => {
-    await rig.start();
-    await rig.cluster.edit('web', { minReplicas: 6 });
-    await eventually(() => rig.cluster.status('web')['observedGeneration'] === rig.generation(), 'a status');
+    await fixture.start();
+    await fixture.cluster.edit('web', { minReplicas: 6 });
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
     await decided(2);
 
-    const refused = await rig.run('--switch');
-    const switched = await rig.run('--switch', '--force');
+    const refused = await fixture.run('--switch');
+    const switched = await fixture.run('--switch', '--force');
 
     expect(refused.stderr).toMatch(/the count would change from 4 to 6: .*; --force switches nevertheless/);
     expect([switched.exitCode, switched.stderr]).toEqual([0, '']);
     expect(switched.stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
-    expect([rig.hpa(), rig.isDryRun()]).toEqual([null, false]);
+    expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);
   });
 
   it.each([
@@ -88,67 +91,70 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     ],
     [
       'paused: scale-down in the document',
-      () => rig.cluster.edit('web', { paused: 'scale-down' }),
+      () => fixture.cluster.edit('web', { paused: 'scale-down' }),
       'scaler shop/web has spec.paused: "scale-down": remove it first. Nothing was changed',
     ],
     [
       'a deployment tool that manages the scaler',
       () =>
-        send(rig.cluster.simulator, 'PATCH', `${SCALER_PATH}?fieldManager=argocd-controller`, {
+        send(fixture.cluster.simulator, 'PATCH', `${SCALER_PATH}?fieldManager=argocd-controller`, {
           body: { spec: { maxReplicas: 19 } },
         }),
       'Argo CD manages scaler shop/web, and would set spec.dryRun: true again',
     ],
   ])('with %s', async (_, prepare, message) => {
-    await rig.start();
-    const before = rig.generation();
+    await fixture.start();
+    const before = fixture.generation();
     await prepare();
-    await eventually(() => rig.cluster.status('web')['observedGeneration'] === rig.generation(), 'a status');
-    if (before === rig.generation()) await decided(2);
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
+    if (before === fixture.generation()) await decided(2);
 
-    const { exitCode, stderr } = await rig.run('--switch');
+    const { exitCode, stderr } = await fixture.run('--switch');
 
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
-    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
 });
 
 describe('adopt creates the HPA again if the switch is not confirmed', () => {
-  let rig: AdoptRig;
+  let fixture: AdoptFixture;
 
   beforeEach(async () => {
-    rig = await AdoptRig.create();
-    await rig.start();
+    fixture = await AdoptFixture.create();
+    await fixture.start();
   });
 
   /** Runs `meanwhile` between the deletion of the HPA and the end of the dry run. */
   async function switchWith(meanwhile: () => unknown): Promise<Ran> {
-    const { faults } = rig.cluster.simulator;
+    const { faults } = fixture.cluster.simulator;
     const patch: FaultMatch = { verbs: ['patch'], resource: 'scalers', subresource: '' };
     faults.add(patch, { kind: 'delay', ms: 0 }, 1);
     faults.add(patch, { kind: 'delay', ms: 300 }, 1);
-    const switching = rig.run('--switch');
-    await eventually(() => rig.hpa() === null, 'the HPA to be deleted');
+    const switching = fixture.run('--switch');
+    await eventually(() => fixture.hpa() === null, 'the HPA to be deleted');
     await meanwhile();
     return switching;
   }
 
   const pause = (): Promise<unknown> =>
-    send(rig.cluster.simulator, 'PATCH', DEPLOYMENT_PATH, {
+    send(fixture.cluster.simulator, 'PATCH', DEPLOYMENT_PATH, {
       body: { metadata: { annotations: { 'promscaler.dev/paused': 'true' } } },
     });
   const forbid = (): unknown =>
-    rig.cluster.simulator.faults.add(
+    fixture.cluster.simulator.faults.add(
       { verbs: ['patch'], resource: 'deployments', subresource: 'scale' },
       { kind: 'forbid' },
     );
   const revert = async (): Promise<void> => {
-    await eventually(() => !rig.isDryRun(), 'the dry run to end');
-    await rig.cluster.edit('web', { dryRun: true });
+    await eventually(() => !fixture.isDryRun(), 'the dry run to end');
+    await fixture.cluster.edit('web', { dryRun: true });
   };
 
   it.each([
-    ['its metric has lost its value', () => (rig.cluster.load = null), 'FailedGetExternalMetric: '],
+    ['its metric has lost its value', () => (fixture.cluster.load = null), 'FailedGetExternalMetric: '],
     ['its workload was paused', pause, 'scaling is paused by annotation'],
     [
       'it may not patch the workload',
@@ -160,7 +166,7 @@ describe('adopt creates the HPA again if the switch is not confirmed', () => {
       revert,
       'another client has set spec.dryRun of scaler shop/web again, or deleted it',
     ],
-    ['the service has stopped', () => rig.service.stop(), 'connect ECONNREFUSED'],
+    ['the service has stopped', () => fixture.service.stop(), 'connect ECONNREFUSED'],
   ])('because %s', async (_, meanwhile, why) => {
     const { exitCode, stdout, stderr } = await switchWith(meanwhile);
 
@@ -169,54 +175,54 @@ describe('adopt creates the HPA again if the switch is not confirmed', () => {
     expect(stdout).toContain('HPA shop/web created again\nHPA shop/web scales deployment shop/web again\n');
     expect(stdout).not.toContain('promscaler scales');
     expect(exitCode).toBe(1);
-    expect(rig.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
-    expect([rig.isDryRun(), rig.counts]).toEqual([true, [4]]);
+    expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+    expect([fixture.isDryRun(), fixture.counts]).toEqual([true, [4]]);
   });
 });
 
 describe('adopt keeps the manifest of the HPA', () => {
   const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-  async function start(metadata: JsonObject): Promise<AdoptRig> {
-    const rig = await AdoptRig.create();
-    await send(rig.cluster.simulator, 'PATCH', HPA_PATH, { body: { metadata } });
-    await rig.start();
-    return rig;
+  async function start(metadata: JsonObject): Promise<AdoptFixture> {
+    const fixture = await AdoptFixture.create();
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { metadata } });
+    await fixture.start();
+    return fixture;
   }
 
   it('in a file, which survives the deletion of the scaler', async () => {
-    const rig = await start({});
+    const fixture = await start({});
 
-    const { stdout } = await rig.run('--switch');
-    await rig.cluster.remove('web');
+    const { stdout } = await fixture.run('--switch');
+    await fixture.cluster.remove('web');
 
     expect(stdout).toContain(
       'HPA shop/web saved in hpa-shop-web.yaml and in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\n',
     );
-    expect(parse(readFileSync(join(rig.folder, 'hpa-shop-web.yaml'), 'utf8'))).toEqual(HPA);
+    expect(parse(readFileSync(join(fixture.folder, 'hpa-shop-web.yaml'), 'utf8'))).toEqual(HPA);
   });
 
   it('and does not replace another file', async () => {
-    const rig = await start({});
+    const fixture = await start({});
 
-    const { exitCode, stderr } = await rig.run('--switch', '--save', 'adapter.yaml');
+    const { exitCode, stderr } = await fixture.run('--switch', '--save', 'adapter.yaml');
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
       'adapter.yaml exists with other content: move it, or pass another file with --save',
     );
-    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
 
   it('with the annotation of kubectl apply, so that --undo restores it', async () => {
     const applied = JSON.stringify(HPA);
-    const rig = await start({ annotations: { [LAST_APPLIED]: applied } });
-    const before = rig.hpa();
+    const fixture = await start({ annotations: { [LAST_APPLIED]: applied } });
+    const before = fixture.hpa();
 
-    await rig.run('--switch');
-    await rig.run('--undo');
+    await fixture.run('--switch');
+    await fixture.run('--undo');
 
-    const restored = rig.hpa();
+    const restored = fixture.hpa();
     expect(restored?.metadata['annotations']).toEqual(before?.metadata['annotations']);
     expect(restored?.metadata['annotations']).toMatchObject({ [LAST_APPLIED]: applied });
     expect([restored?.metadata['labels'], restored?.['spec']]).toEqual([
@@ -226,9 +232,9 @@ describe('adopt keeps the manifest of the HPA', () => {
   });
 
   it('and warns of Argo CD, also if it tracks by label', async () => {
-    const rig = await start({ labels: { 'app.kubernetes.io/instance': 'shop' } });
+    const fixture = await start({ labels: { 'app.kubernetes.io/instance': 'shop' } });
 
-    const { exitCode, stderr } = await rig.run('--switch');
+    const { exitCode, stderr } = await fixture.run('--switch');
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
@@ -238,12 +244,12 @@ describe('adopt keeps the manifest of the HPA', () => {
 });
 
 it('takes cluster and namespace from the kubeconfig, also in a pod, as kubectl does', async () => {
-  const rig = await AdoptRig.create();
+  const fixture = await AdoptFixture.create();
 
   const { stderr } = await runCli(['adopt', 'hpa/web', '--preview'], {
-    cwd: rig.folder,
-    env: { ...rig.env, KUBERNETES_SERVICE_HOST: '192.0.2.1' },
-    clock: rig.cluster.clock,
+    cwd: fixture.folder,
+    env: { ...fixture.env, KUBERNETES_SERVICE_HOST: '192.0.2.1' },
+    clock: fixture.cluster.clock,
   });
 
   expect(stderr).toContain('HPA default/web does not exist');

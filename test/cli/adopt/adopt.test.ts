@@ -1,40 +1,40 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../support/manual-clock.js';
-import { AdoptRig, HPA } from './adopt-rig.js';
+import { AdoptFixture, HPA } from './adopt-fixture.js';
 
 jest.setTimeout(60_000);
 
 describe('adopt', () => {
   it('creates a scaler in dry run, and the HPA goes on', async () => {
-    const rig = await AdoptRig.create();
+    const fixture = await AdoptFixture.create();
 
-    const { exitCode, stdout, stderr } = await rig.run('--adapter-config', 'adapter.yaml');
+    const { exitCode, stdout, stderr } = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       'scaler shop/web created, in dry run: HPA shop/web goes on scaling deployment shop/web',
       'Note:    HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.',
-      `Compare: promscaler adopt hpa/web -n shop --report --url ${rig.url()}`,
-      `Switch:  promscaler adopt hpa/web -n shop --switch --url ${rig.url()}`,
+      `Compare: promscaler adopt hpa/web -n shop --report --url ${fixture.url()}`,
+      `Switch:  promscaler adopt hpa/web -n shop --switch --url ${fixture.url()}`,
       '',
     ]);
-    expect(rig.scaler()).toMatchObject({
+    expect(fixture.scaler()).toMatchObject({
       metadata: {
         labels: { team: 'a' },
         annotations: { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' },
       },
       spec: { dryRun: true, scaleTargetRef: { name: 'web' }, minReplicas: 2, maxReplicas: 20 },
     });
-    rig.cluster.load = 70;
-    await eventually(() => rig.cluster.replicas('web') === 7, 'the HPA to scale up');
-    expect(rig.controller.writes.at(-1)).toEqual({ from: 4, to: 7 });
+    fixture.cluster.load = 70;
+    await eventually(() => fixture.cluster.replicas('web') === 7, 'the HPA to scale up');
+    expect(fixture.controller.writes.at(-1)).toEqual({ from: 4, to: 7 });
   });
 
   it('hands over from a running HPA and back, and the count never moves because of that', async () => {
-    const rig = await AdoptRig.create();
-    await rig.start();
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
 
-    const switched = await rig.run('--switch');
+    const switched = await fixture.run('--switch');
     expect([switched.exitCode, switched.stderr]).toEqual([
       0,
       expect.stringMatching(/^promscaler: warning: the counts were compared for \d+s only: [^\n]*\n$/),
@@ -42,40 +42,43 @@ describe('adopt', () => {
     expect(switched.stdout).toContain(
       'HPA shop/web saved in hpa-shop-web.yaml and in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\ndry run of scaler shop/web ended\npromscaler scales deployment shop/web, now 4 replicas\n',
     );
-    expect([rig.hpa(), rig.isDryRun()]).toEqual([null, false]);
-    expect(rig.counts).toEqual([4]);
-    const before = rig.controller.writes.length;
-    rig.cluster.load = 60;
-    await eventually(() => rig.cluster.replicas('web') === 6, 'promscaler to scale up');
-    expect(rig.controller.writes).toHaveLength(before);
-    const late = await rig.run('--report');
+    expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);
+    expect(fixture.counts).toEqual([4]);
+    const before = fixture.controller.writes.length;
+    fixture.cluster.load = 60;
+    await eventually(() => fixture.cluster.replicas('web') === 6, 'promscaler to scale up');
+    expect(fixture.controller.writes).toHaveLength(before);
+    const late = await fixture.run('--report');
     expect([late.exitCode, late.stdout]).toEqual([1, '']);
     expect(late.stderr).toContain(
       'HPA shop/web does not exist anymore, so there is nothing to compare: scaler shop/web scales deployment shop/web. Way back: ',
     );
 
-    const undone = await rig.run('--undo');
+    const undone = await fixture.run('--undo');
     expect({ ...undone, stdout: '' }).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-    expect(rig.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
-    expect(rig.isDryRun()).toBe(true);
-    await rig.compared(3);
-    expect(rig.counts).toEqual([4, 6]);
-    rig.cluster.load = 90;
-    await eventually(() => rig.cluster.replicas('web') === 9, 'the HPA to scale up');
-    expect(rig.controller.writes.at(-1)).toEqual({ from: 6, to: 9 });
+    expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+    expect(fixture.isDryRun()).toBe(true);
+    await fixture.compared(3);
+    expect(fixture.counts).toEqual([4, 6]);
+    fixture.cluster.load = 90;
+    await eventually(() => fixture.cluster.replicas('web') === 9, 'the HPA to scale up');
+    expect(fixture.controller.writes.at(-1)).toEqual({ from: 6, to: 9 });
   });
 
   it('reports the share of rounds with the same count, and the largest difference with its reason', async () => {
-    const rig = await AdoptRig.create();
-    await rig.start();
-    await rig.cluster.edit('web', { minReplicas: 6 });
-    await eventually(() => rig.cluster.status('web')['observedGeneration'] === 2, 'the service to follow');
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.cluster.edit('web', { minReplicas: 6 });
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === 2,
+      'the service to follow',
+    );
     // The status may come before the first decision of the new version.
-    await rig.decided(2);
-    await rig.compared(2);
+    await fixture.decided(2);
+    await fixture.compared(2);
 
-    const { exitCode, stdout } = await rig.run('--report');
-    const refused = await rig.run('--switch');
+    const { exitCode, stdout } = await fixture.run('--report');
+    const refused = await fixture.run('--switch');
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/HorizontalPodAutoscaler shop\/web and scaler shop\/web, \d+s since 20\S+Z\n/);
@@ -88,6 +91,6 @@ describe('adopt', () => {
     expect(refused.stderr).toContain(
       'the count would change from 4 to 6: try again when both agree. Nothing was changed',
     );
-    expect([rig.hpa() === null, rig.isDryRun()]).toEqual([false, true]);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { runCli } from '../fake-io.js';
-import { fourScalers, serve } from './status-rig.js';
+import { fourScalers, serve } from './status-fixture.js';
 
 describe('status NAME', () => {
   it.each([

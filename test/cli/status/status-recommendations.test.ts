@@ -4,7 +4,7 @@ import type { Recommendation } from '../../../src/telemetry/recommendation.js';
 import { aRecommendation } from '../../telemetry/a-recommendation.js';
 import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, recordOf } from '../live-service.js';
-import { fourScalers, serve, serveApp } from './status-rig.js';
+import { fourScalers, serve, serveApp } from './status-fixture.js';
 
 const NOTHING = { changes: [], patch: null, saving: null, thetaU: null };
 const OPTIONS =

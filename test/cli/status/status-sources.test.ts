@@ -8,7 +8,7 @@ import { createServiceHealth } from '../../../src/telemetry/service-health.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { partsOf } from '../../server/app-parts.js';
 import { runCli } from '../fake-io.js';
-import { serveApp } from './status-rig.js';
+import { serveApp } from './status-fixture.js';
 
 const MESSAGE = 'connect ECONNREFUSED 10.0.0.7:9090\u001b[2J';
 const LINE =

@@ -3,7 +3,7 @@ import type { Ledger } from '../../../src/telemetry/ledger.js';
 import { type ManualClock, eventually } from '../../support/manual-clock.js';
 import { type Surroundings, runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, recordOf } from '../live-service.js';
-import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
+import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-fixture.js';
 
 describe('status --watch', () => {
   /** Runs it concurrently with `act`, which gets the clock and the output, and stops it afterwards. */

@@ -5,7 +5,7 @@ import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, recordOf, scalerDocument } from '../live-service.js';
-import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-rig.js';
+import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-fixture.js';
 
 describe('status', () => {
   it('prints 4 scalers by namespace and name, as kubectl get hpa does', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createChangeSlots } from '../../../src/control/cycle/change.js';
 import { settle } from '../../support/manual-clock.js';
-import { gate } from '../controller-rig.js';
+import { gate } from '../controller-fixture.js';
 
 const steady = (): Promise<void> => Promise.resolve();
 

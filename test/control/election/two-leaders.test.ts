@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { secondsBetween } from '../../../src/units/time.js';
 import { settledMemory } from '../world.js';
-import type { Accepted } from '../process-rig.js';
-import { run, ScalingProcess, SharedServer } from '../process-rig.js';
+import type { Accepted } from '../process-fixture.js';
+import { run, ScalingProcess, SharedServer } from '../process-fixture.js';
 
 const WINDOW = 300;
 

@@ -3,7 +3,7 @@ import { shiftMemory, watchWallClock } from '../../../src/control/memory/clock-j
 import { advanceHold, type MetricHold, type ScalerHolds } from '../../../src/prometheus/recovery-hold.js';
 import { cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { ControllerRig } from '../controller-rig.js';
+import { ControllerFixture } from '../controller-fixture.js';
 import { at, buildScaler, settledMemory } from '../world.js';
 
 /** Returns the elapsed seconds until the first PATCH if the clock is set by this number of seconds after 20 s. */
@@ -11,15 +11,15 @@ async function secondsUntilPatch(
   jumpSeconds: number,
   spec: Readonly<Record<string, unknown>>,
 ): Promise<number> {
-  const rig = new ControllerRig();
-  rig.world.load = 80;
-  await rig.start(buildScaler(spec));
-  await rig.clock.advanceAndSettle(20_000);
-  rig.clock.jump(jumpSeconds);
-  while (rig.world.cluster.arrived.length === 0 && rig.clock.monotonicMs() < 1_000_000) {
-    await rig.clock.advanceAndSettle(1000);
+  const fixture = new ControllerFixture();
+  fixture.world.load = 80;
+  await fixture.start(buildScaler(spec));
+  await fixture.clock.advanceAndSettle(20_000);
+  fixture.clock.jump(jumpSeconds);
+  while (fixture.world.cluster.arrived.length === 0 && fixture.clock.monotonicMs() < 1_000_000) {
+    await fixture.clock.advanceAndSettle(1000);
   }
-  return rig.clock.monotonicMs() / 1000;
+  return fixture.clock.monotonicMs() / 1000;
 }
 
 describe('setting the wall clock', () => {
@@ -39,26 +39,26 @@ describe('setting the wall clock', () => {
   );
 
   it('during a cycle also applies to the results of the cycle', async () => {
-    const rig = new ControllerRig();
-    rig.world.load = 80;
-    rig.script = async (_, run) => {
-      if (rig.inputs.length === 1) rig.clock.jump(3600);
+    const fixture = new ControllerFixture();
+    fixture.world.load = 80;
+    fixture.script = async (_, run) => {
+      if (fixture.inputs.length === 1) fixture.clock.jump(3600);
       return run();
     };
-    await rig.start(buildScaler({ upscaleForbiddenWindowSeconds: 0 }));
+    await fixture.start(buildScaler({ upscaleForbiddenWindowSeconds: 0 }));
 
-    await rig.clock.advanceAndSettle(15_000);
+    await fixture.clock.advanceAndSettle(15_000);
 
-    expect(rig.inputs[1]).toMatchObject({ now: at(3615), memory: { state: { lastScaleUp: at(3615) } } });
+    expect(fixture.inputs[1]).toMatchObject({ now: at(3615), memory: { state: { lastScaleUp: at(3615) } } });
   });
 
   it('is reported once', async () => {
-    const rig = new ControllerRig();
-    await rig.start(buildScaler());
-    rig.clock.jump(3600);
-    await rig.clock.advanceAndSettle(60_000);
+    const fixture = new ControllerFixture();
+    await fixture.start(buildScaler());
+    fixture.clock.jump(3600);
+    await fixture.clock.advanceAndSettle(60_000);
 
-    expect(rig.clockSteps).toEqual([3600]);
+    expect(fixture.clockSteps).toEqual([3600]);
   });
 });
 

@@ -7,7 +7,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 
 const REQUEST = overviewRequest(null);
 
-function createRig(respond: (url: URL, init: RequestInit) => Promise<Response> | Response) {
+function createFixture(respond: (url: URL, init: RequestInit) => Promise<Response> | Response) {
   const clock = new ManualClock();
   let stored: string | null = null;
   const session = createSession({ read: () => stored, write: (token) => (stored = token) });
@@ -23,7 +23,7 @@ function createRig(respond: (url: URL, init: RequestInit) => Promise<Response> |
 describe('createApi', () => {
   it('reads below the address of the page, and sends the token of the session', async () => {
     const seen: unknown[] = [];
-    const { api, session } = createRig((url, { headers }) => {
+    const { api, session } = createFixture((url, { headers }) => {
       seen.push([url.href, headers]);
       return Response.json({ rows: [], removed: [] });
     });
@@ -48,7 +48,7 @@ describe('createApi', () => {
   ])(
     'throws for the status %i an error of the kind %s with the message of the server',
     async (status, kind) => {
-      const { api } = createRig(() => Response.json({ error: 'this is why' }, { status }));
+      const { api } = createFixture(() => Response.json({ error: 'this is why' }, { status }));
 
       await expect(api.read(REQUEST)).rejects.toMatchObject({ kind, message: 'this is why' });
     },
@@ -59,14 +59,14 @@ describe('createApi', () => {
     ['JSON of another program', '{"rows":1}', 'the answer of api/v1/overview is not from promscaler'],
     ['JSON that is too deep', '['.repeat(1e6), 'the answer of api/v1/overview is not from promscaler'],
   ])('throws for %s', async (_name, text, message) => {
-    const { api } = createRig(() => new Response(text));
+    const { api } = createFixture(() => new Response(text));
 
     await expect(api.read(REQUEST)).rejects.toMatchObject({ kind: 'invalid', message });
   });
 
   it('throws if there is no answer within 20 s, and aborts the request', async () => {
     let signal: AbortSignal | null | undefined = null;
-    const { api, clock } = createRig((_url, init) => {
+    const { api, clock } = createFixture((_url, init) => {
       signal = init.signal;
       return new Promise((_resolve, reject) => {
         init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
@@ -84,14 +84,14 @@ describe('createApi', () => {
   });
 
   it('throws if promscaler cannot be reached', async () => {
-    const { api } = createRig(() => Promise.reject(new TypeError('Failed to fetch')));
+    const { api } = createFixture(() => Promise.reject(new TypeError('Failed to fetch')));
 
     await expect(api.read(REQUEST)).rejects.toMatchObject({ kind: 'unreachable' });
   });
 
   it('demands a token after 401, but not for a request with an older token', async () => {
     const answers: (() => void)[] = [];
-    const { api, session } = createRig(
+    const { api, session } = createFixture(
       () =>
         new Promise((resolve) =>
           answers.push(() => resolve(Response.json({ error: 'no token' }, { status: 401 }))),

@@ -12,7 +12,7 @@ interface Stream {
   readonly end: () => void;
 }
 
-function createRig() {
+function createFixture() {
   const clock = new ManualClock();
   const streams: Stream[] = [];
   const session = createSession({ read: () => null, write: () => undefined });
@@ -56,7 +56,7 @@ const DECISION = 'id: a-2\nevent: decision\ndata: {"at":"2026-01-01T00:00:00Z","
 
 describe('createLiveEvents', () => {
   it('opens no stream without a subscriber, and one for two of them', async () => {
-    const { live, streams, start } = createRig();
+    const { live, streams, start } = createFixture();
     expect(streams).toHaveLength(0);
 
     start();
@@ -68,7 +68,7 @@ describe('createLiveEvents', () => {
   });
 
   it('is open with the first bytes, and passes on events', async () => {
-    const { live, streams, events, start } = createRig();
+    const { live, streams, events, start } = createFixture();
     start();
     streams[0]?.answer();
     streams[0]?.push('id: a-1\nevent: connected\ndata: {}\n\n');
@@ -83,7 +83,7 @@ describe('createLiveEvents', () => {
   });
 
   it('reconnects with the last id after the end of a stream, within 1 s', async () => {
-    const { clock, live, streams, start } = createRig();
+    const { clock, live, streams, start } = createFixture();
     start();
     streams[0]?.answer();
     streams[0]?.push(DECISION);
@@ -100,7 +100,7 @@ describe('createLiveEvents', () => {
   });
 
   it('waits longer after each failure, at most 30 s, and at once on demand', async () => {
-    const { clock, live, streams, start } = createRig();
+    const { clock, live, streams, start } = createFixture();
     start();
     for (let failure = 0; failure < 10; failure += 1) {
       streams.at(-1)?.answer(503);
@@ -121,7 +121,7 @@ describe('createLiveEvents', () => {
   });
 
   it('gives up a stream that is silent for 40 s, not one that is silent for 39 s', async () => {
-    const { clock, live, streams, start } = createRig();
+    const { clock, live, streams, start } = createFixture();
     start();
     streams[0]?.answer();
     streams[0]?.push('event: connected\ndata: {}\n\n');
@@ -137,7 +137,7 @@ describe('createLiveEvents', () => {
   });
 
   it('demands a token after 401, and reconnects when it is entered', async () => {
-    const { live, session, streams, start } = createRig();
+    const { live, session, streams, start } = createFixture();
     start();
     streams[0]?.answer(401);
     await settle();

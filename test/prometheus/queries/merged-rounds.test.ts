@@ -38,8 +38,8 @@ const KINDS = [
 ] as const;
 
 describe.each(KINDS)('the answer to a query for 12 of a %s', (_, scalers, keyOf) => {
-  const classesOf = async (rig: ReturnType<typeof setUp>): Promise<Readonly<Record<string, number>>> => {
-    const round = rig.start(...scalers);
+  const classesOf = async (fixture: ReturnType<typeof setUp>): Promise<Readonly<Record<string, number>>> => {
+    const round = fixture.start(...scalers);
     const counts: Record<string, number> = {};
     for (const name of NAMES) {
       const [answer] = await round.of(keyOf(name));
@@ -52,22 +52,22 @@ describe.each(KINDS)('the answer to a query for 12 of a %s', (_, scalers, keyOf)
   it.each(ANSWERS)(
     'is %s for its cause alone, at once and with 2 queries in the next round',
     async (own, bad) => {
-      const rig = setUp((query) => (query.includes('w05') ? bad : VALUE));
+      const fixture = setUp((query) => (query.includes('w05') ? bad : VALUE));
 
-      await expect(classesOf(rig)).resolves.toEqual({ [`cause ${own}`]: 1, 'other value': 11 });
+      await expect(classesOf(fixture)).resolves.toEqual({ [`cause ${own}`]: 1, 'other value': 11 });
 
-      const sent = rig.asked.length;
-      await expect(classesOf(rig)).resolves.toEqual({ [`cause ${own}`]: 1, 'other value': 11 });
-      expect(rig.asked.length - sent).toBe(2);
+      const sent = fixture.asked.length;
+      await expect(classesOf(fixture)).resolves.toEqual({ [`cause ${own}`]: 1, 'other value': 11 });
+      expect(fixture.asked.length - sent).toBe(2);
     },
   );
 
   it.each(LATE)('fails for its cause alone after 5 rounds: %j', async (bad) => {
-    const rig = setUp((query) => (query.includes('w05') ? bad : VALUE));
+    const fixture = setUp((query) => (query.includes('w05') ? bad : VALUE));
 
-    for (let round = 0; round < 5; round += 1) await classesOf(rig);
+    for (let round = 0; round < 5; round += 1) await classesOf(fixture);
 
-    await expect(classesOf(rig)).resolves.toEqual({ 'cause failed': 1, 'other value': 11 });
+    await expect(classesOf(fixture)).resolves.toEqual({ 'cause failed': 1, 'other value': 11 });
   });
 });
 
@@ -81,13 +81,13 @@ describe('the queries that a data source gets to find causes', () => {
 
   it('are 20 for a namespace and 40 for all, and enough for another namespace while one uses up its own', async () => {
     const bad: Answer = { class: 'partial', series: SERIES, evaluatedAt: T0, why: WHY };
-    const rig = setUp((query) => (query.includes('"evil"') || query.includes('w05') ? bad : VALUE));
+    const fixture = setUp((query) => (query.includes('"evil"') || query.includes('w05') ? bad : VALUE));
 
-    const round = rig.start(...hostile, ...shop);
+    const round = fixture.start(...hostile, ...shop);
     const answers = await Promise.all(NAMES.map((name) => round.of(`shop/${name}`)));
 
     expect(answers.filter(([answer]) => answer?.class === 'value')).toHaveLength(11);
-    expect(rig.asked.filter((query) => query.includes('"evil"'))).toHaveLength(30 + 20);
-    expect(rig.asked.length).toBeLessThanOrEqual(31 + 40);
+    expect(fixture.asked.filter((query) => query.includes('"evil"'))).toHaveLength(30 + 20);
+    expect(fixture.asked.length).toBeLessThanOrEqual(31 + 40);
   });
 });

@@ -32,7 +32,7 @@ export interface Counts {
   readonly abortListeners: number;
 }
 
-export interface CountsRig {
+export interface CountsFixture {
   /** Lets rounds pass, each with what follows it. */
   readonly rounds: (count: number) => Promise<Counts>;
   /** Of this process, after garbage has been collected. */
@@ -41,12 +41,12 @@ export interface CountsRig {
 }
 
 /** The service in this process, in its own time, over sockets to the servers of the benchmark. */
-export async function startCountsRig(size: WorldSize): Promise<CountsRig> {
+export async function startCountsFixture(size: WorldSize): Promise<CountsFixture> {
   const clock = new ManualClock('2026-03-01T00:00:00Z');
   const worldClock = createWorldClock(() => clock.now());
   const world = createWorld(size, worldClock);
   const api = createApiServer(world, worldClock);
-  // Decompression happens in threads, whose work this rig cannot see.
+  // Decompression happens in threads, whose work this fixture cannot see.
   const metrics = createMetricsServer(world, worldClock, false);
   const [kubernetesUrl, prometheusUrl] = [await listen(api.server), await listen(metrics.server)];
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-counts-'));

@@ -41,7 +41,7 @@ export interface Condition {
 }
 
 /** A cluster with Deployments `web` and `api` in `shop` and `web` in `lab`, and a Prometheus that returns `load`. */
-export class ResourceRig {
+export class ResourceFixture {
   readonly clock: Clock = fastClock(SPEED);
   /** The value of every query; null: no series. */
   load: number | null = 40;
@@ -55,7 +55,7 @@ export class ResourceRig {
     this.simulator = simulator;
   }
 
-  static async create({ hasDefinition = true } = {}): Promise<ResourceRig> {
+  static async create({ hasDefinition = true } = {}): Promise<ResourceFixture> {
     const workload = (namespace: string, name: string) => ({ namespace, name, replicas: 3 });
     const simulator = await startSimulator({
       clock: SYSTEM_CLOCK,
@@ -63,20 +63,20 @@ export class ResourceRig {
       workloads: [workload('shop', 'web'), workload('shop', 'api'), workload('lab', 'web')],
     });
     endings.push(() => simulator.close());
-    const rig = new ResourceRig(simulator);
-    if (hasDefinition) rig.define();
+    const fixture = new ResourceFixture(simulator);
+    if (hasDefinition) fixture.define();
     const prometheus = await startServer((response, request) => {
       response.setHeader('content-type', 'application/json');
       const isQuery = request.url.startsWith('/api/v1/query');
-      if (request.form.get('query')?.startsWith('sum(load)') === true) rig.#queries += 1;
-      const value = [rig.clock.now() / 1000, String(rig.load)];
-      const result = rig.load === null ? [] : [{ metric: {}, value }];
+      if (request.form.get('query')?.startsWith('sum(load)') === true) fixture.#queries += 1;
+      const value = [fixture.clock.now() / 1000, String(fixture.load)];
+      const result = fixture.load === null ? [] : [{ metric: {}, value }];
       const data = isQuery ? { resultType: 'vector', result } : {};
       response.end(JSON.stringify({ status: 'success', data }));
     });
     endings.push(() => prometheus.close());
-    rig.prometheusUrl = prometheus.url;
-    return rig;
+    fixture.prometheusUrl = prometheus.url;
+    return fixture;
   }
 
   /** Starts `run` with scalers of the cluster and one decision a second; stopped after the test. */

@@ -7,7 +7,7 @@ import { HpaController } from '../../support/hpa-controller.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
-import { ResourceRig, type Service } from '../run/custom-resources-rig.js';
+import { ResourceFixture, type Service } from '../run/custom-resources-fixture.js';
 
 const endings: (() => Promise<unknown>)[] = [];
 
@@ -42,8 +42,8 @@ const ADAPTER = `externalRules:
 `;
 
 /** A cluster with the HPA `shop/web` and its controller, both wanting 4 replicas at first, and a running service. */
-export class AdoptRig {
-  readonly cluster: ResourceRig;
+export class AdoptFixture {
+  readonly cluster: ResourceFixture;
   readonly controller: HpaController;
   readonly service: Service;
   readonly folder: string;
@@ -56,7 +56,7 @@ export class AdoptRig {
   name = 'hpa/web';
 
   private constructor(
-    cluster: ResourceRig,
+    cluster: ResourceFixture,
     { args = [], forbidden }: { readonly args?: readonly string[]; readonly forbidden?: FaultMatch },
   ) {
     this.cluster = cluster;
@@ -74,11 +74,14 @@ export class AdoptRig {
   /** `forbidden`: requests that the API server answers with 403 from the start. */
   static async create(
     options: { readonly args?: readonly string[]; readonly forbidden?: FaultMatch } = {},
-  ): Promise<AdoptRig> {
-    const rig = new AdoptRig(await ResourceRig.create(), options);
-    await eventually(() => rig.cluster.replicas('web') === 4 && rig.url() !== '', 'the HPA to scale to 4');
-    rig.#watch();
-    return rig;
+  ): Promise<AdoptFixture> {
+    const fixture = new AdoptFixture(await ResourceFixture.create(), options);
+    await eventually(
+      () => fixture.cluster.replicas('web') === 4 && fixture.url() !== '',
+      'the HPA to scale to 4',
+    );
+    fixture.#watch();
+    return fixture;
   }
 
   #watch(): void {

@@ -15,7 +15,7 @@ import { answerOf, World } from './world.js';
 export type CycleScript = (input: CycleInput, run: () => Promise<CycleOutput>) => Promise<CycleOutput>;
 
 /** A controller for one fake cluster that records its cycles. */
-export class ControllerRig {
+export class ControllerFixture {
   readonly world = new World();
   readonly clock: ManualClock = this.world.clock;
   readonly stop = new AbortController();

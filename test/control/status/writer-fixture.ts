@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 /** A writer with a store whose server accepts everything unless a test changes that. */
-export class WriterRig {
+export class WriterFixture {
   readonly clock = new ManualClock();
   readonly store = createScalerStore([]);
   readonly sent: { readonly object: ScalerObject; readonly status: Readonly<Record<string, unknown>> }[] = [];
