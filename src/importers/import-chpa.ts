@@ -3,7 +3,7 @@ import { BUILT_IN, PRESETS } from '../scaler/schema/presets.js';
 import type { ImportContext } from './manifest/context.js';
 import { type Draft, defined } from './draft/draft.js';
 import type { Fields } from './manifest/fields.js';
-import { readMetrics } from './hpa/import-hpa.js';
+import { readMetrics } from './import-hpa.js';
 import type { ReadMetadata } from './manifest/metadata.js';
 import { readTarget } from './manifest/scale-target.js';
 

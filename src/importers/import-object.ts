@@ -7,7 +7,7 @@ import { type Fields, readFields } from './manifest/fields.js';
 import { importChpa } from './import-chpa.js';
 import { importWpa } from './import-wpa.js';
 import { importScaledObject } from './keda/import-scaled-object.js';
-import { importHpa } from './hpa/import-hpa.js';
+import { importHpa } from './import-hpa.js';
 import { type ReadMetadata, readMetadata } from './manifest/metadata.js';
 import { repair } from './draft/repair.js';
 import { commentOf, oneLine } from './draft/comments.js';

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { parse, stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import type { JsonObject } from '../../src/simulator/kinds/json.js';
-import type { Rule } from '../../src/simulator/api/access/rules.js';
+import type { Rule } from '../../src/simulator/api/requests/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../src/simulator/simulator.js';
 import { CLI, waitFor } from '../e2e/world.js';

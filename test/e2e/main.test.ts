@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import type { Subject } from '../../src/simulator/api/access/rules.js';
+import type { Subject } from '../../src/simulator/api/requests/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { addSeconds } from '../../src/units/time.js';

@@ -1,5 +1,5 @@
 import type { Permission } from '../../src/service/permissions.js';
-import type { Rule } from '../../src/simulator/api/access/rules.js';
+import type { Rule } from '../../src/simulator/api/requests/rules.js';
 
 /** Returns one rule for each permission. */
 export function rulesFor(permissions: readonly Permission[]): readonly Rule[] {

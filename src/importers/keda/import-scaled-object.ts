@@ -3,7 +3,7 @@ import { BUILT_IN, PRESETS } from '../../scaler/schema/presets.js';
 import type { ImportContext } from '../manifest/context.js';
 import { type Draft, type DraftItem, defined, type RemarkLog } from '../draft/draft.js';
 import type { Fields } from '../manifest/fields.js';
-import { readBehavior } from '../hpa/behavior.js';
+import { readBehavior } from '../manifest/behavior.js';
 import type { ReadMetadata } from '../manifest/metadata.js';
 import { withUniqueNames } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';

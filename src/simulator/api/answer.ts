@@ -1,13 +1,13 @@
 import type { KubeObject } from '../objects/kube-object.js';
 import { StatusError, makeStatus, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
-import { authenticate, reviewAccess, reviewRules, reviewToken, reviewUserAccess } from './access/access.js';
+import { authenticate, reviewAccess, reviewRules, reviewToken, reviewUserAccess } from './requests/access.js';
 import type { ApiParts, ApiRequest } from './exchange.js';
 import type { Subject as FaultSubject } from './requests/faults.js';
 import { type Reply, answerResource, type Sent } from './handle.js';
 import { negotiate } from './requests/options.js';
 import { RENDERINGS, includedObject } from './reads/render.js';
 import type { ResourceRequest } from './requests/request.js';
-import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './access/rules.js';
+import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './requests/rules.js';
 import type { WatchPeer } from './reads/watch.js';
 import { type JsonObject, stringAt } from '../kinds/json.js';
 import type { ApiContext } from './objects/context.js';

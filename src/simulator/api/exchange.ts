@@ -4,7 +4,7 @@ import type { FaultPlan } from './requests/faults.js';
 import type { Sent } from './handle.js';
 import type { RequestLog } from './requests/request-log.js';
 import type { ResourceRequest } from './requests/request.js';
-import type { Rbac } from './access/rules.js';
+import type { Rbac } from './requests/rules.js';
 import type { Watches } from './reads/watch.js';
 
 export interface ApiParts {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { authenticate } from './access/access.js';
+import { authenticate } from './requests/access.js';
 import type { ApiParts, Exchange } from './exchange.js';
 import type { FaultEffect } from './requests/faults.js';
 import type { Reply } from './handle.js';
 import type { ResourceRequest } from './requests/request.js';
-import { accessOf, forbidden } from './access/rules.js';
+import { accessOf, forbidden } from './requests/rules.js';
 import { StatusError, makeStatus, noSuchResource, serverFault } from '../objects/status-error.js';
 
 export interface Serving {

@@ -3,7 +3,7 @@ import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { CheckName } from '../../../src/cli/checks/check-names.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { permissionsBy } from '../../../src/service/permissions.js';
-import type { Rule } from '../../../src/simulator/api/access/rules.js';
+import type { Rule } from '../../../src/simulator/api/requests/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { rulesFor } from '../../support/permission-rules.js';

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import { customResourceDefinition } from '../../../src/cli/schema/definition.js';
 import { permissionsBy } from '../../../src/service/permissions.js';
-import type { Rule } from '../../../src/simulator/api/access/rules.js';
+import type { Rule } from '../../../src/simulator/api/requests/rules.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { rulesFor } from '../../support/permission-rules.js';

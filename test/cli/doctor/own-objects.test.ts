@@ -4,7 +4,7 @@ import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/state-key.js';
 import { permissionsBy } from '../../../src/service/permissions.js';
-import type { Rule } from '../../../src/simulator/api/access/rules.js';
+import type { Rule } from '../../../src/simulator/api/requests/rules.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { rulesFor } from '../../support/permission-rules.js';
 import { cluster, document, type Diagnosis, diagnosed, prometheus } from './fixture.js';

@@ -1,12 +1,12 @@
-import type { PlainObject } from '../../scaler/plain-json.js';
-import { formatValue } from '../../scaler/problems/finding.js';
-import { BUILT_IN } from '../../scaler/schema/presets.js';
-import type { ImportContext } from '../manifest/context.js';
-import { type DraftItem, defined } from '../draft/draft.js';
-import type { Fields } from '../manifest/fields.js';
-import { readMatchers } from '../manifest/label-matchers.js';
-import { type NamedMetric, namedMetricItem } from '../manifest/named-metric.js';
-import { readTarget } from '../manifest/scale-target.js';
+import type { PlainObject } from '../scaler/plain-json.js';
+import { formatValue } from '../scaler/problems/finding.js';
+import { BUILT_IN } from '../scaler/schema/presets.js';
+import type { ImportContext } from './manifest/context.js';
+import { type DraftItem, defined } from './draft/draft.js';
+import type { Fields } from './manifest/fields.js';
+import { readMatchers } from './manifest/label-matchers.js';
+import { type NamedMetric, namedMetricItem } from './manifest/named-metric.js';
+import { readTarget } from './manifest/scale-target.js';
 
 const MEMBERS = {
   Resource: 'resource',

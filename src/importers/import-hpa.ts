@@ -1,15 +1,15 @@
-import type { ImportContext } from '../manifest/context.js';
-import { type Draft, type DraftItem, defined, type RemarkLog } from '../draft/draft.js';
-import { type Fields, readFields } from '../manifest/fields.js';
-import { withUniqueNames } from '../manifest/named-metric.js';
-import { readTarget } from '../manifest/scale-target.js';
-import type { ReadMetadata } from '../manifest/metadata.js';
-import { readBehavior } from './behavior.js';
-import { readMetric } from './metrics.js';
-import { type PlainObject } from '../../scaler/plain-json.js';
-import { readPlain } from '../../scaler/read/read-plain.js';
-import { formatValue, type Path } from '../../scaler/problems/finding.js';
-import { JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
+import type { ImportContext } from './manifest/context.js';
+import { type Draft, type DraftItem, defined, type RemarkLog } from './draft/draft.js';
+import { type Fields, readFields } from './manifest/fields.js';
+import { withUniqueNames } from './manifest/named-metric.js';
+import { readTarget } from './manifest/scale-target.js';
+import type { ReadMetadata } from './manifest/metadata.js';
+import { readBehavior } from './manifest/behavior.js';
+import { readMetric } from './hpa-metrics.js';
+import { type PlainObject } from '../scaler/plain-json.js';
+import { readPlain } from '../scaler/read/read-plain.js';
+import { formatValue, type Path } from '../scaler/problems/finding.js';
+import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
 
 type Named = Pick<ReadMetadata, 'annotations'>;
 

@@ -1,4 +1,4 @@
-import type { ResourceRequest } from '../requests/request.js';
+import type { ResourceRequest } from './request.js';
 import { StatusError } from '../../objects/status-error.js';
 
 /** An RBAC rule; `*` matches everything in each list. */

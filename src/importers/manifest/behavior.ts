@@ -2,7 +2,7 @@ import type { PlainObject } from '../../scaler/plain-json.js';
 import type { Path } from '../../scaler/problems/finding.js';
 import { BUILT_IN, DEFAULT_POLICIES, PRESETS } from '../../scaler/schema/presets.js';
 import { defined } from '../draft/draft.js';
-import type { Fields } from '../manifest/fields.js';
+import type { Fields } from './fields.js';
 
 interface Policy {
   readonly type: string | undefined;
