@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly stdin?: string;
   readonly env?: CommandIo['env'];
   readonly clock?: Clock;
+  /** Default: `promscaler`. */
+  readonly command?: string;
   readonly signal?: AbortSignal;
   readonly isTerminal?: boolean;
   /** Lines of the terminal. */
@@ -45,6 +47,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     env,
     cwd,
     clock: surroundings.clock ?? SYSTEM_CLOCK,
+    command: surroundings.command ?? 'promscaler',
     signal: surroundings.signal ?? new AbortController().signal,
   };
   const exitCode = await cli(argv, io);

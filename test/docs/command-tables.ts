@@ -62,6 +62,7 @@ async function helpOf(command: readonly string[]): Promise<string> {
     cwd: '/',
     clock: SYSTEM_CLOCK,
     signal: new AbortController().signal,
+    command: 'promscaler',
   });
   return stdout;
 }

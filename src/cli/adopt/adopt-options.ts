@@ -73,7 +73,7 @@ export function commandFor(
 ): string {
   const { url, serviceNamespace, kubeconfig, context } = options;
   const connection = written({ url, 'service-namespace': serviceNamespace, kubeconfig, context });
-  const command = `${io.command ?? 'promscaler'} adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
+  const command = `${io.command} adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
   return [command, ...(flag === '' ? [] : [flag]), ...connection].join(' ');
 }
 

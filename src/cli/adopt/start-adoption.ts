@@ -7,7 +7,6 @@ import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
 import { watchedPlural } from '../../kubernetes/targets.js';
-import { formatProblem } from '../../scaler/problems/problem.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
@@ -15,6 +14,7 @@ import { readAdapterFile } from '../input/read-adapter-file.js';
 import { readInput } from '../input/read-files.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type ExitCode } from '../output/io.js';
+import { nameProgram, writeProblems } from '../output/lines.js';
 import { createServiceClient } from '../reach/service-client.js';
 import { SCALER } from '../reach/source-kinds.js';
 import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
@@ -80,7 +80,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   io.stdout.write(
     `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${nameWorkload(context, created)}\n`,
   );
-  for (const note of notes) io.stdout.write(`Note:    ${note}\n`);
+  for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
   const exitCode = await waitForService(context, created.name);
   printNext(context, true);
   return exitCode;
@@ -187,7 +187,7 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
     (imported?.remarks ?? [])
       .filter((remark) => remark.kind === kind)
       .map((remark) => remarkLine(imported?.label ?? '', remark));
-  for (const line of linesOf('loss')) io.stderr.write(`${line}\n`);
+  for (const line of linesOf('loss')) io.stderr.write(`${nameProgram(line, io)}\n`);
   const draft = imported?.draft ?? null;
   if (draft === null)
     throw new CommandError(`${nameSource(source)} cannot be converted to a scaler document`);
@@ -195,7 +195,7 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
   if (isIncomplete(draft))
     throw new CommandError(
       `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass it:
-  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command ?? 'promscaler'} import --dry-run${rules} - > ${source.name}.yaml
+  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
   ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
     );
   return { document: documentOf(draft) as JsonObject, text: imported?.text ?? '', notes: linesOf('note') };
@@ -228,7 +228,7 @@ async function waitForService(context: AdoptContext, name: string): Promise<Exit
   }
   if (textIn(accepted, 'status') === 'True') return 0;
   io.stderr.write(
-    `promscaler: ${nameScaler(context, { name })} is invalid: ${textIn(accepted, 'message') ?? ''}\n`,
+    `promscaler: ${nameScaler(context, { name })} is invalid: ${nameProgram(textIn(accepted, 'message') ?? '', io)}\n`,
   );
   return 1;
 }
@@ -252,7 +252,7 @@ async function readScalerFile(
   if (document === undefined || second !== undefined)
     throw new CommandError(`-f ${file}: must have exactly one scaler document`);
   const { scaler, problems } = readScalerDocument(document, file, {});
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  writeProblems(problems, io);
   const value = asObject(document.value);
   if (scaler === null || value === null)
     throw new CommandError(`-f ${file}: the scaler document is invalid. Nothing was created`);

@@ -6,12 +6,11 @@ import { writeStructured } from '../output/output-format.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatPath } from '../../scaler/problems/finding.js';
-import { formatProblem } from '../../scaler/problems/problem.js';
 import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { listSome } from '../output/lines.js';
+import { listSome, nameProgram, writeProblems } from '../output/lines.js';
 
 /**
  * Reads the scaler in a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. If
@@ -27,16 +26,13 @@ export async function readVariant(
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`${option}: reading ${file}: ${input.message}`);
   const imported = importText(input.text, file);
-  for (const line of imported.remarks) io.stderr.write(`${line}\n`);
+  for (const line of imported.remarks) io.stderr.write(`${nameProgram(line, io)}\n`);
   const documents = readDocuments(imported.text ?? input.text, file, options);
   // Lines of a converted document differ from lines of the file.
   const isConverted = imported.text !== null;
-  for (const problem of documents.flatMap((document) => document.problems)) {
-    const shown = isConverted
-      ? { ...problem, file: `${file} (converted)`, place: null, sourceLine: null }
-      : problem;
-    io.stderr.write(`${formatProblem(shown)}\n`);
-  }
+  const problems = documents.flatMap((document) => document.problems);
+  const converted = { file: `${file} (converted)`, place: null, sourceLine: null };
+  writeProblems(isConverted ? problems.map((problem) => ({ ...problem, ...converted })) : problems, io);
   const scalers = documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
   const [scaler, second] = scalers.filter(
     (each) => wanted === undefined || wanted === scalerKey(each) || wanted === each.name,

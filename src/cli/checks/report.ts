@@ -1,3 +1,5 @@
+import type { CommandIo } from '../output/io.js';
+import { nameProgram } from '../output/lines.js';
 import type { Paint } from '../output/paint.js';
 import type { CheckResult, CheckStatus } from './check-result.js';
 import { countOf } from '../../units/format.js';
@@ -11,7 +13,16 @@ export interface DoctorReport {
   readonly results: readonly CheckResult[];
 }
 
-export function makeReport(results: readonly CheckResult[]): DoctorReport {
+/** Returns the counts and the results, whose commands start the program as the user did. */
+export function makeReport(found: readonly CheckResult[], io: Pick<CommandIo, 'command'>): DoctorReport {
+  const results = found.map((result): CheckResult => {
+    const { message, fix } = result;
+    return {
+      ...result,
+      message: nameProgram(message, io),
+      fix: fix === null ? null : nameProgram(fix, io),
+    };
+  });
   const count = (status: CheckStatus): number => results.filter((one) => one.status === status).length;
   const failed = count('failed');
   return {

@@ -109,7 +109,7 @@ function selectScalers(
 }
 
 function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {
-  const report = makeReport(results);
+  const report = makeReport(results, io);
   io.stdout.write(format === 'text' ? writeReport(report, paintOf(io)) : writeStructured(format, report));
   return report.failed > 0 ? 1 : 0;
 }

@@ -8,10 +8,11 @@ import type { ImportContext } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { IMPORT_BOUNDS, readManifests } from '../../importers/read-manifests.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
+import type { Problem } from '../../scaler/problems/problem.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
 import { type InputFiles, readInputFiles } from '../input/read-files.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { nameProgram, writeProblems } from '../output/lines.js';
 import { contextNamespace } from '../reach/cluster-options.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
 
@@ -42,7 +43,7 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
   const { imported, problems } = importFiles(input, context);
   const written = imported.objects.filter((object) => isWritten(object, isStrict));
   io.stdout.write(written.map(({ text }) => text ?? '').join('---\n'));
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  writeProblems(problems, io);
   for (const object of imported.objects) writeRemarks(object, isStrict, io);
   for (const line of sharedTargetLines(written)) io.stderr.write(`${line}\n`);
   if (isLive) for (const line of await compareLive(written, options, io)) io.stderr.write(`${line}\n`);
@@ -85,13 +86,13 @@ function isWritten({ text, remarks }: ImportedManifest, isStrict: boolean): bool
   return text !== null && !(isStrict && remarks.some(({ kind }) => kind === 'loss'));
 }
 
-function writeRemarks(object: ImportedManifest, isStrict: boolean, { stderr }: CommandIo): void {
+function writeRemarks(object: ImportedManifest, isStrict: boolean, io: CommandIo): void {
   const { file, label, remarks, text } = object;
   const lines = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
-  for (const line of lines) stderr.write(`${file}: ${line}\n`);
+  for (const line of lines) io.stderr.write(`${file}: ${nameProgram(line, io)}\n`);
   if (isWritten(object, isStrict)) return;
   const why = text === null ? '' : ': --strict allows nothing to be lost';
-  stderr.write(`${file}: ${label}: not imported${why}\n`);
+  io.stderr.write(`${file}: ${label}: not imported${why}\n`);
 }
 
 function nothingFound({ others }: ImportedManifests): string {

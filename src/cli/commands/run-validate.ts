@@ -28,7 +28,7 @@ import {
   type ServiceInput,
   withPrometheusUrl,
 } from '../input/service-config.js';
-import { listSome } from '../output/lines.js';
+import { listSome, nameProgramIn } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
@@ -69,7 +69,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   const { files, problems } = await readInputFiles(options.paths, io);
   const others = files.filter(({ absolutePath }) => absolutePath !== named?.absolutePath);
   const {
-    report: offline,
+    report: found,
     config,
     scalers,
   } = validate(others, {
@@ -78,6 +78,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
     namespace: options.namespace,
     now: io.clock.now(),
   });
+  const offline = { ...found, problems: found.problems.map((problem) => nameProgramIn(problem, io)) };
   const { live: isLive = false, prometheus } = options;
   rejectWithoutLive(options);
   if (isLive && config === null && offline.serviceConfigs > 1)
@@ -120,7 +121,7 @@ async function checkLive(
     // The account of the user is not that of the service.
     includesServiceChecks: false,
   });
-  return makeReport([...results, ...ofObjects]);
+  return makeReport([...results, ...ofObjects], io);
 }
 
 /** The last line counts everything: `0 errors` would contradict a failed check. */
@@ -130,28 +131,22 @@ function describe(report: ValidationReport, io: CommandIo): string {
   const found = [...problems.map(formatProblem), ...schedules.map(describeNextTimes)];
   const lines =
     live === undefined
-      ? [...found, ...(documents === 0 ? [] : [NOT_CHECKED]), describeCounts(report)]
+      ? [...found, ...(documents === 0 ? [] : [NOT_CHECKED]), describeCounts(report, io)]
       : [
           ...found,
           ...writeResults(live, paint),
           '',
-          `${describeCounts(report)} (checks: ${writeCounts(live)})`,
+          `${describeCounts(report, io)} (checks: ${writeCounts(live)})`,
         ];
   return `${lines.join('\n')}\n`;
 }
 
-function describeCounts({
-  serviceConfigs,
-  documents,
-  testFiles = 0,
-  errors,
-  warnings,
-  live,
-}: ValidationReport): string {
+function describeCounts(report: ValidationReport, io: CommandIo): string {
+  const { serviceConfigs, documents, testFiles = 0, errors, warnings, live } = report;
   return [
     ...(serviceConfigs === 0 ? [] : [countOf(serviceConfigs, 'service config')]),
     countOf(documents, 'document'),
-    ...(testFiles === 0 ? [] : [`${countOf(testFiles, 'test file')} (see promscaler test)`]),
+    ...(testFiles === 0 ? [] : [`${countOf(testFiles, 'test file')} (see ${io.command} test)`]),
     countOf(errors + (live?.failed ?? 0), 'error'),
     countOf(warnings + (live?.warnings ?? 0), 'warning'),
   ].join(', ');

@@ -3,6 +3,7 @@ import { formatProblem, type Position, type Problem } from '../../scaler/problem
 import { scalerKey } from '../../scaler/spec.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { CommandIo } from '../output/io.js';
+import { writeProblems } from '../output/lines.js';
 
 export const TEST_FORMATS = ['text', 'json', 'github', 'junit'] as const;
 
@@ -16,9 +17,10 @@ interface Results {
 export function writeResults(
   { results, problems }: Results,
   format: (typeof TEST_FORMATS)[number],
-  { stdout, stderr }: CommandIo,
+  io: CommandIo,
 ): void {
-  if (format !== 'github') for (const problem of problems) stderr.write(`${formatProblem(problem)}\n`);
+  const { stdout } = io;
+  if (format !== 'github') writeProblems(problems, io);
   switch (format) {
     case 'text': {
       stdout.write(textOf({ results, problems }));

@@ -118,10 +118,7 @@ async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: Command
   if (io.signal.aborted) return 0;
   const delayed = createDelayedOutput(
     io,
-    introduction(
-      { ...setup, prometheusPid: setup.prometheus.pid, command: io.command ?? 'promscaler' },
-      settings,
-    ),
+    introduction({ ...setup, prometheusPid: setup.prometheus.pid, command: io.command }, settings),
   );
   const log = createDemoLog({ ...io, stdout: delayed.stdout });
   setup.prometheus.follow((text) => {
@@ -166,7 +163,7 @@ async function offerBacktest(
     const { prometheusUrl } = setup;
     const documents = await setup.documents();
     const kept = await keepHistory({ prometheusUrl, start: startedAt, documents, directory: keptIn }, io);
-    if (kept !== null) io.stdout.write(offer(kept, io.command ?? 'promscaler'));
+    if (kept !== null) io.stdout.write(offer(kept, io.command));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     io.stderr.write(`promscaler: warning: the history of the demo is not kept: ${why}\n`);

@@ -11,6 +11,7 @@ import { readStatus } from './read-status.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
+import { nameProgram } from '../output/lines.js';
 import { CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
@@ -58,9 +59,9 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const status = read === null ? null : readStatus(read.detail);
   const now = read === null ? snapshot.now : io.clock.now();
   const lines = explainLines({ snapshot, decision, status, now });
-  io.stdout.write(
-    `${[...lines, ...notes(read, decision), ...(status === null || status.state === null ? [] : remedyLines(read))].join('\n')}\n`,
-  );
+  const remedies = status === null || status.state === null ? [] : remedyLines(read);
+  const text = [...lines, ...notes(read, decision), ...remedies].join('\n');
+  io.stdout.write(`${nameProgram(text, io)}\n`);
   return 0;
 }
 

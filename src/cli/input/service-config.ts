@@ -1,8 +1,9 @@
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
+import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import { CommandError, type CommandIo } from '../output/io.js';
+import { writeProblems } from '../output/lines.js';
 import { readInput } from './read-files.js';
 
 export interface ServiceInput {
@@ -28,7 +29,7 @@ export async function requireServiceConfig(
 ): Promise<ServiceConfig | null> {
   if (file === undefined) return null;
   const { config, problems } = await readServiceInput(file, io);
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  writeProblems(problems, io);
   if (config === null) throw new CommandError(`--config: ${file} is not a valid service config`);
   return config;
 }

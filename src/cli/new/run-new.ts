@@ -63,7 +63,7 @@ async function writeOutput(text: string, file: string | undefined, io: CommandIo
   } catch (error) {
     throw new CommandError(`writing ${file}: ${WRITE_FAILURES[errorCode(error) ?? ''] ?? String(error)}`);
   }
-  io.stdout.write(`${file} created. Next: promscaler validate ${file}\n`);
+  io.stdout.write(`${file} created. Next: ${io.command} validate ${file}\n`);
 }
 
 export const WORKLOAD_NAME = 'the name of the workload';

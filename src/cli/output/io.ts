@@ -17,8 +17,8 @@ export interface CommandIo {
   readonly signal: AbortSignal;
   /** Only a service sets a listener: other commands end at an unhandled rejection. */
   readonly onFault?: (listener: FaultListener) => void;
-  /** Command line of this program: `promscaler` (the default) or `node PATH`. */
-  readonly command?: string;
+  /** Command line of this program, such as `promscaler` or `node PATH`. Output names it with `nameProgram`. */
+  readonly command: string;
   /**
    * Registers a synchronous cleanup to run if the process exits before the command returns. The returned function
    * unregisters it.

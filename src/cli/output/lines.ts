@@ -1,4 +1,27 @@
+import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import type { CommandIo } from './io.js';
+
+/** `kubectl exec POD -- promscaler` starts the program of the container. A test compares the names with the help. */
+const COMMAND =
+  /(?<!-- |[\w./-])promscaler (?=(?:adopt|backtest|completion|dashboard|decide|demo|doctor|explain|import|new|pause|resume|run|schema|show|status|test|validate|version)\b)/g;
+
+/**
+ * Returns the text with each command of promscaler in the way in which the user started the program, so that it can be
+ * pasted: `promscaler resume shop/web` becomes `node dist/cli/main.js resume shop/web`.
+ */
+export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'>): string {
+  return text.replace(COMMAND, () => `${command} `);
+}
+
+/** Prints problems on standard error. Source lines are printed as they are. */
+export function writeProblems(problems: readonly Problem[], io: CommandIo): void {
+  for (const problem of problems) io.stderr.write(`${formatProblem(nameProgramIn(problem, io))}\n`);
+}
+
+/** Returns the problem with the commands of its message as in `nameProgram`. */
+export function nameProgramIn(problem: Problem, io: Pick<CommandIo, 'command'>): Problem {
+  return { ...problem, message: nameProgram(problem.message, io) };
+}
 
 /** Pads columns to their widest cell, separated by two spaces, without trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {

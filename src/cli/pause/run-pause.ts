@@ -65,7 +65,7 @@ function pauseText(paused: {
 function resumeCommand(
   { namespace, name }: ScalerName,
   { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,
-  { command = 'promscaler' }: CommandIo,
+  { command }: CommandIo,
 ): string {
   const given = { target, url, 'service-namespace': serviceNamespace, kubeconfig, context };
   const options = Object.entries(given).flatMap(([option, value]) =>

@@ -5,7 +5,7 @@ import { resourceWindowSeconds, takesWindow } from '../../prometheus/data-source
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { formatPath, type Path } from '../../scaler/problems/finding.js';
-import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
+import type { Problem } from '../../scaler/problems/problem.js';
 import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
@@ -14,6 +14,7 @@ import { type InputFile, readInput, unreadable } from '../input/read-files.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { readOutputFormat } from '../output/output-format.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
+import { writeProblems } from '../output/lines.js';
 import type { Row } from './row.js';
 import { scalerRows } from './scaler-rows.js';
 
@@ -45,7 +46,7 @@ export async function runShow(options: ShowOptions, io: CommandIo): Promise<Exit
 }
 
 function printProblems(problems: readonly Problem[], io: CommandIo): ExitCode {
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  writeProblems(problems, io);
   return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
 }
 

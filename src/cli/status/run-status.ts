@@ -1,6 +1,7 @@
 import { sleep } from '../../units/clock.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { nameProgram } from '../output/lines.js';
 import { lineLimit } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
@@ -57,7 +58,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   const client = await createServiceClient(options, io);
   try {
     const list = await listSorted(client, selection);
-    const command = io.command ?? 'promscaler';
+    const { command } = io;
     const isMissing = selection.name !== null && list.rows.length === 0;
     if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
@@ -105,8 +106,8 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   }
 }
 
-function printNote({ stderr }: CommandIo, note: string): void {
-  stderr.write(`promscaler: ${note}\n`);
+function printNote(io: CommandIo, note: string): void {
+  io.stderr.write(`promscaler: ${nameProgram(note, io)}\n`);
 }
 
 interface Watched {
@@ -168,7 +169,9 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
       tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
     const head = `${watched.client.where}, ${formatInstant(now)}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;
-    io.stdout.write(drawScreen([head, ...notes, '', ...table], sizeOf(io)));
+    io.stdout.write(
+      drawScreen([head, ...notes.map((note) => nameProgram(note, io)), '', ...table], sizeOf(io)),
+    );
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;
     const next = await listAgain(watched, io);

@@ -54,6 +54,7 @@ export class AdoptFixture {
   hpaLoad = 40;
   /** The adopted object. */
   name = 'hpa/web';
+  command = 'promscaler';
 
   private constructor(
     cluster: ResourceFixture,
@@ -105,7 +106,8 @@ export class AdoptFixture {
   }
 
   run(...rest: readonly string[]): Promise<Ran> {
-    return runCli(this.args(...rest), { cwd: this.folder, env: this.env, clock: this.cluster.clock });
+    const { folder: cwd, env, command } = this;
+    return runCli(this.args(...rest), { cwd, env, command, clock: this.cluster.clock });
   }
 
   /** Starts the dry run, and waits until some rounds have been compared. */

@@ -84,7 +84,10 @@ describe('doctor', () => {
     );
     const bad = resultsOf('target', 'shop/z').failed('is not there', 'make one');
 
-    const lines = writeReport(makeReport([...results, bad]), pc.createColors(false)).split('\n');
+    const lines = writeReport(
+      makeReport([...results, bad], { command: 'promscaler' }),
+      pc.createColors(false),
+    ).split('\n');
 
     expect(lines.filter((line) => line.startsWith('ok '))).toHaveLength(21);
     expect(lines).toContain('ok        3 more scalers');
@@ -104,7 +107,9 @@ describe('doctor', () => {
       resultsOf('requests', 'shop/a').skipped('the target is not known'),
     ];
 
-    const lines = writeReport(makeReport(results), pc.createColors(false)).trimEnd().split('\n');
+    const lines = writeReport(makeReport(results, { command: 'promscaler' }), pc.createColors(false))
+      .trimEnd()
+      .split('\n');
 
     const marked = (word: string): number => lines.filter((line) => line.startsWith(`${word} `)).length;
     expect([marked('warning'), marked('failed')]).toEqual([3, 2]);
