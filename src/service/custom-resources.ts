@@ -1,8 +1,8 @@
 import type { ObjectVerdict } from '../config/add-objects.js';
 import type { Leadership } from '../control/election/leadership.js';
 import { writeStatuses } from '../control/status/status-writer.js';
-import type { EventObject } from '../kubernetes/api/types.js';
-import { type TargetRef, type Scaler, scalerKey } from '../scaler/spec.js';
+import type { EventObject, TargetEvent } from '../kubernetes/api/types.js';
+import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import {
   patchScalerStatus,
@@ -41,6 +41,7 @@ interface CustomResourcesOptions {
   readonly lastOf: (key: string) => ScalerStatus | null;
   readonly rejectedSince: (key: string) => Instant | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
+  readonly recordEvent: (object: EventObject, event: TargetEvent) => void;
   /** Whether this process writes the status of an object. Default: always true. */
   readonly isOwn?: (key: string) => boolean;
   /** Also disables status writes, because another service may write the status. */
@@ -59,6 +60,9 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
     verdictOf: (key: string) => (isOwn(key) ? (verdicts.get(key) ?? null) : null),
     patch: (change: Parameters<typeof patchScalerStatus>[1], signal: AbortSignal) =>
       patchScalerStatus(transport, change, signal),
+    recordEvent: (object: ScalerObject, event: TargetEvent) => {
+      options.recordEvent(eventObjectOf(object), event);
+    },
   };
   return {
     setVerdicts: (next) => {
@@ -79,14 +83,14 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
       const verdict = verdicts.get(key);
       const scaler = verdict?.scaler ?? null;
       const object = scaler === null ? null : store.get(scaler.namespace, scaler.name);
-      return object === null ? null : { ...object, ref: refOf(object) };
+      return object === null ? null : eventObjectOf(object);
     },
     waitingFor: () => (watch.isSettled() ? [] : ['Scaler objects are not listed yet']),
   };
 }
 
-function refOf({ name }: ScalerObject): TargetRef {
-  return { apiVersion: `${SCALER_GROUP}/v1`, kind: 'Scaler', name };
+function eventObjectOf(object: ScalerObject): EventObject {
+  return { ...object, ref: { apiVersion: `${SCALER_GROUP}/v1`, kind: 'Scaler', name: object.name } };
 }
 
 const nothing = (): Promise<void> => Promise.resolve();

@@ -171,6 +171,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     lastOf: ledger.get,
     rejectedSince: (key) => rejectedAt.get(key) ?? null,
+    recordEvent: cluster.recordEvent,
     leadership: shards,
     isOwn: (key) => shards.serves(bucketOfKey(key)),
     dryRun,

@@ -73,6 +73,10 @@ export const EVENTS = {
   CapacityChanged: 'Warning',
   WorthRaising: 'Normal',
   ChangeRecommended: 'Normal',
+  Invalid: 'Warning',
+  Duplicate: 'Warning',
+  SourceNotAdmitted: 'Warning',
+  NamespaceNotWatched: 'Warning',
 } as const satisfies Readonly<Record<string, TargetEvent['type']>>;
 
 type EventReason = keyof typeof EVENTS;
@@ -81,7 +85,7 @@ export function buildEvent(reason: EventReason, message: string): TargetEvent {
   return { type: EVENTS[reason], reason, message };
 }
 
-function isEventReason(reason: string): reason is EventReason {
+export function isEventReason(reason: string): reason is EventReason {
   return Object.hasOwn(EVENTS, reason);
 }
 

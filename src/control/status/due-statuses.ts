@@ -13,6 +13,7 @@ export interface DueStatus {
   readonly key: string;
   readonly object: ScalerObject;
   readonly wanted: ObjectStatus;
+  readonly verdict: ObjectVerdict;
 }
 
 interface DueStatuses {
@@ -46,7 +47,6 @@ const MINOR_INTERVAL_MS = 10_000;
 const MAX_COMPUTED_PER_PASS = 300;
 
 interface CheckedStatus extends DueStatus {
-  readonly verdict: ObjectVerdict;
   readonly last: ScalerStatus | null;
   readonly checkedMs: number;
   urgency: 'none' | 'later' | 'soon';

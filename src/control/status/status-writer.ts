@@ -8,15 +8,17 @@ import {
   type Refusals,
 } from '../../kubernetes/requests/retry.js';
 import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, type TargetEvent } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
+import { rejectionOf } from '../../telemetry/timed-state.js';
+import { buildEvent, isEventReason } from '../cycle/report.js';
 import type { Leadership } from '../election/leadership.js';
 import { createDueStatuses, type DueStatus } from './due-statuses.js';
-import { statusPatch } from './object-status.js';
+import { type StatusCondition, statusPatch, storedConditions } from './object-status.js';
 
 interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
@@ -29,6 +31,7 @@ interface StatusWriterPorts {
     change: { readonly object: ScalerObject; readonly status: JsonObject },
     signal: AbortSignal,
   ) => Promise<ScalerObject>;
+  readonly recordEvent: (object: ScalerObject, event: TargetEvent) => void;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -145,13 +148,29 @@ interface Refused extends Refusals {
 }
 
 async function writeOne(
-  { patch, store }: StatusWriterPorts,
-  { object, wanted }: DueStatus,
+  { patch, store, recordEvent }: StatusWriterPorts,
+  due: DueStatus,
   signal: AbortSignal,
 ): Promise<ScalerObject> {
+  const { object, wanted } = due;
   const answer = await patch({ object, status: statusPatch(object.status, wanted) }, signal);
   store.remember(answer);
+  const event = rejectionEvent(due);
+  if (event !== null) recordEvent(object, event);
   return answer;
+}
+
+/**
+ * Returns the Event of a rejected generation; null: it is accepted, or its stored status says already that it is
+ * rejected, so that neither a restart nor another leader repeats the Event.
+ */
+function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | null {
+  const isRejection = ({ type, status, observedGeneration }: StatusCondition): boolean =>
+    type === 'Accepted' && status === 'False' && observedGeneration === object.generation;
+  const reason = wanted.conditions.find(isRejection)?.reason;
+  const cause = rejectionOf(verdict.problems);
+  if (reason === undefined || !isEventReason(reason) || cause === null) return null;
+  return storedConditions(object.status).some(isRejection) ? null : buildEvent(reason, cause);
 }
 
 /** Returns the milliseconds until the next pass; 0 to continue this one. */

@@ -92,6 +92,7 @@ async function measure(
         lastOf: (key) => last.get(key) ?? null,
         rejectedSince: () => null,
         patch: (change, ended) => patchScalerStatus(transport, change, ended),
+        recordEvent: () => undefined,
         leadership: { mayWrite: () => true },
         clock: SYSTEM_CLOCK,
         log: SILENT_LOG,

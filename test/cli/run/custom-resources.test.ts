@@ -68,6 +68,35 @@ describe('run, with scalers of the cluster', () => {
     expect(fixture.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 3 });
   });
 
+  it('records one Event for each of two rejected generations, and none again after a restart', async () => {
+    const fixture = await ResourceFixture.create();
+    fixture.apply('web', { metrics: [loadMetric('sum(load'), { ...loadMetric('sum(load)'), x: 1 }] });
+    const first = fixture.start();
+    await eventually(() => fixture.events('Invalid').length === 1, 'the Event of generation 1');
+    await first.stop();
+
+    fixture.start();
+    await fixture.edit('web', { metrics: [loadMetric('sum(')] });
+    await eventually(() => fixture.events('Invalid').length === 2, 'the Event of generation 2');
+    await fixture.edit('web', { metrics: [loadMetric('sum(load)')] });
+    await fixture.shows('web', 'Ready True Ready');
+
+    const events = fixture.simulator.listObjects('/events').filter(({ reason }) => reason === 'Invalid');
+    const about = expect.objectContaining({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', name: 'web' });
+    expect(events).toMatchObject([
+      {
+        type: 'Warning',
+        involvedObject: about,
+        message: expect.stringMatching(/^spec\.metrics\[0\]\.external\.query.*, and 1 more$/),
+      },
+      {
+        type: 'Warning',
+        involvedObject: about,
+        message: expect.stringMatching(/^spec\.metrics\[0\]\.external\.query(?!.* more$)/),
+      },
+    ]);
+  });
+
   it('reports the generation of the last of five quick edits on each condition long before the period of 300 s ends', async () => {
     const fixture = await ResourceFixture.create();
     fixture.apply('web', { syncPeriodSeconds: 300 });

@@ -58,6 +58,7 @@ class BusyServer {
         lastOf: () => this.last,
         rejectedSince: () => null,
         patch: (change, signal) => this.#patch(change, signal),
+        recordEvent: () => undefined,
         leadership: { mayWrite: () => true },
         clock: this.clock,
         log: SILENT_LOG,

@@ -15,6 +15,45 @@ describe('writeStatuses', () => {
     expect(fixture.sent).toHaveLength(1);
   });
 
+  it('records the Event of a rejected generation once, and of the same generation after it was accepted again', async () => {
+    const fixture = new WriterFixture();
+    const duplicate = verdict({ problems: [problem({ code: 'duplicate-document' })] });
+    const event = {
+      name: 'web',
+      generation: 2,
+      type: 'Warning',
+      message: 'spec.minReplicas is 5, must be at most spec.maxReplicas (3)',
+    };
+
+    fixture.verdict = verdict({ problems: [problem(), problem()] });
+    await fixture.after(60);
+    fixture.verdict = duplicate;
+    await fixture.after(60);
+    fixture.verdict = verdict();
+    await fixture.after(60);
+    fixture.verdict = duplicate;
+    await fixture.after(60);
+
+    expect(fixture.sent.length).toBeGreaterThanOrEqual(4);
+    expect(fixture.events).toEqual([
+      { ...event, reason: 'Invalid', message: `${event.message}, and 1 more` },
+      { ...event, reason: 'Duplicate' },
+    ]);
+  });
+
+  it('records no Event while the status cannot be written, so that a later write records it', async () => {
+    const fixture = new WriterFixture();
+    fixture.verdict = verdict({ problems: [problem()] });
+
+    fixture.failure = new KubernetesError('server_error', 'down');
+    await fixture.after(60);
+    expect(fixture.events).toEqual([]);
+    fixture.failure = null;
+    await fixture.after(60);
+
+    expect(fixture.events).toHaveLength(1);
+  });
+
   it('writes metrics that fluctuate with each cycle of 15 s, and at most once in 10 s with cycles of 2 s', async () => {
     const fixture = new WriterFixture();
 

@@ -21,6 +21,7 @@ export class WriterFixture {
   readonly store = createScalerStore([]);
   readonly sent: { readonly object: ScalerObject; readonly status: Readonly<Record<string, unknown>> }[] = [];
   readonly warnings: Readonly<Record<string, unknown>>[] = [];
+  readonly events: Readonly<Record<string, unknown>>[] = [];
   readonly faults: string[] = [];
   verdict: ObjectVerdict | null = verdict();
   hasFault = false;
@@ -45,6 +46,7 @@ export class WriterFixture {
         lastOf: () => this.last,
         rejectedSince: () => null,
         patch: (change) => this.#patch(change),
+        recordEvent: ({ name, generation }, event) => this.events.push({ name, generation, ...event }),
         leadership: { mayWrite: () => this.mayWrite },
         clock: this.clock,
         log: {
