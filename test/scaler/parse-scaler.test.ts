@@ -118,6 +118,28 @@ describe('defaults', () => {
   });
 });
 
+describe('the lead of a forecast', () => {
+  it.each([
+    ['auto', null],
+    ['1s', 1],
+    ['9999s', 9999],
+    ['99m', 5940],
+    ['120m', 7200],
+    ['166m', 9960],
+    ['1h', 3600],
+    ['2h', 7200],
+  ])('is the duration in seconds: %s', (lead, seconds) => {
+    expect(specOf({ forecast: { lead } }).forecast?.leadSeconds).toBe(seconds);
+  });
+
+  it.each(['0s', '10000s', '167m', '200m', '3h', '1h30m'])(
+    'is at most 9999s, in one unit: not %s',
+    (lead) => {
+      expect(codesOf({ forecast: { lead } })).toEqual(['wrong-format']);
+    },
+  );
+});
+
 describe('behavior', () => {
   it('has the defaults of both directions if it is {}, unlike an unset one', () => {
     expect(specOf({ behavior: {}, tolerance: 0.2, downscaleStabilizationSeconds: 120 }).behavior).toEqual({

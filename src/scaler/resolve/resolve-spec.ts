@@ -1,4 +1,5 @@
 import { toleranceNumber } from '../../units/quantity.js';
+import { parseDuration } from '../../units/time.js';
 import { BUILT_IN, DEFAULT_POLICIES, PRESETS, type PresetValues } from '../schema/presets.js';
 import { defaultMetric, resolveMetric, resolveReference } from './resolve-metric.js';
 import type { ScalingRulesInput } from '../schema/behavior-schema.js';
@@ -84,7 +85,7 @@ function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null
     lookbackDays: parseInt(lookback, 10),
     quantile: forecast.quantile ?? BUILT_IN.forecastQuantile,
     fillPercent: forecast.fillPercent ?? BUILT_IN.forecastFillPercent,
-    leadSeconds: lead === 'auto' ? null : parseInt(lead, 10) * (lead.endsWith('m') ? 60 : 1),
+    leadSeconds: lead === 'auto' ? null : parseDuration(lead),
     timeZone: forecast.timeZone ?? BUILT_IN.timeZone,
     budgetPercent: forecast.budgetPercent ?? BUILT_IN.forecastBudgetPercent,
   };

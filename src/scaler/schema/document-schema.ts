@@ -128,11 +128,14 @@ const forecast = z.strictObject({
   }),
   lead: z
     .string()
-    .regex(/^(auto|[1-9]\d{0,3}s|[1-9]\d?m)$/, 'must be auto or a duration such as 90s or 5m')
+    .regex(
+      /^(auto|[1-9]\d{0,3}s|([1-9]\d?|1[0-5]\d|16[0-6])m|[12]h)$/,
+      'must be auto or a duration in one unit, at most 9999s, 166m or 2h, such as 90s',
+    )
     .optional()
     .meta({
       description:
-        'How long before the load pods are started, 1s to 99m. auto: the time in which the pods of the workload start, and the window of the query.',
+        'How long before the load pods are started, 1s to 9999s, 166m or 2h. auto: the time in which the pods of the workload start, and the window of the query.',
       default: BUILT_IN.forecastLead,
     }),
   timeZone: z.string().min(1).max(64).optional().meta({
