@@ -170,7 +170,8 @@ function completeTest(
     hasQueue: test.load?.queue !== undefined || test.load?.metrics !== undefined,
   });
   const at = (field: string): Path => [...path, field];
-  const podStart = parsePodStart(String(test.podStart ?? `${DEFAULT_POD_START_SECONDS}s`));
+  const stated = `${spec.podStart?.seconds ?? DEFAULT_POD_START_SECONDS}s`;
+  const podStart = parsePodStart(String(test.podStart ?? stated));
   const findings = [
     ...(start === null
       ? [

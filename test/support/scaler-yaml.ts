@@ -15,6 +15,8 @@ export function scalerYaml({
   readonly maxReplicas?: number;
   readonly syncPeriodSeconds?: number;
   readonly tolerance?: number;
+  /** A flow mapping of YAML. */
+  readonly podStart?: string;
 } = {}): string {
   const fields = Object.entries({ maxReplicas: 20, ...spec }).map(
     ([field, value]) => `  ${field}: ${value}\n`,

@@ -73,6 +73,11 @@ export function usesCpu(variants: readonly Variant[]): boolean {
   );
 }
 
+/** Returns `podStart.seconds` of the first document; null: it is unset. */
+export function statedPodStart([first]: readonly Variant[]): number | null {
+  return first?.scaler.spec.podStart?.seconds ?? null;
+}
+
 /** Returns whether a document has `maxReplicasFrom`. */
 export function hasCeiling({ scaler }: Variant): boolean {
   return scaler.spec.maxReplicasFrom !== null;
@@ -94,6 +99,8 @@ export function describeAssumptions(
   const { capacity, podStart, initialReplicas, queue, measures } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
   const isOfCpu = usesCpu(variants);
+  const isStated = podStart.node === null && podStart.p95Seconds === statedPodStart(variants);
+  const podStartSource = isStated ? 'podStart.seconds of the document; --pod-start sets it' : '--pod-start';
   const defaults = {
     scrapeIntervalSeconds: SERVICE_DEFAULTS.scrapeIntervalSeconds,
     resourceWindowSeconds: windowOfInterval(scrapeIntervalSeconds),
@@ -107,7 +114,7 @@ export function describeAssumptions(
       ? `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`
       : `one pod serves a load of ${round(capacity)} per second (--capacity); more than that waits ${describeQueue(queue)} (--queue)`,
     ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
-    `a pod is ready ${describePodStart(podStart)} after it was created (--pod-start)`,
+    `a pod is ready ${describePodStart(podStart)} after it was created (${podStartSource})`,
     ...(isOfCpu ? [`a pod at its capacity uses ${usageAtCapacity}`] : []),
     ...(maxReplicasFrom !== null ? [`maxReplicasFrom is ${maxReplicasFrom} (--max-replicas-from)`] : []),
     ...slowStartLines(variants, queue !== null),

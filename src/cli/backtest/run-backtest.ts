@@ -11,7 +11,7 @@ import {
 } from '../../backtest/compare/variant.js';
 import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
-import { podStartOf } from '../../backtest/simulation/settings.js';
+import { type PodStart, podStartOf } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report/report.js';
 import { DEFAULT_POD_START_SECONDS } from '../../backtest/simulation/load.js';
@@ -43,6 +43,7 @@ import {
   unscoredLines,
   openTrace,
   type BacktestInput,
+  statedPodStart,
 } from './backtest-input.js';
 import { openHistory } from './open-history.js';
 import { buildPage, MOST_CHARACTERS, writeHtml } from './write-html.js';
@@ -229,7 +230,7 @@ function readAssumptions(
   const source = config?.prometheus[metric?.source ?? 'default'];
   return {
     capacity: options.capacity === undefined ? null : parsePositive('--capacity', options.capacity),
-    podStart: options.podStart === undefined ? null : parsePodStartOption(options.podStart),
+    podStart: readPodStart(options, variants),
     queue: options.queue === undefined ? null : parseQueueOption(options.queue),
     measures: parseMetrics(
       options.metric ?? [],
@@ -245,6 +246,13 @@ function readAssumptions(
     scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds,
     resourceWindowSeconds: source?.resourceWindowSeconds ?? SERVICE_DEFAULTS.resourceWindowSeconds,
   };
+}
+
+/** Null: neither the option nor the document says how long a pod starts. */
+function readPodStart({ podStart }: BacktestOptions, variants: readonly Variant[]): PodStart | null {
+  if (podStart !== undefined) return parsePodStartOption(podStart);
+  const seconds = statedPodStart(variants);
+  return seconds === null ? null : podStartOf(seconds);
 }
 
 function readCeiling(

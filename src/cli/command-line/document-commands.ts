@@ -165,7 +165,7 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     )
     .option(
       '--pod-start <duration>',
-      'Time from the creation of a pod until it is ready: 120s, or median=60s,p95=180s, with node=90s,every=4 if each 4 pods need a new node (default: measured in the history, or 30s)',
+      'Time from the creation of a pod until it is ready: 120s, or median=60s,p95=180s, with node=90s,every=4 if each 4 pods need a new node (default: podStart.seconds of the document, else measured in the history, else 30s)',
     )
     .option(
       '--queue <limits>',

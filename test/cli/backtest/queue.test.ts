@@ -18,6 +18,7 @@ const cwd = folderOf({
       "external: { metric: { name: load }, query: sum(load), target: { averageValue: 7 }, backlog: { query: sum(queue), drainSeconds: 60 }, capacity: { auto: { mode: Use, served: { query: 'sum(rate(served[2m]))' } } } }",
     ],
   }),
+  'stated.yaml': scalerYaml({ podStart: '{ seconds: 90 }' }),
   'day.csv': `t_seconds,value\n${DAY.join('\n')}\n`,
 });
 
@@ -67,6 +68,22 @@ it('states the backlog and the capacity that the simulation knows', async () => 
 describe('without --queue', () => {
   it('the figures of a day are those of the version before it', async () => {
     expect(await figuresOf('web.yaml', '--pod-start', '90s')).toEqual(GOLDEN);
+  });
+
+  it('pods start as the document says, unless --pod-start is given, and the report names which', async () => {
+    const lineOf = async (...more: readonly string[]): Promise<string | undefined> =>
+      (await backtest('stated.yaml', ...more)).stdout.split('\n').find((line) => /a pod is ready/.test(line));
+
+    expect((await figuresOf('stated.yaml'))['theta_U']).toBe(GOLDEN.theta_U);
+    expect(await lineOf()).toBe(
+      '  a pod is ready 90 s after it was created (podStart.seconds of the document; --pod-start sets it)',
+    );
+    expect((await figuresOf('stated.yaml', '--pod-start', '30s'))['theta_U']).toBe(
+      (await figuresOf('web.yaml', '--pod-start', '30s'))['theta_U'],
+    );
+    expect(await lineOf('--pod-start', '30s')).toBe(
+      '  a pod is ready 30 s after it was created (--pod-start)',
+    );
   });
 
   it.each([
