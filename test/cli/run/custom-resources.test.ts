@@ -267,8 +267,10 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     await fixture.shows('web', 'Ready True Ready');
     // The message of the change is replaced once, a minute later.
     await eventually(
-      () => fixture.condition('web', 'AbleToScale')?.reason === 'ReadyForNewScale',
-      'it to settle',
+      () =>
+        fixture.condition('web', 'AbleToScale')?.reason === 'ReadyForNewScale' &&
+        fixture.status('web')['state'] !== 'Starting',
+      'it to settle, and its new pod to be ready',
     );
     await fixture.rounds(5);
     const before = fixture.statusWrites();
