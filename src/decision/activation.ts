@@ -65,13 +65,17 @@ export function activate(
     return { replicas: Math.max(1, picked), note };
   }
   const { cooldownSeconds } = snapshot.scaler.spec;
-  const since = `not active since ${formatInstant(inactiveSince)}${sinceChange(inactiveSince, snapshot.state)} (${why})`;
+  const isNew = inactiveSince === snapshot.now;
+  const since = isNew
+    ? ''
+    : ` since ${formatInstant(inactiveSince)}${sinceChange(inactiveSince, snapshot.state)}`;
+  const inactive = `not active${since} (${why})`;
   const isOver = cooldownUntil(inactiveSince, snapshot) <= snapshot.now;
-  if (isOver && isTrusted) return { replicas: 0, note: since };
+  if (isOver && isTrusted) return { replicas: 0, note: inactive };
   const kept = isOver
     ? '; at least 1 until every metric has a value'
     : `, cooldownSeconds ${cooldownSeconds}`;
-  return { replicas: Math.max(1, picked), note: `${since}${kept}` };
+  return { replicas: Math.max(1, picked), note: `${inactive}${kept}` };
 }
 
 /** Returns when the last replica may be removed. */

@@ -128,10 +128,9 @@ function containersSample(
   }
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
-  const { learnedIntervalSeconds: learned = null, scrapeIntervalSeconds = 0 } = source ?? {};
   return {
     form: 'containers',
-    at: addSeconds(answer.evaluatedAt, -(learned ?? scrapeIntervalSeconds)),
+    at: source === null ? answer.evaluatedAt : resourceSampledAt(source, answer.evaluatedAt),
     ...(source === null ? { windowSeconds: 0 } : windowOfResource(source, metric.name)),
     pods: usage.pods,
     starts: usage.starts,
@@ -140,6 +139,11 @@ function containersSample(
     ...(answer.served === undefined ? {} : { served: answer.served }),
     partial: whySamplePartial(answer, verdict, context.now),
   };
+}
+
+/** Returns the time of the samples of a resource query: one scrape interval before its evaluation. */
+export function resourceSampledAt(source: SourceConfig, evaluatedAt: Instant): Instant {
+  return addSeconds(evaluatedAt, -(source.learnedIntervalSeconds ?? source.scrapeIntervalSeconds));
 }
 
 function windowOfResource(

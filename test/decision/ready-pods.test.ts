@@ -17,7 +17,15 @@ interface YoungPod {
 /** Returns the condition ScalingActive at 17:33:00 for pods whose CPU is measured over 120 s. */
 function scalingActive(
   pods: readonly YoungPod[],
-  { now = 180, spec = {} }: { readonly now?: number; readonly spec?: Readonly<Record<string, unknown>> } = {},
+  {
+    now = 180,
+    ageSeconds = 0,
+    spec = {},
+  }: {
+    readonly now?: number;
+    readonly ageSeconds?: number;
+    readonly spec?: Readonly<Record<string, unknown>>;
+  } = {},
 ): string {
   const measured = pods.flatMap(({ hasSample = true }, index) =>
     hasSample ? [[`web-${index}`, { app: 0.5 }] as const] : [],
@@ -34,7 +42,7 @@ function scalingActive(
       readyChangedAt: clock(readyAt ?? startedAt),
       requests: { app: { cpu: '1' } },
     })),
-    samples: [{ at: clock(now), windowSeconds: 120, containers: Object.fromEntries(measured) }],
+    samples: [{ at: clock(now - ageSeconds), windowSeconds: 120, containers: Object.fromEntries(measured) }],
   };
   const { conditions } = decide(parseSnapshot(snapshot));
   return conditions.find(({ type }) => type === 'ScalingActive')?.message ?? '';
@@ -72,6 +80,16 @@ describe('the condition ScalingActive without a pod that counts', () => {
   it('names podWarmupSeconds if that is longer than the window', () => {
     expect(scalingActive([{ startedAt: 120, readyAt: 130 }], { spec: { podWarmupSeconds: 150 } })).toMatch(
       / count from 2026-01-01T17:34:40Z on$/,
+    );
+  });
+
+  it('names a time that is not past: the samples of a learned interval are 30 s older than the answer', () => {
+    const pods = [{ startedAt: 120, readyAt: 130 }];
+
+    expect(scalingActive(pods, { now: 270, ageSeconds: 30 })).toMatch(/ count from 2026-01-01T17:34:40Z on$/);
+    expect(scalingActive(pods, { now: 279, ageSeconds: 30 })).toMatch(/ count from 2026-01-01T17:34:40Z on$/);
+    expect(scalingActive(pods, { now: 280, ageSeconds: 30 })).toMatch(
+      / calculated from Resource metric cpu$/,
     );
   });
 

@@ -40,6 +40,19 @@ export interface ClusterContext extends DoctorContext {
 
 export const REQUEST_MS = 5000;
 
+/**
+ * Returns each data source as the queries and samples of the service have it: recognized, with its learned window. Those
+ * that do not answer are as configured.
+ */
+export function usedSources(
+  { prometheus }: ServiceConfig,
+  answering: ReadonlyMap<string, SourceContext>,
+): ReadonlyMap<string, SourceConfig> {
+  return new Map(
+    Object.entries(prometheus).map(([name, source]) => [name, answering.get(name)?.source ?? source]),
+  );
+}
+
 export function sourceSubject({ name }: Pick<SourceConfig, 'name'>): string {
   return `data source ${name}`;
 }

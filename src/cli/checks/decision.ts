@@ -3,16 +3,25 @@ import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';
 import type { CyclePorts } from '../../control/cycle/types.js';
+import { SCALING_DISABLED } from '../../decision/conditions.js';
+import type { Decision } from '../../decision/result/decision.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { type CycleRecord, pauseMessage } from '../../telemetry/cycle-record.js';
+import type { CheckName } from './check-names.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import type { ClusterContext } from './context.js';
-import type { ClusterFacts, ScalerFacts } from './scaler-facts.js';
+import { type ClusterContext, usedSources } from './context.js';
+import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
 
-/** Reports the decision for the values that were read. */
-export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+/** The results of these checks say why a metric has no value. */
+const CAUSES: ReadonlySet<CheckName> = new Set(['pods', 'requests', 'query']);
+
+/** Reports the decision for the values that were read. `above`: the results of the other checks of the scaler. */
+export async function checkDecision(
+  facts: ScalerFacts,
+  above: readonly CheckResult[],
+): Promise<readonly CheckResult[]> {
   const { scaler, cluster, context } = facts;
   const make = resultsOf('decision', scalerKey(scaler));
   if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
@@ -20,6 +29,7 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
   if (cluster.pods instanceof KubernetesError) return [make.skipped('the pods cannot be read')];
   if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
     return [make.skipped('no data source of its metrics answers')];
+  const pods = cluster.pods ?? [];
   const record = await decideOnce({ ...facts, cluster, context });
   const failing = record.conditions.find(
     ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
@@ -27,13 +37,8 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
   const { decision, pause } = record;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
   const sentence = `current decision, without windows: ${decision.reason}${describeHold(facts, pause)}`;
-  if (failing?.type === 'ScalingActive')
-    return [
-      make.warning(
-        sentence,
-        'see the problems above: until they are fixed, a metric without a value triggers no scaling',
-      ),
-    ];
+  if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
+    return [make.warning(sentence, fixForNoValue(decision, { pods, above }))];
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
   if (far !== undefined)
     return [
@@ -49,7 +54,19 @@ export async function checkDecision(facts: ScalerFacts): Promise<readonly CheckR
   return [make.ok(sentence)];
 }
 
-interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'sharesTargetWith'> {
+function fixForNoValue(
+  { metrics }: Decision,
+  { pods, above }: { readonly pods: readonly OwnedPod[]; readonly above: readonly CheckResult[] },
+): string {
+  const effect = 'a metric without a value triggers no scaling';
+  if (above.some(({ check, status }) => CAUSES.has(check) && status !== 'ok'))
+    return `see the problems above: until they are fixed, ${effect}`;
+  const ready = new Set(pods.filter(({ pod }) => pod.ready === true).map(({ name }) => name));
+  const isWaiting = metrics.some(({ pods: { unready } }) => unready.some((name) => ready.has(name)));
+  return `${isWaiting ? 'wait until the pods count, and run' : 'run'} this command again; until then, ${effect}`;
+}
+
+interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'sharesTargetWith' | 'sources'> {
   readonly cluster: ClusterFacts;
   readonly context: ClusterContext;
 }
@@ -58,7 +75,12 @@ interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'shares
  * Runs one cycle with the values that were read, without patching. No window, confirmation or cooldown holds the
  * decision, because they depend on earlier decisions of the service, which are unknown here.
  */
-export async function decideOnce({ cluster, context, ...facts }: DecisionFacts): Promise<CycleRecord> {
+export async function decideOnce({
+  cluster,
+  context,
+  sources,
+  ...facts
+}: DecisionFacts): Promise<CycleRecord> {
   const { scaler, sharesTargetWith } = facts;
   const { clock, signal } = context;
   const now = clock.now();
@@ -75,7 +97,7 @@ export async function decideOnce({ cluster, context, ...facts }: DecisionFacts):
       isCurrent: () => false,
       signal,
     },
-    portsOf(context, cluster),
+    { ...portsOf(context, cluster), sources: usedSources(context.config, sources) },
   );
   return record;
 }
@@ -95,13 +117,10 @@ function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts, pause: CycleR
   return isDryRun ? ' (not applied: the service runs with --dry-run)' : '';
 }
 
-function portsOf(context: ClusterContext, facts: ClusterFacts): CyclePorts {
-  const { clock, config } = context;
-  const sources = new Map(Object.entries(config.prometheus));
+function portsOf({ clock }: ClusterContext, facts: ClusterFacts): Omit<CyclePorts, 'sources'> {
   return {
     clock,
     cluster: readOnlyCluster(facts),
-    sources,
     // A recovery hold would hide the recommendation, because there are no earlier samples.
     recoveryHoldMaxSeconds: 0,
     dryRun: true,

@@ -14,13 +14,18 @@ const LEAST_DELAY_SECONDS = 15;
 /** A range that is longer than a start and than it needs to be by this factor. */
 const MUCH_LONGER = 2;
 
-/** Compares the time in which the pods become ready with the ranges of queries and with a scale-up of one pod a period. */
+/**
+ * Compares the time in which the pods become ready, from the document or measured, with the ranges of queries and with a
+ * scale-up of one pod per period.
+ */
 export function checkPodStart({ scaler, cluster, sources }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('pod-start', scalerKey(scaler));
   const read = cluster?.pods ?? null;
-  const start =
-    read === null || read instanceof KubernetesError ? null : medianStart(read.map(({ pod }) => pod));
-  if (start === null) return [make.ok('')];
+  const pods = read === null || read instanceof KubernetesError ? [] : read.map(({ pod }) => pod);
+  const stated = scaler.spec.podStart?.seconds ?? null;
+  const seconds = stated ?? medianStart(pods);
+  if (seconds === null) return [make.ok('')];
+  const start = { seconds, origin: stated === null ? '' : ' (podStart.seconds)' };
   const ofRanges = scaler.spec.metrics.flatMap((metric) => {
     const intervalSeconds = sources.get(metric.source)?.source.scrapeIntervalSeconds;
     return intervalSeconds === undefined ? [] : checkRange(metric, { start, intervalSeconds, make });
@@ -29,12 +34,21 @@ export function checkPodStart({ scaler, cluster, sources }: ScalerFacts): readon
   return results.length === 0 ? [make.ok('')] : results;
 }
 
+interface Start {
+  readonly seconds: number;
+  /** Says that the document sets the time; empty: it was measured. */
+  readonly origin: string;
+}
+
+/** The API server rounds times down to seconds. */
+const LEAST_START_SECONDS = 1;
+
 /** Returns the seconds from the start of a pod until it was ready; null: no pod is ready. */
 function medianStart(pods: readonly Pod[]): number | null {
   const starts = pods
     .flatMap(({ ready, startTime, readyChangedAt }) =>
       ready === true && startTime !== null && readyChangedAt !== null
-        ? [secondsBetween(startTime, readyChangedAt)]
+        ? [Math.max(LEAST_START_SECONDS, secondsBetween(startTime, readyChangedAt))]
         : [],
     )
     .sort((a, b) => a - b);
@@ -47,15 +61,15 @@ function checkRange(
     start,
     intervalSeconds,
     make,
-  }: { readonly start: number; readonly intervalSeconds: number; readonly make: ResultBuilder },
+  }: { readonly start: Start; readonly intervalSeconds: number; readonly make: ResultBuilder },
 ): readonly CheckResult[] {
   const range = 'query' in metric ? largestWrittenRangeSeconds(metric.query) : 0;
   const enough = SCRAPES * intervalSeconds;
-  const needed = Math.max(start, enough);
+  const needed = Math.max(start.seconds, enough);
   if (range < MUCH_LONGER * needed || range - needed < LEAST_DELAY_SECONDS) return [];
   return [
     make.warning(
-      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(start)} in which a pod becomes ready: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
+      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(start.seconds)} in which a pod becomes ready${start.origin}: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
       `shorten the range to four scrape intervals: [${enough}s]`,
     ),
   ];
@@ -64,17 +78,17 @@ function checkRange(
 /** A limit of one pod per period shorter than a start does not wait for pods, it only delays them. */
 function checkPolicy(
   { spec: { behavior, minReplicas, maxReplicas } }: Scaler,
-  start: number,
+  { seconds, origin }: Start,
   make: ResultBuilder,
 ): readonly CheckResult[] {
   const [policy, second] = behavior?.scaleUp.policies ?? [];
   if (policy?.type !== 'Pods' || policy.value !== 1 || second !== undefined) return [];
   const { periodSeconds } = policy;
   const more = maxReplicas - minReplicas;
-  if (start <= periodSeconds || more <= 1) return [];
+  if (seconds <= periodSeconds || more <= 1) return [];
   return [
     make.warning(
-      `scale-up adds one pod per ${periodSeconds} s, and a pod becomes ready in ${inSeconds(start)}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + start)} instead of ${inSeconds(start)}, while the backlog grows`,
+      `scale-up adds one pod per ${periodSeconds} s, and a pod becomes ready in ${inSeconds(seconds)}${origin}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + seconds)} instead of ${inSeconds(seconds)}, while the backlog grows`,
       `add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];

@@ -3,6 +3,7 @@ import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { readyPodsCountFrom } from '../../decision/proposals/group-pods.js';
 import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
+import { resourceSampledAt } from '../../prometheus/samples.js';
 import { formatInstant } from '../../units/time.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -79,11 +80,11 @@ function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonl
   const windowSeconds = resourceWindowSeconds(source, 'cpu');
   const times = readyPodsCountFrom(
     ready.map(({ pod }) => pod),
-    { ...scaler.spec, isCpu: true, now, sampledAt: now, windowSeconds },
+    { ...scaler.spec, isCpu: true, now, sampledAt: resourceSampledAt(source, now), windowSeconds },
   );
   const last = times.at(-1);
   if (last === undefined) return '';
-  return `, ${times.length} of them for less than the window of ${windowSeconds} s: cpu counts these as unready until ${formatInstant(last)}`;
+  return `, ${times.length} of them for less than the window of ${windowSeconds} s when they were measured: cpu counts these as unready until ${formatInstant(last)}`;
 }
 
 function isOwnPod(

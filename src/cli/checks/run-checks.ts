@@ -34,6 +34,7 @@ import {
   type DoctorContext,
   type SourceContext,
   sourceSubject,
+  usedSources,
 } from './context.js';
 import { judgeFlavor } from './flavor.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
@@ -75,7 +76,6 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['pod-start', checkPodStart],
   ['forecast', checkForecast],
   ['spikes', checkSpikes],
-  ['decision', checkDecision],
 ];
 
 interface ChecksInput extends Omit<DoctorContext, 'signal'> {
@@ -172,12 +172,7 @@ async function checkScalers(
   // Unreachable data sources are not queried.
   const answers = readAnswers(
     {
-      sources: new Map(
-        Object.entries(config.prometheus).map(([name, source]) => [
-          name,
-          sources.get(name)?.source ?? source,
-        ]),
-      ),
+      sources: usedSources(config, sources),
       clock,
       onQuery: () => undefined,
       createClient: (source) =>
@@ -216,7 +211,7 @@ async function checkScaler(
 ): Promise<CheckResult[]> {
   const key = scalerKey(scaler);
   if (input.signal.aborted)
-    return skipAll(SCALER_CHECKS, {
+    return skipAll([...SCALER_CHECKS, ['decision', checkDecision]], {
       subject: key,
       why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
     });
@@ -224,7 +219,7 @@ async function checkScaler(
     answers,
     cluster === null ? null : readClusterFacts(cluster, scaler),
   ]);
-  return runAll(SCALER_CHECKS, {
+  const scalerFacts: ScalerFacts = {
     scaler,
     cluster: facts,
     context: cluster,
@@ -232,7 +227,9 @@ async function checkScaler(
     sources,
     sharesTargetWith: shared.get(key) ?? null,
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,
-  });
+  };
+  const results = await runAll(SCALER_CHECKS, scalerFacts);
+  return [...results, ...(await checkDecision(scalerFacts, results))];
 }
 
 async function runAll<Facts>(checks: readonly Check<Facts>[], facts: Facts): Promise<CheckResult[]> {

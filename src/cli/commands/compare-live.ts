@@ -12,9 +12,10 @@ import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { decideOnce } from '../checks/decision.js';
-import type { ClusterContext } from '../checks/context.js';
+import { type ClusterContext, type SourceContext, usedSources } from '../checks/context.js';
 import { readOptionsOf, requireServiceConfig, withPrometheusUrl } from '../input/service-config.js';
 import { openCluster } from '../checks/open-cluster.js';
+import { openDataSource } from '../checks/open-data-source.js';
 import { readClusterFacts } from '../checks/scaler-facts.js';
 import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
 import type { CommandIo } from '../output/io.js';
@@ -43,9 +44,17 @@ export async function compareLive(
   const { clock, signal, env } = io;
   const opened = await openCluster({ clock, signal, env, home: homeDirectory(io), config, scalers });
   if ('status' in opened) return documents.map(({ object }) => notCompared(object, opened.message));
+  const sources = new Map(
+    await Promise.all(
+      Object.entries(config.prometheus).map(async ([name, source]) => {
+        const { recognized } = openDataSource({ clock, signal, env, config, scalers }, source);
+        return [name, await recognized()] as const;
+      }),
+    ),
+  );
   const answers = readAnswers(
     {
-      sources: new Map(Object.entries(config.prometheus)),
+      sources: usedSources(config, sources),
       clock,
       onQuery: () => undefined,
       createClient: (source) => createPrometheusClient(source, clock, env),
@@ -61,7 +70,7 @@ export async function compareLive(
       lines[index] =
         typeof read === 'string'
           ? notCompared(object, read)
-          : await compareOne(object, read, { context: opened.context, answers });
+          : await compareOne(object, read, { context: opened.context, sources, answers });
     }
   };
   try {
@@ -91,10 +100,11 @@ async function compareOne(
   scaler: Scaler,
   input: {
     readonly context: ClusterContext;
+    readonly sources: ReadonlyMap<string, SourceContext>;
     readonly answers: Promise<ReadonlyMap<Scaler, readonly Answer[]>>;
   },
 ): Promise<string> {
-  const { context } = input;
+  const { context, sources } = input;
   const cluster = await readClusterFacts(context, scaler);
   const { target, pods, others } = cluster;
   const failed = [target, pods, others].find((one) => one instanceof KubernetesError);
@@ -107,7 +117,7 @@ async function compareOne(
   if (other.desiredReplicas === undefined)
     return notCompared(object, 'its HPA has not computed a count (ScalingActive is not True)');
   const answers = (await input.answers).get(scaler) ?? [];
-  const record = await decideOnce({ scaler, cluster, context, answers, sharesTargetWith: null });
+  const record = await decideOnce({ scaler, cluster, context, sources, answers, sharesTargetWith: null });
   return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });
 }
 

@@ -1,4 +1,4 @@
-import { addSeconds, type Instant, instantFromMs, YEAR_ONE } from '../../units/time.js';
+import { addSeconds, type Instant, instantFromMs, secondsBetween, YEAR_ONE } from '../../units/time.js';
 import type { PodGroups } from '../result/decision.js';
 import type { Pod } from '../snapshot/snapshot.js';
 
@@ -56,14 +56,14 @@ export function groupPods(
 }
 
 /**
- * Returns when each ready pod counts that is too young now, earliest first: the time from which on a sample is of a
- * whole window in which the pod was ready. Empty without such a pod.
+ * Returns when each ready pod counts that is too young now, earliest first: the time of the first decision whose sample
+ * is of a whole window in which the pod was ready, if samples stay as old as this one. Empty without such a pod.
  */
 export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): readonly Instant[] {
   return pods
     .filter((pod) => whyIgnored(pod) === null && pod.phase === 'Running' && pod.ready === true)
     .map((pod) => countsFrom(pod, rule))
-    .filter((at) => at > rule.sampledAt)
+    .filter((at) => at > rule.now)
     .sort((one, other) => one - other);
 }
 
@@ -71,7 +71,7 @@ export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): r
 function countsFrom(pod: Pod, rule: ReadinessRule): Instant {
   const { isCpu, windowSeconds, podWarmupSeconds: warmup, cpuInitializationPeriodSeconds: youth } = rule;
   const start = pod.startTime ?? YEAR_ONE;
-  const changed = pod.readyChangedAt ?? YEAR_ONE;
+  const changed = addSeconds(pod.readyChangedAt ?? YEAR_ONE, secondsBetween(rule.sampledAt, rule.now));
   const ofWindow = isCpu ? Math.min(addSeconds(changed, windowSeconds), addSeconds(start, youth)) : YEAR_ONE;
   const ofWarmup = Math.min(addSeconds(changed, warmup), addSeconds(start, youth + warmup));
   return instantFromMs(Math.max(ofWindow, warmup === 0 ? YEAR_ONE : ofWarmup));

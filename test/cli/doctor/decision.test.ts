@@ -101,6 +101,37 @@ describe('decision', () => {
     expect(of('decision')[0]?.message).toContain('stays at 2');
   });
 
+  it('says that a scaler is not active without a time, which only the service knows', async () => {
+    const simulator = await ofWeb(4);
+    const { url } = await prometheus([[/http/, 0]]);
+    const metrics =
+      '  metrics: [{ external: { query: http, target: { averageValue: 10 }, activation: { above: 0 } } }]\n';
+    const text = document('web', metrics).replace('minReplicas: 1', 'minReplicas: 0');
+
+    const { results } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: text },
+    });
+
+    const message = results.find(({ check }) => check === 'decision')?.message;
+    expect(message).toMatch(/; not active \(http is 0, not above its activation of 0\)/);
+    expect(message).not.toContain('since');
+  });
+
+  it('has no warning for a workload at 0 replicas, which the service leaves alone', async () => {
+    const simulator = await ofWeb(0);
+    const { url } = await prometheus([]);
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web') },
+    });
+
+    expect(of('decision')).toEqual([]);
+  });
+
   const zero = '  minReplicas: 0\n';
   const behavior = (direction: string): string =>
     `  behavior: { ${direction}: { stabilizationWindowSeconds: 600, policies: [{ type: Pods, value: 50, periodSeconds: 60 }] } }\n`;

@@ -111,6 +111,12 @@ export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted
   ];
 }
 
+/** The containers are scraped every 5 s, so that the window is 20 s unless it is set. */
+export const EVERY_5_S: Scripted = [
+  /^quantile by \(job\) .*container_cpu/,
+  [{ labels: { job: 'cadvisor' }, value: 5 }],
+];
+
 /** Returns the scrapes of the containers, in seconds ago. */
 export function scraped(secondsAgo: readonly number[]): readonly Scripted[] {
   return [

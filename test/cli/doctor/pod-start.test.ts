@@ -15,7 +15,13 @@ function messages(
     range = '1m',
     behavior,
     scrape = 15,
-  }: { readonly range?: string; readonly behavior?: object; readonly scrape?: number } = {},
+    podStart,
+  }: {
+    readonly range?: string;
+    readonly behavior?: object;
+    readonly scrape?: number;
+    readonly podStart?: object;
+  } = {},
 ): readonly string[] {
   const scaler = scalerOf({
     scaleTargetRef: { name: 'web' },
@@ -31,6 +37,7 @@ function messages(
       },
     ],
     ...(behavior === undefined ? {} : { behavior }),
+    ...(podStart === undefined ? {} : { podStart }),
   });
   const pods = starts.map((seconds, index): { readonly pod: ClusterPod } => {
     const ready = seconds === null ? { ready: false } : { ready: true, readyChangedAt: at(seconds) };
@@ -64,6 +71,24 @@ it('names one pod per period if a pod starts slower', () => {
   ]);
   expect(messages([60], { behavior: one(60) })).toEqual(NONE);
   expect(messages([142], { behavior: {} })).toEqual(NONE);
+});
+
+it('compares with podStart.seconds of the document if it is set, not with the pods', () => {
+  const podStart = { seconds: 60 };
+
+  expect(messages([5], { range: '60s', scrape: 5 })).not.toEqual(NONE);
+  expect(messages([5], { range: '60s', scrape: 5, podStart })).toEqual(NONE);
+  expect(messages([5], { range: '60s', scrape: 5, podStart: {} })).not.toEqual(NONE);
+  expect(messages([5], { range: '2m', scrape: 5, podStart })[0]).toContain(
+    'longer than the 60 s in which a pod becomes ready (podStart.seconds)',
+  );
+  expect(messages([null], { behavior: one(30), podStart })[0]).toContain(
+    'a pod becomes ready in 60 s (podStart.seconds): from 2 to 12 pods takes 330 s instead of 60 s',
+  );
+});
+
+it('does not say that pods become ready in 0 s: the API server has times of whole seconds', () => {
+  expect(messages([0], { range: '60s', scrape: 5 })[0]).toContain('the 1 s in which a pod becomes ready');
 });
 
 it('says nothing while no pod is ready', () => {

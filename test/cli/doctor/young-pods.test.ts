@@ -1,23 +1,72 @@
 import { expect, it } from '@jest/globals';
-import type { DoctorReport } from '../../../src/cli/checks/report.js';
-import { cluster, clusterOfWeb, diagnosed, document, healthy, metric, prometheus } from './fixture.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import {
+  EVERY_5_S,
+  cluster,
+  clusterOfWeb,
+  diagnosed,
+  document,
+  healthy,
+  metric,
+  prometheus,
+  type Scripted,
+} from './fixture.js';
 
-/** Returns the messages of `pods` and `decision` for two pods of this age that use 150 % of their requests. */
-async function messages(podAgeSeconds: number, spec = ''): Promise<readonly string[]> {
+/** Returns the results of `pods` and `decision` for two pods of this age that use 150 % of their requests. */
+async function resultsOf(
+  podAgeSeconds: number,
+  { spec = '', script = [] }: { readonly spec?: string; readonly script?: readonly Scripted[] } = {},
+): Promise<readonly (CheckResult | undefined)[]> {
   const web = { namespace: 'shop', name: 'web' };
   const simulator = await cluster({ workloads: [{ ...web, replicas: 2, podAgeSeconds }] });
-  const { url } = await prometheus(healthy(simulator.describe(web).pods, 0.75));
+  const { url } = await prometheus([...script, ...healthy(simulator.describe(web).pods, 0.75)]);
   const documents = { web: document('web', spec) };
-  const report: DoctorReport = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
-  const of = (name: string): string => report.results.find(({ check }) => check === name)?.message ?? '';
-  return [of('pods'), of('decision')];
+  const { results } = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
+  return ['pods', 'decision'].map((name) => results.find(({ check }) => check === name));
 }
+
+async function messages(podAgeSeconds: number, spec = ''): Promise<readonly string[]> {
+  const results = await resultsOf(podAgeSeconds, { spec });
+  return results.map((result) => result?.message ?? '');
+}
+
+it('counts pods as the service does if resourceWindowSeconds is unset: after 20 s and one scrape, not 120 s', async () => {
+  const [pods, decision] = await resultsOf(60, { script: [EVERY_5_S] });
+
+  expect(pods?.message).toBe('2 of 2 pods ready');
+  expect(decision).toMatchObject({
+    status: 'ok',
+    message: 'current decision, without windows: cpu is at 150 % of the requests, target 80 %: 2 -> 4',
+  });
+});
+
+it('asks to wait if only the age of the pods keeps a metric from a value, without problems above', async () => {
+  const [, decision] = await resultsOf(60);
+  const [, from = ''] = /ready pods count from (\S+) on/.exec(decision?.message ?? '') ?? [];
+
+  expect(Date.parse(from)).toBeGreaterThan(Date.now());
+  expect(decision).toMatchObject({
+    status: 'warning',
+    fix: 'wait until the pods count, and run this command again; until then, a metric without a value triggers no scaling',
+  });
+});
+
+it('refers to the problems above only if the scaler or its data source has one', async () => {
+  const [, decision] = await resultsOf(600, {
+    script: [[/^sum by \(namespace, pod, container\) \(rate/, []]],
+  });
+
+  expect(decision).toMatchObject({
+    status: 'warning',
+    fix: expect.stringMatching(/^see the problems above:/),
+  });
+});
 
 it('says which ready pods the decision counts as unready, and until when', async () => {
   const [pods, decision] = await messages(60);
 
   expect(pods).toMatch(
-    /^2 of 2 pods ready, 2 of them for less than the window of 120 s: cpu counts these as unready until 20\d\d-\S+Z$/,
+    /^2 of 2 pods ready, 2 of them for less than the window of 120 s when they were measured: cpu counts these as unready until 20\d\d-\S+Z$/,
   );
   expect(decision).toContain(
     'no sample of any pod that counts (they may be unready); ready pods count from 20',

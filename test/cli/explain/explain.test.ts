@@ -342,7 +342,7 @@ describe('explain of a Deployment without requests', () => {
     const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers: { a: { app: 0.9 } } }];
     const text = await explain(cpuSnapshot(83, { pods: [{ ...readyPod('a'), ...young }], samples }));
 
-    expect(text).toContain('; ready pods count from 2026-01-01T00:00:10Z on');
+    expect(text).toContain('; ready pods count from 2026-01-01T00:00:25Z on');
   });
 
   it('names all containers of a pod without one, and no number for a single pod', async () => {

@@ -4,7 +4,7 @@ import '../../../src/cli/commands/run-import.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { send } from '../../simulator/cluster.js';
-import { cluster, prometheus } from '../doctor/fixture.js';
+import { cluster, EVERY_5_S, healthy, prometheus } from '../doctor/fixture.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
 
 const ADAPTER = `externalRules:
@@ -96,6 +96,22 @@ describe('import --live', () => {
         .requests()
         .filter(({ method, userAgent }) => method !== 'GET' && /promscaler/.test(userAgent)),
     ).toEqual([]);
+  });
+
+  it('counts pods of 60 s as the service does: the window of cpu scraped every 5 s is 20 s, not 120 s', async () => {
+    const young = { namespace: 'shop', name: 'young' };
+    const other = await cluster({ workloads: [{ ...young, replicas: 2, podAgeSeconds: 60 }] });
+    const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } };
+    const object = hpa('young', computed(4));
+    Object.assign(object['spec'] as JsonObject, { metrics: [{ type: 'Resource', resource }] });
+    other.addObject(object);
+    const path = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/young/status';
+    await send(other, 'PATCH', path, { body: { status: object['status'] } });
+    const scraped = await prometheus([EVERY_5_S, ...healthy(other.describe(young).pods, 0.75)]);
+
+    const { stderr } = await importLive([object], '--url', other.url, '--prometheus', scraped.url);
+
+    expect(stderr).toContain('HPA shop/young: live: 4 replicas, as its HPA\n');
   });
 
   it('says that a metric has no value, or that a system does not answer', async () => {
