@@ -9,7 +9,7 @@ import {
   type Path,
 } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
-import { boundOf, isOfSeconds, numberHint, quantityHint } from './value-hint.js';
+import { boundOf, isOfSeconds, numberHint, objectHint, quantityHint, unwrap } from './value-hint.js';
 import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 
@@ -21,7 +21,7 @@ interface Checked<T> {
 
 /**
  * Checks a plain value against a schema. `show` formats values in messages. `hints` contains hints by path for fields
- * of other kinds of documents. Rules across fields are functions of `readable`, because Zod skips the refinements of an
+ * of other kinds of documents. `withNulls` is the value before unset fields were removed. Rules across fields are functions of `readable`, because Zod skips the refinements of an
  * object with type errors.
  */
 export function checkSchema<T>(
@@ -29,6 +29,7 @@ export function checkSchema<T>(
   value: unknown,
   show: (value: unknown, path: Path) => string = formatValue,
   hints: ReadonlyMap<string, string> = FOREIGN_FIELDS,
+  withNulls: unknown = value,
 ): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return { findings: [], value: result.data, readable: result.data };
@@ -41,7 +42,11 @@ export function checkSchema<T>(
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
       const known = knownKeys(schema, path);
-      for (const key of issue.keys) findings.push(unknownField([...path, key], known, hints));
+      for (const key of issue.keys) {
+        const parent = emptyParent(schemaAt(schema, path), valueAt(withNulls, path), key);
+        const indent = parent === null ? null : `; indent it under ${parent}:, which is empty`;
+        findings.push(unknownField([...path, key], known, indent ?? hints.get(formatPath([...path, key]))));
+      }
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
       const shown = { value: valueAt(value, path), field: schemaAt(schema, path), show };
@@ -88,10 +93,19 @@ const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
   ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
 ]);
 
-function unknownField(path: Path, known: readonly string[], hints: ReadonlyMap<string, string>): Finding {
+/** Returns the field that is empty because its fields, such as `key`, are indented like itself; null: none. */
+function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: string): string | null {
+  if (!(schema instanceof z.ZodObject) || !isPlainObject(value)) return null;
+  const parent = Object.entries(value).find(
+    ([name, child]) => child === null && knownKeys(schema, [name]).includes(key),
+  );
+  return parent?.[0] ?? null;
+}
+
+function unknownField(path: Path, known: readonly string[], specific: string | undefined): Finding {
   const key = String(path.at(-1));
   const hint =
-    hints.get(formatPath(path)) ??
+    specific ??
     MISPLACED_FIELDS.get(key) ??
     (key === '<<' ? '; merge keys are not supported' : didYouMean(key, known));
   const message = `${formatPath(path)} is not a known field${hint}`;
@@ -180,6 +194,7 @@ function typeHint(
   { expected, field }: { readonly expected: string; readonly field: z.core.$ZodType | undefined },
 ): string {
   if (expected === 'boolean') return quotedHint(value, [true, false]);
+  if (expected === 'object') return objectHint(value, path, field);
   return expected === 'int' || expected === 'number' ? numberHint(value, path, field) : '';
 }
 
@@ -218,18 +233,6 @@ function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefi
     } else if (current instanceof z.ZodArray) current = unwrap(current.element);
     else if (current instanceof z.ZodRecord) current = unwrap(current.valueType);
     else return undefined;
-  }
-  return current;
-}
-
-function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
-  let current = schema;
-  while (
-    current instanceof z.ZodOptional ||
-    current instanceof z.ZodDefault ||
-    current instanceof z.ZodPrefault
-  ) {
-    current = current.unwrap();
   }
   return current;
 }

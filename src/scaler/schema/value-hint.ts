@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
-import type { Path } from '../problems/finding.js';
+import { formatValue, type Path } from '../problems/finding.js';
 
 /** A longer string is not a misspelled number. */
 const LONGEST = 40;
+
+const PERCENT_FIELD = /percent|utilization/i;
 
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
  * Returns how to fix a string where a number is required. The text ends a message: `: remove the quotes`, `: write 300`
- * for `5m` in a field of seconds, `: write 60` for `60%` in a field of percent. Empty without a suggestion.
+ * for `5m` in a field of seconds, `: write 60` for `60%` or 0.6 in a field of percent. Empty without a suggestion.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
+  if (typeof value === 'number' && field !== undefined) return shareHint(value, path, field);
   if (typeof value !== 'string' || value.length > LONGEST || field === undefined) return '';
   const text = value.trim();
   if (NUMBER.test(text)) return fittingHint(Number(text), field, 'remove the quotes');
@@ -19,6 +22,70 @@ export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | 
   if (meant === null) return '';
   const unit = isOfSeconds(path) ? 'seconds' : 'percent';
   return fittingHint(meant, field, `write ${meant}`, `${text} is ${meant} ${unit}`);
+}
+
+function shareHint(value: number, path: Path, field: z.core.$ZodType): string {
+  const percent = Number((value * 100).toPrecision(12));
+  const isShare = value > 0 && value < 1 && PERCENT_FIELD.test(String(path.at(-1)));
+  return isShare && z.safeParse(field, percent).success ? `: write ${percent}` : '';
+}
+
+/**
+ * Returns the shape of an object where another value is. The text ends a message: `: write podStart: { seconds: 60 }`
+ * for `60s`, ` with query, drainSeconds` for the required fields, or the first fields if none is required.
+ */
+export function objectHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
+  if (!(field instanceof z.ZodObject)) return '';
+  const fields = fieldsOf(field);
+  const required = fields.filter(([, { isOptional }]) => !isOptional);
+  const key = typeof path.at(-1) === 'string' ? `${path.at(-1)}: ` : '';
+  const named = fields.find(([name]) => name === value);
+  if (named !== undefined) return `: write ${key}{ ${named[0]}: ${outline(named[1].schema)} }`;
+  const [only, second] = required.length > 0 ? required : fields;
+  if (only === undefined) return '';
+  const written = second === undefined ? valueFor(value, [...path, only[0]], only[1].schema) : null;
+  if (written !== null) return `: write ${key}{ ${only[0]}: ${written} }`;
+  if (required.length > 0) return ` with ${required.map(([name]) => name).join(', ')}`;
+  const plain = fields.filter(([, { schema }]) => !(schema instanceof z.ZodEnum)).map(([name]) => name);
+  return plain.length === 0 ? '' : ` with fields such as ${plain.slice(0, 3).join(', ')}`;
+}
+
+function fieldsOf(
+  object: z.ZodObject,
+): readonly (readonly [string, { readonly schema: z.core.$ZodType; readonly isOptional: boolean }])[] {
+  const shape: Readonly<Record<string, z.core.$ZodType>> = object.shape;
+  return Object.entries(shape).map(([name, schema]) => [
+    name,
+    { schema: unwrap(schema) ?? schema, isOptional: schema instanceof z.ZodOptional },
+  ]);
+}
+
+/** Returns an object with its required fields, such as `{ served: { query: ... } }`. */
+function outline(schema: z.core.$ZodType): string {
+  if (!(schema instanceof z.ZodObject)) return '...';
+  const required = fieldsOf(schema).filter(([, { isOptional }]) => !isOptional);
+  const inner = required.map(([name, field]) => `${name}: ${outline(field.schema)}`);
+  return inner.length === 0 ? '{ ... }' : `{ ${inner.join(', ')} }`;
+}
+
+/** Returns the value as the field takes it, in YAML; null: the field does not take it. */
+function valueFor(value: unknown, path: Path, field: z.core.$ZodType): string | null {
+  const meant = typeof value === 'string' && isOfSeconds(path) ? secondsIn(value.trim()) : value;
+  if (meant === null || typeof meant === 'object' || !z.safeParse(field, meant).success) return null;
+  return typeof meant === 'string' ? formatValue(meant) : String(meant);
+}
+
+/** Returns the schema of a field that may be unset. */
+export function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let current = schema;
+  while (
+    current instanceof z.ZodOptional ||
+    current instanceof z.ZodDefault ||
+    current instanceof z.ZodPrefault
+  ) {
+    current = current.unwrap();
+  }
+  return current;
 }
 
 /** Returns the fix if the field accepts the number; otherwise the bound that the number violates. */
@@ -43,7 +110,7 @@ export function isOfSeconds(path: Path): boolean {
 }
 
 function isOfPercent(path: Path): boolean {
-  return /percent|utilization/i.test(String(path.at(-1))) || path.includes('policies');
+  return PERCENT_FIELD.test(String(path.at(-1))) || path.includes('policies');
 }
 
 const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };

@@ -156,6 +156,11 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
   for (const { code, pos, message } of all) {
     const own = YAML_CODES[code] ?? 'yaml-syntax';
     if (problems.some((other) => other.code === own)) continue;
+    const indented = code === 'BLOCK_AS_IMPLICIT_KEY' ? indentedKey(document, pos[0], source.text) : null;
+    if (indented !== null) {
+      problems.push(problemAt(source, { code: own, ...indented }));
+      continue;
+    }
     problems.push(
       problemAt(source, {
         code: own,
@@ -165,6 +170,24 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
     );
   }
   return problems;
+}
+
+/**
+ * Returns the problem of a key that is indented below a value, which YAML reads as more lines of the value. The parser
+ * reports the value.
+ */
+function indentedKey(
+  { errors }: Document,
+  start: number,
+  text: string,
+): { readonly message: string; readonly offset: number } | null {
+  const key = errors.find(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === start);
+  const match = /\n( +)([\w.-]+)$/.exec(text.slice(start, key?.pos[1] ?? start));
+  const above = /^(?:- | )*/.exec(text.slice(text.lastIndexOf('\n', start) + 1, start))?.[0].length ?? 0;
+  if (key === undefined || match === null) return null;
+  const [, spaces = '', name = ''] = match;
+  const message = `not YAML: ${name} is indented by ${spaces.length} spaces, but the line above, which has a value, by ${above}: indent both alike`;
+  return { message, offset: key.pos[1] - name.length };
 }
 
 /** Replaces misleading problems: YAML reads the braces of a template as an object. */
