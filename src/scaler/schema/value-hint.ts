@@ -72,7 +72,7 @@ function outline(schema: z.core.$ZodType): string {
 function valueFor(value: unknown, path: Path, field: z.core.$ZodType): string | null {
   const meant = typeof value === 'string' && isOfSeconds(path) ? secondsIn(value.trim()) : value;
   if (meant === null || typeof meant === 'object' || !z.safeParse(field, meant).success) return null;
-  return typeof meant === 'string' ? formatValue(meant) : String(meant);
+  return formatValue(meant);
 }
 
 /** Returns the schema of a field that may be unset. */
