@@ -1,5 +1,5 @@
 import { isTimeZone } from '../../schedules/local-time.js';
-import { type Finding, finding, formatValue, type IsBroken } from '../problems/finding.js';
+import { type Finding, finding, type IsBroken } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import { targetOf, targetTypeOf } from '../resolve/metric-form.js';
 import { identityOf } from '../resolve/resolve-metric.js';
@@ -33,7 +33,7 @@ function metricProblem(
   if (metric !== undefined && !names.includes(metric)) {
     const known = names.slice(0, MOST_NAMES).join(', ');
     const list = names.length > MOST_NAMES ? `${known}, ...` : known;
-    const message = `spec.forecast.metric is ${formatValue(metric)}, must be a metric of the document: ${list}${didYouMean(metric, names)}`;
+    const message = `spec.forecast.metric must be a metric of the document: ${list}${didYouMean(metric, names)}`;
     return finding('unknown-metric', METRIC, message);
   }
   const reasons = metrics.flatMap((entry, index) =>
