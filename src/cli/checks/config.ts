@@ -19,19 +19,21 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
   ];
 }
 
-function resultOf({ severity, message, file, place, code }: Problem): CheckResult {
+function resultOf({ severity, message, file, place, code, path }: Problem): CheckResult {
   const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
   const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
   // The message of an unreadable file starts with the file name.
   const prefix = `reading ${file ?? ''}`;
   const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
   const isMissing = code === 'no-documents' || code === 'unreadable';
-  return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : detailsCommand(file));
+  const field = code === 'missing-is-zero' ? (path.split('.').at(-1) ?? null) : null;
+  return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : detailsCommand(file, field));
 }
 
-function detailsCommand(file: string | null): string {
+function detailsCommand(file: string | null, removed: string | null): string {
   const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
+  const step = removed === null ? null : `remove ${removed}`;
   if (namespace === undefined || name === undefined)
-    return `correct it: promscaler validate ${file ?? 'PATH'} shows the line`;
-  return `correct the object, and apply it again: kubectl edit ${OBJECTS_PATH} ${name} -n ${namespace}`;
+    return `${step ?? 'correct it'}: promscaler validate ${file ?? 'PATH'} shows the line`;
+  return `${step ?? 'correct the object'}, and apply it again: kubectl edit ${OBJECTS_PATH} ${name} -n ${namespace}`;
 }

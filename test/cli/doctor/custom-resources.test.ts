@@ -110,4 +110,20 @@ describe('doctor, with documents in the cluster', () => {
       );
     }
   });
+
+  it('says to remove onMissing and onNaN where they are zero', async () => {
+    define();
+    const external = { query: 'sum(a)', target: { value: 1 }, onMissing: 'zero', onNaN: 'zero' };
+    const spec = { scaleTargetRef: { name: 'absent' }, maxReplicas: 3, metrics: [{ external }] };
+    const metadata = { name: 'api', namespace: 'shop' };
+    simulator.addObject({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata, spec });
+
+    const report = await diagnosed({ prometheus: url, kubernetes: simulator.url, config: ON });
+
+    const command = 'and apply it again: kubectl edit scalers.promscaler.dev api -n shop';
+    expect(report.of('config').map(({ fix }) => fix)).toEqual([
+      `remove onMissing, ${command}`,
+      `remove onNaN, ${command}`,
+    ]);
+  });
 });
