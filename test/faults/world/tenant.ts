@@ -9,9 +9,9 @@ export const TENANT = 'tenant';
 /** What the queries of its documents do: are slow, rejected by a proxy, answered with too much, or many. */
 export type TenantWay = 'slow' | 'forbidden' | 'too-large' | 'many';
 
-const DOCUMENTS = 4;
+export const TENANT_DOCUMENTS = 4;
 const METRICS: Readonly<Record<TenantWay, number>> = { slow: 12, forbidden: 40, 'too-large': 10, many: 40 };
-const NAMES = Array.from({ length: DOCUMENTS }, (_, index) => `tenant${index}`);
+const NAMES = Array.from({ length: TENANT_DOCUMENTS }, (_, index) => `tenant${index}`);
 const QUERY = /^tenant_load\{way="([a-z-]+)"/;
 
 /** Returns its Deployments, of one replica each. */
