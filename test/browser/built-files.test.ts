@@ -45,15 +45,15 @@ describe('the built dashboard', () => {
     // 29,000 until a row showed a long cause on two lines and, on a phone, said which number is which.
     ['the list of scalers', 'fleet-view', 29_100],
     ['a scaler with its charts', 'scaler-content', 60_200],
-    ['the health', 'health-content', 23_600],
+    ['the health', 'health-content', 23_700],
   ])('opens %s with less than this, compressed and without what a click loads', (_page, part, most) => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('has less than 122.5 KB, compressed, for the code that decides', () => {
+  it('has less than 123 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content', 'document-section', 'limit-strip'];
 
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_500);
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(123_000);
   });
 
   it('names no hosts but those in the names of SVG', () => {

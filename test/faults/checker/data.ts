@@ -250,10 +250,10 @@ function wasLowered(history: History, write: Write, lagMs: number): boolean {
     (fault) =>
       fault.kind === 'world' &&
       fault.target === name &&
-      fault.what.mode === 'foreign-write' &&
+      (fault.what.mode === 'foreign-write' || fault.what.mode === 'foreign-storm') &&
       fault.what.factor < 1 &&
       fault.startMs < write.decidedMs &&
-      fault.startMs > write.decidedMs - lagMs,
+      (fault.what.mode === 'foreign-storm' ? fault.endMs : fault.startMs) > write.decidedMs - lagMs,
   );
 }
 
