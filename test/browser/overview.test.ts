@@ -227,17 +227,19 @@ describe('the overview of 5,000 scalers', () => {
 
   it('returns to the same rows', async () => {
     const { page } = await stage.open({ overview: () => overviewOf(FLEET) }, { hash: '#/?sort=name' });
-    await page.locator('.scaler-row').first().waitFor();
-    await page.evaluate('scrollTo(0, 36000)');
-    await page.getByText(FLEET[1000]?.name ?? '', { exact: true }).waitFor();
+    const row = page.getByText(FLEET[1000]?.name ?? '', { exact: true });
+    // What is loaded after the rows may still move them.
+    for (let tries = 0; tries < 300 && !(await row.isVisible()); tries += 1)
+      await page.evaluate('scrollTo(0, 36000), new Promise(requestAnimationFrame)');
 
     // A click would scroll to the link.
     await page.evaluate("location.hash = '#/health'");
     await page.getByRole('heading', { name: 'Health' }).waitFor();
     await page.goBack();
 
-    await page.getByText(FLEET[1000]?.name ?? '', { exact: true }).waitFor();
-    expect(await page.evaluate('scrollY')).toBe(36_000);
+    await row.waitFor();
+    // The browser keeps the rows in place when something above them is loaded.
+    expect(Math.abs(Number(await page.evaluate('scrollY')) - 36_000)).toBeLessThan(500);
   });
 
   it('starts with a link to skip to the content', async () => {
