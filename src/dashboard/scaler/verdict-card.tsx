@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Time } from '../ui/time.jsx';
 import { usePart } from '../ui/use-part.js';
-import { Headline } from './text/headline.jsx';
+import { Cause, Headline } from './text/headline.jsx';
 import { Sentence } from './text/sentence.jsx';
 
 interface VerdictCardProps {
@@ -25,11 +25,7 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
         <Icon name={icon} />
         <Headline state={state} decision={decision} outcome={outcome} detail={detail} />
       </h2>
-      {state.cause === null ? null : (
-        <p class="verdict-sentence">
-          <Sentence text={state.cause} />
-        </p>
-      )}
+      <Cause state={state} />
       {reason === null || (state.cause ?? '').includes(reason) ? null : (
         <p>
           <Sentence text={reason} />

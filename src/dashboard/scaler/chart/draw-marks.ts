@@ -4,7 +4,10 @@ import type { TimeChartProps } from './chart-props.js';
 
 const SIZE = 5;
 
-/** Draws the selected time, the present if times after it are shown, and a triangle for each change: up or down, hollow if it was not carried out. */
+/**
+ * Draws the selected time, the present if times after it are shown, and a triangle for each change: up or down, hollow
+ * if it was not carried out.
+ */
 export function drawMarks(
   chart: uPlot,
   { changes, selected, window, now }: TimeChartProps,

@@ -14,7 +14,7 @@ import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import type { Moment } from '../model/use-moment.js';
-import { Headline } from '../text/headline.jsx';
+import { Cause, Headline } from '../text/headline.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
@@ -103,11 +103,7 @@ function PastDecisionView({
         <h3>
           <Headline state={state} decision={decision} outcome={outcome} detail={null} />
         </h3>
-        {state.cause === null ? null : (
-          <p class="verdict-sentence">
-            <Sentence text={state.cause} />
-          </p>
-        )}
+        <Cause state={state} />
         <p>
           <Sentence text={decision?.reason ?? ''} />
         </p>

@@ -4,6 +4,7 @@ import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
 import type { Outcome, PastDecision } from '../model/answers.js';
 import { headlineOf } from '../model/headline.js';
+import { Sentence } from './sentence.jsx';
 
 interface HeadlineProps {
   readonly state: ScalerState;
@@ -34,5 +35,14 @@ function Until({ at }: { readonly at: string }): VNode {
       <Time at={at} />
       {isComing ? [' (', <Time at={at} show="distance" />, ')'] : null}
     </>
+  );
+}
+
+/** Shows why a scaler has its state. */
+export function Cause({ state: { cause } }: Pick<HeadlineProps, 'state'>): VNode | null {
+  return cause === null ? null : (
+    <p class="verdict-sentence">
+      <Sentence text={cause} />
+    </p>
   );
 }
