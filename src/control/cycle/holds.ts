@@ -42,8 +42,11 @@ export function degradedMessage(why: string): string {
 /** Repeating the same request would fight the admission webhook. Another desired or current count may pass it. */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
-  const { wanted, got } = override;
-  if (order.desiredReplicas !== wanted || order.currentReplicas !== got) return null;
-  const message = `${countOf(wanted, 'replica')} ${wanted === 1 ? 'was' : 'were'} requested, but the server set ${got}; not requested again`;
+  if (order.desiredReplicas !== override.wanted || order.currentReplicas !== override.got) return null;
+  const message = `${overrideMessage(override)}; not requested again`;
   return { reason: 'ScaleOverridden', outcome: 'held', message };
+}
+
+export function overrideMessage({ wanted, got }: NonNullable<Memory['override']>): string {
+  return `${countOf(wanted, 'replica')} ${wanted === 1 ? 'was' : 'were'} requested, but the server set ${got}`;
 }

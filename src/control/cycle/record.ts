@@ -10,11 +10,10 @@ import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales } from '../memory/memory.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { degradedMessage } from './holds.js';
+import { degradedMessage, overrideMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js';
-import { countOf } from '../../units/format.js';
 
 /** Returns the record of a cycle that read its target. */
 export function buildRecord(
@@ -223,10 +222,7 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
     return buildCondition('Held', 'Paused', `${pauseMessage(pause)}${more}`);
   }
   if (hold !== null) return buildCondition('Held', hold.reason, hold.message);
-  if (override !== null) {
-    const message = `${countOf(override.wanted, 'replica')} ${override.wanted === 1 ? 'was' : 'were'} requested, but the server set ${override.got}`;
-    return buildCondition('Held', 'ScaleOverridden', message);
-  }
+  if (override !== null) return buildCondition('Held', 'ScaleOverridden', overrideMessage(override));
   return degradedNow === null
     ? NOT_HELD
     : buildCondition('Held', 'StateDegraded', degradedMessage(degradedNow));
