@@ -8,8 +8,8 @@ import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-s
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { finding, formatValue, type LocatedDocument } from '../../scaler/problems/finding.js';
-import { formatProblem, inLineOrder, type Problem } from '../../scaler/problems/problem.js';
+import { finding, formatValue, inLineOrder, type LocatedDocument } from '../../scaler/problems/finding.js';
+import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';

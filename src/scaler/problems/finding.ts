@@ -1,5 +1,5 @@
 import { PROBLEM_CLASSES, type ProblemCode } from './problem-codes.js';
-import type { Position, Problem } from './problem.js';
+import type { Problem } from './problem.js';
 
 /** Keys and list indexes from the root of the document. */
 export type Path = readonly (string | number)[];
@@ -106,18 +106,19 @@ export interface LocatedDocument {
   readonly locate: (finding: Finding) => Problem;
 }
 
+/** Returns the problems of one document in the order of their lines; those without a place come first. */
+export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted(
+    ({ place: a }, { place: b }) => (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0),
+  );
+}
+
 /** Returns at most `MAX_FINDINGS` problems, sorted by line and column. */
 export function locateAll(
   findings: readonly Finding[],
   locate: LocatedDocument['locate'],
 ): readonly Problem[] {
-  return capFindings(findings)
-    .map(locate)
-    .sort((a, b) => compare(a.place, b.place));
-}
-
-function compare(a: Position | null, b: Position | null): number {
-  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
+  return inLineOrder(capFindings(findings).map(locate));
 }
 
 const LONGEST_CAUSE = 200;

@@ -22,13 +22,6 @@ export interface Problem {
   readonly scaler?: string;
 }
 
-/** Returns the problems of one document in the order of their lines; those without a place come first. */
-export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {
-  return problems.toSorted(
-    ({ place: a }, { place: b }) => (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0),
-  );
-}
-
 export function countErrors(problems: readonly Problem[]): number {
   return problems.filter(({ severity }) => severity === 'error').length;
 }

@@ -1,13 +1,14 @@
 import { buildScaler, checkDocument } from './parse-scaler.js';
 import {
   finding,
+  inLineOrder,
   internalErrorMessage,
   locateAll,
   type LocatedDocument,
   unplacedProblem,
 } from '../problems/finding.js';
 import { isPlainObject, mergePlain, valueAt } from '../plain-json.js';
-import { inLineOrder, type Position, type Problem } from '../problems/problem.js';
+import type { Position, Problem } from '../problems/problem.js';
 import { eachYamlDocument } from '../yaml/read-yaml.js';
 import { findPastDates } from '../rules/schedule-rules.js';
 import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
