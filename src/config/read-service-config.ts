@@ -89,7 +89,7 @@ function checkServiceDocument(value: unknown): {
   readonly input: ServiceInput | null;
 } {
   const plain = readPlain(value);
-  const checked = checkSchema(serviceSchema, plain.value, describeValue);
+  const checked = checkSchema(serviceSchema, plain.value, { show: describeValue });
   const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));

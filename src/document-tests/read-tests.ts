@@ -4,7 +4,6 @@ import {
   type Finding,
   finding,
   formatPath,
-  formatValue,
   locateAll,
   type LocatedDocument,
   type Path,
@@ -76,7 +75,7 @@ export function readTestFile(
       isManifest: true,
     };
   }
-  const checked = checkSchema(testFileSchema, plain.value, formatValue, FOREIGN_FIELDS);
+  const checked = checkSchema(testFileSchema, plain.value, { hints: FOREIGN_FIELDS });
   const findings = [...plain.findings, ...checked.findings];
   const problems = [...document.problems, ...locateAll(findings, document.locate)];
   if (checked.value === null || problems.length > 0) return { testFile: null, problems };

@@ -57,7 +57,7 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   const wrongKind = checkKind(plain.value);
   if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };
   const written = removeSystemFields(plain.value);
-  const checked = checkSchema(documentSchema, written.value, undefined, undefined, value);
+  const checked = checkSchema(documentSchema, written.value, { withNulls: value });
   const schemaFindings =
     wrongKind === null ? checked.findings : checked.findings.filter(({ path }) => !isTypeField(path));
   const placeholders = findPlaceholders(valueAt(written.value, ['spec']), ['spec']);

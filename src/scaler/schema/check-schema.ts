@@ -19,17 +19,23 @@ interface Checked<T> {
   readonly readable: unknown;
 }
 
+interface CheckOptions {
+  /** Formats values in messages. */
+  readonly show?: (value: unknown, path: Path) => string;
+  /** Hints by path for fields of other kinds of documents. */
+  readonly hints?: ReadonlyMap<string, string>;
+  /** The value before unset fields were removed. Default: there were none. */
+  readonly withNulls?: unknown;
+}
+
 /**
- * Checks a plain value against a schema. `show` formats values in messages. `hints` contains hints by path for fields
- * of other kinds of documents. `withNulls` is the value before unset fields were removed. Rules across fields are functions of `readable`, because Zod skips the refinements of an
- * object with type errors.
+ * Checks a plain value against a schema. Rules across fields are functions of `readable`, because Zod skips the
+ * refinements of an object with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
   value: unknown,
-  show: (value: unknown, path: Path) => string = formatValue,
-  hints: ReadonlyMap<string, string> = FOREIGN_FIELDS,
-  withNulls: unknown = value,
+  { show = formatValue, hints = FOREIGN_FIELDS, withNulls = value }: CheckOptions = {},
 ): Checked<T> {
   const result = schema.safeParse(value);
   if (result.success) return { findings: [], value: result.data, readable: result.data };
