@@ -238,6 +238,21 @@ export const scalerDetailSchema = z.object({
     .string()
     .optional()
     .describe('The command that runs doctor for this scaler with the config and the network of the service.'),
+  queries: z
+    .array(
+      z.object({
+        path: z.string().describe('Path in the document: spec.metrics[0] or spec.maxReplicasFrom.'),
+        query: z.string().describe('PromQL, with a value for each variable.'),
+        graphUrl: z
+          .string()
+          .nullable()
+          .describe(
+            'The query in the UI of its data source; null: prometheus.NAME.externalUrl of the config is unset.',
+          ),
+      }),
+    )
+    .optional()
+    .describe('The queries of the document, for a person to try.'),
   rejections: z
     .array(problemSchema)
     .describe(

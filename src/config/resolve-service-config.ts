@@ -189,6 +189,7 @@ function resolveSource(
   return {
     name,
     urls: input.urls ?? [SERVICE_DEFAULTS.url],
+    ...(input.externalUrl === undefined ? {} : { externalUrl: input.externalUrl }),
     flavor,
     timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
     maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,

@@ -135,6 +135,10 @@ export const source = z.strictObject({
       description: 'URLs of servers with the same data. A query goes to the next one if one fails.',
       default: [SERVICE_DEFAULTS.url],
     }),
+  externalUrl: url.optional().meta({
+    description:
+      'URL of the Prometheus UI in a browser. The dashboard and `explain` link to the queries of a scaler there. Default: no links.',
+  }),
   flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional().meta({
     description:
       'Kind of server. Sets the parameters that prevent partial responses, and the default CPU query. If unset, VictoriaMetrics is detected by its responses.',

@@ -1,4 +1,4 @@
-import { isPlainObject, valueAt } from '../scaler/plain-json.js';
+import { valueAt } from '../scaler/plain-json.js';
 import { WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { StateName } from './state.js';
@@ -16,6 +16,8 @@ export interface Remedy {
 export interface Snippet {
   readonly kind: 'command' | 'edit' | 'query';
   readonly text: string;
+  /** The query in the UI of Prometheus; unset: unknown. */
+  readonly graphUrl?: string;
 }
 
 /** The facts of an answer of the API that a remedy needs. */
@@ -44,6 +46,10 @@ export interface TroubledScaler {
   readonly file?: string | null | undefined;
   /** The command that runs `doctor` for this scaler where the service runs; unset: it is unknown. */
   readonly doctor?: string | undefined;
+  /** The queries as they are sent, by their path in the document; unset: unknown. */
+  readonly queries?:
+    | readonly { readonly path: string; readonly query: string; readonly graphUrl: string | null }[]
+    | undefined;
   readonly rejections: readonly { readonly file: string | null; readonly line: number | null }[];
   readonly document: Readonly<Record<string, unknown>>;
 }
@@ -268,27 +274,18 @@ function isUnanswered({ error }: TroubledScaler['metrics'][number]): boolean {
   return error?.startsWith('Prometheus: ') === true;
 }
 
-function tryQueries({ metrics, document }: TroubledScaler): readonly Remedy[] {
-  const queries = queriesIn(document);
-  return metrics.flatMap((one): readonly Remedy[] => {
-    const { metric, error } = one;
-    const query = queries.get(metric);
-    if (error === null || isUnanswered(one) || query === undefined) return [];
-    return [{ text: `Try the query of ${metric} in Prometheus`, snippet: { kind: 'query', text: query } }];
+function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
+  return scaler.metrics.flatMap((one, index): readonly Remedy[] => {
+    const snippet =
+      one.error === null || isUnanswered(one) ? null : queryAt(scaler, `spec.metrics[${index}]`);
+    return snippet === null ? [] : [{ text: `Try the query of ${one.metric} in Prometheus`, snippet }];
   });
 }
 
-/** Metrics of resources have no query in the document. */
-function queriesIn(document: TroubledScaler['document']): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  const metrics = valueAt(document, ['spec', 'metrics']);
-  for (const metric of Array.isArray(metrics) ? metrics : []) {
-    for (const source of Object.values(isPlainObject(metric) ? metric : {})) {
-      const [name, query] = [valueAt(source, ['metric', 'name']), valueAt(source, ['query'])];
-      if (typeof name === 'string' && typeof query === 'string') found.set(name, query);
-    }
-  }
-  return found;
+/** Returns the query at a path of the document as it is sent; null: it is unknown. */
+function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet | null {
+  const { query, graphUrl } = queries.find((one) => one.path === path) ?? { query: null, graphUrl: null };
+  return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
 }
 
 /** A schedule may set the maximum in effect: then the document's own is another number. */
@@ -298,9 +295,9 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   if (maxReplicas === null || recommendedReplicas === null) return [explain(scaler)];
   const raise = (what: string): string =>
     `Raise ${what}: ${countAre(recommendedReplicas, 'replica')} recommended`;
-  const query = valueAt(scaler.document, ['spec', 'maxReplicasFrom', 'query']);
-  if (typeof query === 'string' && desiredReplicas !== null && desiredReplicas < maxReplicas)
-    return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: { kind: 'query', text: query } }];
+  const query = queryAt(scaler, 'spec.maxReplicasFrom');
+  if (query !== null && desiredReplicas !== null && desiredReplicas < maxReplicas)
+    return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: query }];
   const meanwhile = keepRecommended(scaler, Math.min(recommendedReplicas, 2 * maxReplicas));
   if (own !== maxReplicas)
     return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];

@@ -49,6 +49,7 @@ export interface HttpParts {
   readonly scalers: () => readonly Scaler[];
   readonly generationsOf: ScalerPageParts['generationsOf'];
   readonly loadAhead: NonNullable<ScalerPageParts['loadAhead']>;
+  readonly queriesOf: NonNullable<ScalerPageParts['queriesOf']>;
   readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
   /** URL of this process's HTTP server for other replicas; null: unknown. */
@@ -106,6 +107,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       generationsOf: parts.generationsOf,
       originOf: options.originOf,
       loadAhead: parts.loadAhead,
+      queriesOf: parts.queriesOf,
     },
     longHistory: openLongHistory({
       source: config.prometheus['default'] ?? null,

@@ -14,6 +14,7 @@ import type { RequestReport, Transport } from '../kubernetes/requests/transport.
 import type { ScalerStore } from '../kubernetes/scaler-objects.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
+import { shownQueries } from '../prometheus/queries/compile-queries.js';
 import { rejectedSince } from '../telemetry/timed-state.js';
 import type { Instant } from '../units/time.js';
 import { countErrors, type Problem } from '../scaler/problems/problem.js';
@@ -265,6 +266,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         rejectedSince: () => rejectedAt,
         generationsOf: resources.generationsOf,
         loadAhead: source.loadAhead,
+        queriesOf: (scaler) => shownQueries(scaler, sources),
         scalers: () => scalers,
         apiServerNames: () => apiServerNames,
         address: () => address,

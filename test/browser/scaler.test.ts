@@ -129,6 +129,29 @@ describe('the page of a scaler', () => {
     expect(watched.faults).toEqual([]);
   });
 
+  test('links each query to Prometheus in a new tab: without data beside the headline, and at its metric', async () => {
+    const { page } = await open(BLIND);
+    const card = page.getByRole('region', { name: 'The last decision' });
+    const links = [
+      card.getByRole('listitem').filter({ hasText: 'queue_depth' }).getByRole('link', { name: 'Prometheus' }),
+      section(page, 'Last decision').getByRole('link', { name: 'Query of queue_depth in Prometheus' }),
+    ];
+    for (const link of links) {
+      expect(await link.getAttribute('href')).toBe(
+        'https://prometheus.example.com/graph?g0.expr=sum%28queue_depth%29&g0.tab=0&g0.range_input=1h',
+      );
+      expect(await link.getAttribute('target')).toBe('_blank');
+      expect(await link.getAttribute('rel')).toBe('noopener');
+    }
+  });
+
+  test('does not link to anything but http and https', async () => {
+    const { page } = await open({ ...BLIND, externalUrl: 'javascript:alert(1)' });
+    await section(page, 'Last decision').getByText('connect ECONNREFUSED').waitFor();
+    await page.locator('.what-to-do').waitFor();
+    expect(await page.locator('a.graph-link, a[href^="javascript:"]').count()).toBe(0);
+  });
+
   test('a click on a moment opens its decision, with the numbers of the API', async () => {
     const { page, read, watched } = await open(HEALTHY);
     await clickChart(page, 0.35);

@@ -5,8 +5,17 @@ import { createRecords } from '../../src/telemetry/records.js';
 import { runCli } from '../cli/fake-io.js';
 import { appOf, listen } from '../cli/live-service.js';
 import type { Listening } from '../cli/live-service.js';
+import { shownQueries, type ShownQuery } from '../../src/prometheus/queries/compile-queries.js';
+import type { Scaler } from '../../src/scaler/spec.js';
+import { aSource } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { STATE_CASES } from '../telemetry/state-cases.js';
+
+/** A service with a data source `default` that has a UI. */
+const SOURCES = new Map([['default', { ...aSource(), externalUrl: 'https://prometheus.example.com/main/' }]]);
+const queriesOf = (scaler: Scaler): readonly ShownQuery[] => shownQueries(scaler, SOURCES);
+
+const GRAPH = 'https://prometheus.example.com/graph?g0.expr=q';
 
 const NAMED = STATE_CASES.map(([what, state, , make], index) => ({ what, state, make, name: `s${index}` }));
 
@@ -29,7 +38,7 @@ describe('what to do about the state of a scaler', () => {
 
   beforeAll(async () => {
     for (const { name, make } of NAMED) records.ledger.add(make(name));
-    service = await listen(appOf(records.ledger, records));
+    service = await listen(appOf(records.ledger, records, { queriesOf }));
   });
 
   afterAll(() => service.close());
@@ -86,9 +95,10 @@ describe('what to do about the state of a scaler', () => {
   });
 
   it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {
-    const atMaximum = { document: { spec: { maxReplicas: 4, maxReplicasFrom: { query: 'vacant' } } } };
+    const queries = [{ path: 'spec.maxReplicasFrom', query: 'vacant', graphUrl: null }];
+    const atMaximum = { document: { spec: { maxReplicas: 4 } }, queries };
 
-    expect(await remediesFor('more than a ceiling')).toEqual([
+    expect(await remediesFor('more than a ceiling', { queries })).toEqual([
       'Raise the value of spec.maxReplicasFrom: 6 replicas are recommended: vacant',
     ]);
     expect((await remediesFor('more than the maximum', atMaximum)).at(-1)).toMatch(
@@ -105,6 +115,16 @@ describe('what to do about the state of a scaler', () => {
       'Let doctor say why a metric has no value: kubectl exec -n monitoring pod -- promscaler doctor shop/web',
       'Try the query of queue in Prometheus: q',
     ]);
+  });
+
+  it('links the query, with a value for each variable, to the UI of its data source', async () => {
+    const queries = [{ path: 'spec.metrics[1]', query: 'q{pod=~"web-.*"} + 1', graphUrl: GRAPH }];
+    const [, remedy] = remediesOf({
+      ...(await read(named('no series of one metric, and the other wants more'))),
+      queries,
+    });
+
+    expect(remedy?.snippet).toEqual({ kind: 'query', text: 'q{pod=~"web-.*"} + 1', graphUrl: GRAPH });
   });
 
   it('does not try a query that Prometheus did not answer', async () => {
@@ -226,6 +246,7 @@ What to do
   Let doctor say why a metric has no value:
     promscaler doctor shop/${name} --config promscaler.yaml
   Try the query of queue in Prometheus: q
+    https://prometheus.example.com/main/graph?g0.expr=q&g0.tab=0&g0.range_input=1h
 `);
   });
 });

@@ -118,8 +118,9 @@ function remedyLines(read: ReadScaler | null): readonly string[] {
   if (remedies.length === 0) return [];
   const lines = remedies.flatMap(({ text, snippet }) => {
     if (snippet === null) return [`  ${text}`];
-    const { kind, text: copied } = snippet;
-    return kind === 'command' ? [`  ${text}:`, `    ${copied}`] : [`  ${text}: ${copied}`];
+    const { kind, text: copied, graphUrl } = snippet;
+    if (kind === 'command') return [`  ${text}:`, `    ${copied}`];
+    return [`  ${text}: ${copied}`, ...(graphUrl === undefined ? [] : [`    ${graphUrl}`])];
   });
   return ['', 'What to do', ...lines];
 }

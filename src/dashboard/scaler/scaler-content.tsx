@@ -18,7 +18,6 @@ import type { ChartData } from './model/chart-data.js';
 import { firstRange, secondsAhead, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
-import { ConditionsSection } from './status/conditions-section.jsx';
 import { useLongHistory, useRecentHistory } from './model/use-history.js';
 import { useMoment } from './model/use-moment.js';
 import { VerdictCard } from './verdict-card.jsx';
@@ -46,6 +45,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     [selectMoment, changes],
   );
   // Below the first screen, and not needed for it.
+  const conditions = usePart(loadConditions, true);
   const documents = usePart(loadDocument, true);
   const timeline = usePart(loadTimeline, true);
   return (
@@ -68,7 +68,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
         detail={detail}
         at={moment.at}
       />
-      <ConditionsSection api={api} detail={detail} />
+      {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
       {timeline.part === null ? null : (
         <timeline.part.TimelineSection api={api} detail={detail} changes={changes} onSelect={select} />
       )}
@@ -127,6 +127,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
 
 const loadForecastStrip = () => import('./chart/forecast-strip.jsx');
 const loadLimitStrip = () => import('./chart/limit-strip.jsx');
+const loadConditions = () => import('./status/conditions-section.jsx');
 const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');
 

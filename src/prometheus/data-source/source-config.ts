@@ -9,6 +9,8 @@ export interface SourceConfig {
   readonly name: string;
   /** http or https, at least one, tried in this order. The path is a prefix of the API path. */
   readonly urls: readonly string[];
+  /** URL of the UI for people, without credentials. Unset: there are no links. */
+  readonly externalUrl?: string | undefined;
   readonly flavor: Flavor;
   /** Time limit of a query over all urls. Half the sync period is another limit. */
   readonly timeoutSeconds: number;

@@ -173,6 +173,45 @@ function candidateOf(
   );
 }
 
+/** A query of a document, for a person to try. */
+export interface ShownQuery {
+  /** `spec.metrics[0]` or `spec.maxReplicasFrom`. */
+  readonly path: string;
+  /** All variables have values. */
+  readonly query: string;
+  /** The query in the UI of its data source, over the last hour; null: the config has no `externalUrl`. */
+  readonly graphUrl: string | null;
+}
+
+/** Returns the queries of a scaler, without those that its data sources refuse. */
+export function shownQueries(
+  scaler: Scaler,
+  sources: ReadonlyMap<string, SourceConfig>,
+): readonly ShownQuery[] {
+  const { metrics, maxReplicasFrom } = scaler.spec;
+  const show = (path: string, name: string, write: (source: SourceConfig) => string | null): ShownQuery[] => {
+    const source = sourceFor(scaler, name, sources);
+    const query = 'kind' in source ? null : write(source);
+    if ('kind' in source || query === null) return [];
+    return [{ path, query, graphUrl: graphUrl(source.externalUrl, query) }];
+  };
+  return [
+    ...metrics.flatMap((metric, index) =>
+      show(`spec.metrics[${index}]`, metric.source, (source) => metricQuery(metric, scaler, source)),
+    ),
+    ...(maxReplicasFrom === null
+      ? []
+      : show('spec.maxReplicasFrom', maxReplicasFrom.source, () => ceilingQuery(maxReplicasFrom, scaler))),
+  ];
+}
+
+/** The path and the parameters are those of Prometheus 2, which Prometheus 3 and Thanos accept. */
+function graphUrl(externalUrl: string | undefined, query: string): string | null {
+  if (externalUrl === undefined) return null;
+  const parameters = new URLSearchParams({ 'g0.expr': query, 'g0.tab': '0', 'g0.range_input': '1h' });
+  return `${externalUrl.replace(/\/$/, '')}/graph?${parameters.toString()}`;
+}
+
 /** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
 export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
   if (isOfResource(metric)) {

@@ -50,6 +50,7 @@ export interface ScalerPageParts {
   readonly generationsOf: (scaler: Scaler) => Generations;
   readonly originOf?: ((key: string) => Origin) | undefined;
   readonly loadAhead?: ((scaler: Scaler) => LoadAhead | null) | undefined;
+  readonly queriesOf?: ((scaler: Scaler) => NonNullable<ScalerDetail['queries']>) | undefined;
 }
 
 /** Where the document of a scaler is, and what finds out why it does not work. */
@@ -109,6 +110,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       ...viewRecommendation(status, generations.generation !== null),
       ...generations,
       ...parts.originOf?.(key),
+      queries: parts.queriesOf?.(scaler),
       rejections: viewProblems(rejections),
     });
   });

@@ -4,6 +4,7 @@ import { decide } from '../../../src/decision/decide.js';
 import { EMPTY_STATE, listUsage } from '../../../src/decision/snapshot/snapshot.js';
 import type { LoadAhead } from '../../../src/decision/forecast/propose-forecast.js';
 import type { LoadHistory, Pod, Sample, Snapshot, State } from '../../../src/decision/snapshot/snapshot.js';
+import { shownQueries } from '../../../src/prometheus/queries/compile-queries.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
@@ -20,7 +21,7 @@ import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.j
 import { createRecords } from '../../../src/telemetry/records.js';
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { partsOf } from '../../server/app-parts.js';
-import { scalerOf } from '../../support/builders.js';
+import { aSource, scalerOf } from '../../support/builders.js';
 import { FakeFailure } from './fake-service.js';
 import type { FakeAnswer } from './fake-service.js';
 
@@ -28,6 +29,8 @@ export interface Story {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly name?: string;
   readonly namespace?: string;
+  /** Of the UI of Prometheus. */
+  readonly externalUrl?: string;
   readonly podName?: (index: number) => string;
   readonly rounds: number;
   readonly startReplicas: number;
@@ -64,7 +67,7 @@ export function tellWithRow(story: Story): {
   readonly answers: Readonly<Record<string, FakeAnswer>>;
   readonly row: OverviewRow;
 } {
-  const { name = 'web', namespace = 'shop', rounds } = story;
+  const { name = 'web', namespace = 'shop', rounds, externalUrl = 'https://prometheus.example.com' } = story;
   const scaler = scalerOf(story.spec, { name, namespace });
   const records = createRecords(SYSTEM_CLOCK);
   const end = Math.floor(Date.now() / 1000) * 1000;
@@ -85,7 +88,11 @@ export function tellWithRow(story: Story): {
     doctor: `kubectl exec -n monitoring promscaler-7d9f5c6b8-x2x9z -- promscaler doctor ${key} --config ${CONFIG}`,
   });
   const { api } = partsOf(records, {
-    api: { originOf, loadAhead: () => story.loadAhead?.(instantFromMs(end)) ?? null },
+    api: {
+      originOf,
+      queriesOf: (one) => shownQueries(one, new Map([['default', { ...aSource(), externalUrl }]])),
+      loadAhead: () => story.loadAhead?.(instantFromMs(end)) ?? null,
+    },
   });
   const place = `scalers/${namespace}/${name}`;
   const answer = (page: RequestHandler): FakeAnswer => answerOf(page, { namespace, name });

@@ -61,7 +61,7 @@ function LastDecision({ api, detail }: DecisionSectionProps): VNode {
   const { decision, outcome } = detail;
   return (
     <>
-      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics}>
+      <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} queries={detail.queries}>
         <ArithmeticSection api={api} scaler={detail} at={null} decidedAt={detail.at} />
       </DecisionView>
       {decision === null ? null : <DecisionActions api={api} scaler={detail} at={null} />}
@@ -113,6 +113,7 @@ function PastDecisionView({
         decision={decision}
         outcome={outcome}
         targets={targets.length === 0 ? detail.metrics : targets}
+        queries={detail.queries}
       >
         <ArithmeticSection api={api} scaler={detail} at={at} decidedAt={entry.lastAt} />
       </DecisionView>
@@ -141,11 +142,12 @@ interface DecisionViewProps {
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly targets: MetricTargets;
+  readonly queries: ScalerDetail['queries'];
   /** Shown with the metrics, if there are any. */
   readonly children: VNode;
 }
 
-function DecisionView({ decision, outcome, targets, children }: DecisionViewProps): VNode {
+function DecisionView({ decision, outcome, children, ...metrics }: DecisionViewProps): VNode {
   if (decision === null)
     return <p class="hint">There was no decision, so there are no steps, metrics or pods.</p>;
   return (
@@ -156,7 +158,7 @@ function DecisionView({ decision, outcome, targets, children }: DecisionViewProp
       </div>
       <div>
         <h3>Metrics</h3>
-        <MetricResults decision={decision} targets={targets} />
+        <MetricResults decision={decision} {...metrics} />
         <ForecastText decision={decision} />
         {decision.metrics.length === 0 ? null : children}
         <PodsView metrics={decision.metrics} />

@@ -2,6 +2,8 @@ import type { VNode } from 'preact';
 import { formatCount, formatMetric, UNKNOWN } from '../../ui/numbers.js';
 import { Icon } from '../../ui/icon.jsx';
 import { Table } from '../../ui/table.jsx';
+import type { ScalerDetail } from '../../../api/answers.js';
+import { GraphLink } from '../text/graph-link.jsx';
 import type { Metric, MetricResult, PastDecision } from '../model/answers.js';
 
 /** Unit and target of the metrics of a decision. */
@@ -10,10 +12,11 @@ export type MetricTargets = readonly (Pick<Metric, 'metric' | 'unit'> & { readon
 interface MetricResultsProps {
   readonly decision: PastDecision;
   readonly targets: MetricTargets;
+  readonly queries: ScalerDetail['queries'];
 }
 
 /** Shows value, target and proposal of each metric. */
-export function MetricResults({ decision, targets }: MetricResultsProps): VNode {
+export function MetricResults({ decision, targets, queries }: MetricResultsProps): VNode {
   const { metrics } = decision;
   if (metrics.length === 0) return <p class="hint">No metric was used for this decision.</p>;
   const proposals = metrics.flatMap(({ proposal }) => (proposal === null ? [] : [proposal]));
@@ -32,7 +35,11 @@ export function MetricResults({ decision, targets }: MetricResultsProps): VNode 
       rows={metrics.map((metric, index) => ({
         key: `${index} ${metric.name}`,
         cells: [
-          <MetricName metric={metric} identity={targets[index]?.metric ?? metric.name} />,
+          <MetricName
+            metric={metric}
+            identity={targets[index]?.metric ?? metric.name}
+            graphUrl={queries?.find(({ path }) => path === `spec.metrics[${index}]`)?.graphUrl}
+          />,
           valueText(metric),
           targetText(metric, targets[index]),
           metric.ratio === null ? UNKNOWN : String(Math.round(metric.ratio * 10_000) / 10_000),
@@ -52,13 +59,17 @@ export function MetricResults({ decision, targets }: MetricResultsProps): VNode 
 interface MetricNameProps {
   readonly metric: MetricResult;
   readonly identity: string;
+  readonly graphUrl: string | null | undefined;
 }
 
-function MetricName({ metric: { name, error, partial }, identity }: MetricNameProps): VNode {
+/** The link is that of the document of today, so it is shown only if the metric has the same name. */
+function MetricName({ metric: { name, error, partial }, identity, graphUrl }: MetricNameProps): VNode {
   const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
+  const isSame = isNameOf(identity, name);
   return (
     <div>
-      <span dir="auto">{isNameOf(identity, name) ? identity : name}</span>
+      <span dir="auto">{isSame ? identity : name}</span>{' '}
+      <GraphLink url={isSame ? graphUrl : null} metric={name} />
       {trouble === null ? null : (
         <div class={`metric-trouble ${tone}`} dir="auto">
           <Icon name={error === null ? 'warning' : 'error'} />{' '}

@@ -5,6 +5,7 @@ import type { Remedy } from '../../../decision/remedies.js';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
+import { GraphLink } from './graph-link.jsx';
 import { copyText } from './copy-text.js';
 import './what-to-do.css';
 
@@ -55,6 +56,7 @@ export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps
             >
               <Icon name="copy" />
             </button>
+            <GraphLink url={snippet.graphUrl} />
           </div>
         )}
       </div>

@@ -1,0 +1,24 @@
+import type { VNode } from 'preact';
+import { Icon } from '../../ui/icon.jsx';
+
+interface GraphLinkProps {
+  /** Undefined or null: there is none. */
+  readonly url: string | null | undefined;
+  /** The metric of the query. */
+  readonly metric?: string;
+}
+
+/** Links to a query in the UI of Prometheus. Nothing is shown for any other kind of URL. */
+export function GraphLink({ url, metric }: GraphLinkProps): VNode | null {
+  if (!/^https?:\/\//.test(url ?? '')) return null;
+  return (
+    <a class="graph-link" href={url ?? ''} target="_blank" rel="noopener">
+      {metric === undefined ? (
+        'Prometheus'
+      ) : (
+        <span class="visually-hidden">Query of {metric} in Prometheus</span>
+      )}
+      <Icon name="outside" />
+    </a>
+  );
+}
