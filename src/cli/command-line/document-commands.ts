@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import type { BacktestOptions } from '../backtest/options.js';
-import type { CommandIo } from '../output/io.js';
+import type { ImportOptions } from '../commands/run-import.js';
+import type { TestOptions } from '../commands/run-test.js';
+import type { ValidateOptions } from '../commands/run-validate.js';
 import type { NewOptions } from '../new/new-options.js';
-import type { ClusterOptions } from '../reach/cluster-options.js';
+import type { CommandIo } from '../output/io.js';
+import type { SchemaOptions } from '../schema/run-schema.js';
+import type { ShowOptions } from '../show/run-show.js';
 import { optionOf, outputOption, reachingCluster, type Result } from './options.js';
 
 export function addDocumentCommands(program: Command, io: CommandIo, result: Result): void {
@@ -48,16 +52,6 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
   });
 }
 
-interface ImportFlags extends ClusterOptions {
-  readonly namespace?: string;
-  readonly adapterConfig?: string;
-  readonly dryRun?: boolean;
-  readonly strict?: boolean;
-  readonly live?: boolean;
-  readonly config?: string;
-  readonly prometheus?: string;
-}
-
 function addImport(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('import')
@@ -76,18 +70,10 @@ function addImport(program: Command, io: CommandIo, result: Result): void {
     .option('--live', 'Compare: decide once for each document, and print the difference to its HPA')
     .option('--config <file>', 'With --live: service config with the data sources')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');
-  reachingCluster(command).action(async (paths: string[], options: ImportFlags) => {
+  reachingCluster(command).action(async (paths: string[], options: Omit<ImportOptions, 'paths'>) => {
     const { runImport } = await import('../commands/run-import.js');
     result.exitCode = await runImport({ paths, ...options }, io);
   });
-}
-
-interface ValidateFlags extends ClusterOptions {
-  readonly namespace?: string;
-  readonly config?: string;
-  readonly live?: boolean;
-  readonly prometheus?: string;
-  readonly output: string;
 }
 
 function addValidate(program: Command, io: CommandIo, result: Result): void {
@@ -100,7 +86,7 @@ function addValidate(program: Command, io: CommandIo, result: Result): void {
     .option('--live', 'Also query Prometheus and read the cluster for these documents, like doctor')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default')
     .addOption(outputOption(['text', 'json', 'yaml']));
-  reachingCluster(command).action(async (paths: string[], options: ValidateFlags) => {
+  reachingCluster(command).action(async (paths: string[], options: Omit<ValidateOptions, 'paths'>) => {
     const { runValidate } = await import('../commands/run-validate.js');
     result.exitCode = await runValidate({ paths, ...options }, io);
   });
@@ -113,7 +99,7 @@ function addShow(program: Command, io: CommandIo, result: Result): void {
     .argument('<file>', 'File of scaler documents, or - for standard input')
     .option('--config <file>', 'Service config with the defaults of the documents')
     .addOption(outputOption(['text', 'yaml', 'json']))
-    .action(async (file: string, options: { config?: string; output: string }) => {
+    .action(async (file: string, options: Omit<ShowOptions, 'file'>) => {
       const { runShow } = await import('../show/run-show.js');
       result.exitCode = await runShow({ file, ...options }, io);
     });
@@ -216,7 +202,7 @@ function addTest(program: Command, io: CommandIo, result: Result): void {
     .argument('<path...>', 'Test files, directories with *.yaml and *.yml files, or - for standard input')
     .option('--config <file>', 'Service config with the defaults of the documents')
     .addOption(outputOption(['text', 'json', 'github', 'junit']))
-    .action(async (paths: string[], options: { config?: string; output: string }) => {
+    .action(async (paths: string[], options: Omit<TestOptions, 'paths'>) => {
       const { runTest } = await import('../commands/run-test.js');
       result.exitCode = await runTest({ paths, ...options }, io);
     });
@@ -233,7 +219,7 @@ function addSchema(program: Command, io: CommandIo, result: Result): void {
     .option('--service', 'Print the JSON Schema of the service config instead')
     .option('--api', 'Print the OpenAPI document of the HTTP API instead')
     .option('--crd', 'Print the CustomResourceDefinition of the scaler document instead, as YAML')
-    .action(async (options: { service?: boolean; api?: boolean; crd?: boolean }) => {
+    .action(async (options: SchemaOptions) => {
       const { runSchema } = await import('../schema/run-schema.js');
       result.exitCode = runSchema(options, io);
     });

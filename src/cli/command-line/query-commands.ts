@@ -1,16 +1,9 @@
 import type { Command } from 'commander';
+import type { DashboardOptions } from '../commands/run-dashboard.js';
+import type { ExplainOptions } from '../explain/run-explain.js';
 import type { CommandIo } from '../output/io.js';
+import type { StatusOptions } from '../status/run-status.js';
 import { NAMESPACE_OF_SCALER, outputOption, reaching, type Result } from './options.js';
-
-interface ReachFlags {
-  readonly url?: string;
-  readonly serviceNamespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly tokenFile?: string;
-  readonly namespace?: string;
-  readonly output: string;
-}
 
 export function addQueryCommands(program: Command, io: CommandIo, result: Result): void {
   const explain = program
@@ -25,15 +18,10 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
       'Explain the decision in effect at this time: 2026-01-01T10:42:30Z, 10:42:30 (local), or 10m (ago)',
     )
     .addOption(outputOption(['text', 'json', 'yaml']));
-  reaching(explain).action(
-    async (
-      scaler: string | undefined,
-      options: ReachFlags & { snapshot?: string; file?: string; at?: string },
-    ) => {
-      const { runExplain } = await import('../explain/run-explain.js');
-      result.exitCode = await runExplain({ scaler, ...options }, io);
-    },
-  );
+  reaching(explain).action(async (scaler: string | undefined, options: Omit<ExplainOptions, 'scaler'>) => {
+    const { runExplain } = await import('../explain/run-explain.js');
+    result.exitCode = await runExplain({ scaler, ...options }, io);
+  });
   const status = program
     .command('status')
     .description('List the scalers of a running service')
@@ -46,24 +34,17 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
       'List what the back-tests of the service recommend, with the command to apply it',
     )
     .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
-  reaching(status).action(
-    async (
-      scaler: string | undefined,
-      options: ReachFlags & { allNamespaces?: boolean; watch?: boolean; recommendations?: boolean },
-    ) => {
-      const { runStatus } = await import('../status/run-status.js');
-      result.exitCode = await runStatus({ scaler, ...options }, io);
-    },
-  );
+  reaching(status).action(async (scaler: string | undefined, options: Omit<StatusOptions, 'scaler'>) => {
+    const { runStatus } = await import('../status/run-status.js');
+    result.exitCode = await runStatus({ scaler, ...options }, io);
+  });
   const dashboard = program
     .command('dashboard')
     .description('Open the dashboard of a running service in the browser')
     .option('--port <port>', 'Local port to forward from (default: any free port)')
     .option('--no-open', 'Only print the address');
-  reaching(dashboard).action(
-    async (options: Omit<ReachFlags, 'output'> & { port?: string; open?: boolean }) => {
-      const { runDashboard } = await import('../commands/run-dashboard.js');
-      result.exitCode = await runDashboard(options, io);
-    },
-  );
+  reaching(dashboard).action(async (options: DashboardOptions) => {
+    const { runDashboard } = await import('../commands/run-dashboard.js');
+    result.exitCode = await runDashboard(options, io);
+  });
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { DoctorOptions } from '../commands/run-doctor.js';
 import type * as Demo from '../demo/demo.js';
 import type { DemoOptions } from '../demo/options.js';
 import { CommandError, type CommandIo } from '../output/io.js';
@@ -71,14 +72,6 @@ async function loadDemo(): Promise<typeof Demo> {
   }
 }
 
-interface DoctorFlags extends ClusterOptions {
-  readonly namespace?: string;
-  readonly config?: string;
-  readonly prometheus?: string;
-  readonly dryRun?: boolean;
-  readonly output: string;
-}
-
 function addDoctor(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('doctor')
@@ -89,8 +82,10 @@ function addDoctor(program: Command, io: CommandIo, result: Result): void {
     .option('--prometheus <url>', 'Replace the URLs of the data source default')
     .option('--dry-run', 'Allow an HPA on the same target, for a service that runs with --dry-run')
     .addOption(outputOption(['text', 'json', 'yaml']));
-  reachingCluster(command).action(async (scaler: string | undefined, options: DoctorFlags) => {
-    const { runDoctor } = await import('../commands/run-doctor.js');
-    result.exitCode = await runDoctor({ scaler, ...options }, io);
-  });
+  reachingCluster(command).action(
+    async (scaler: string | undefined, options: Omit<DoctorOptions, 'scaler'>) => {
+      const { runDoctor } = await import('../commands/run-doctor.js');
+      result.exitCode = await runDoctor({ scaler, ...options }, io);
+    },
+  );
 }

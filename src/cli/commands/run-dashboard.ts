@@ -6,7 +6,7 @@ import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { type ReachOptions, reachService } from '../reach/find-service.js';
 import { startForwarder } from './forwarder.js';
 
-interface DashboardOptions extends ReachOptions {
+export interface DashboardOptions extends ReachOptions {
   /** Local port; default: any free port. */
   readonly port?: string;
   /** Whether to open the browser; default: true. */

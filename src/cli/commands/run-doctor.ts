@@ -18,7 +18,7 @@ import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
 
-interface DoctorOptions extends ClusterOptions, NamingOptions {
+export interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;
   /** Unset: every field has its default, as in `run`. */
   readonly config?: string;

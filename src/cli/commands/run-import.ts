@@ -16,7 +16,7 @@ import { nameProgram, writeProblems } from '../output/lines.js';
 import { contextNamespace } from '../reach/cluster-options.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
 
-interface ImportOptions extends LiveOptions {
+export interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
   /** Namespace of objects that have none. */

@@ -13,7 +13,7 @@ import { readOutputFormat } from '../output/output-format.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 import { TEST_FORMATS, writeResults } from './write-test-results.js';
 
-interface TestOptions {
+export interface TestOptions {
   readonly paths: readonly string[];
   readonly config?: string;
   readonly output: string;

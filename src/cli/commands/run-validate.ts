@@ -33,7 +33,7 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 
-interface ValidateOptions extends ClusterOptions {
+export interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
   /** Namespace of documents without one. Unset: such a document is invalid. */

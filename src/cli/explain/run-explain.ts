@@ -18,7 +18,7 @@ import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 
-interface ExplainOptions extends ReachOptions, NamingOptions {
+export interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
   /** Snapshot file to explain without a service; `-`: standard input. */
   readonly snapshot?: string;

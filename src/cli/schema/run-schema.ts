@@ -5,7 +5,7 @@ import { customResourceDefinitionYaml } from './definition.js';
 import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
 import { VERSION } from '../output/version.js';
 
-interface SchemaOptions {
+export interface SchemaOptions {
   readonly service?: boolean;
   readonly api?: boolean;
   /** Prints YAML. */

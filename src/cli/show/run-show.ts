@@ -18,7 +18,7 @@ import { writeProblems } from '../output/lines.js';
 import type { Row } from './row.js';
 import { scalerRows } from './scaler-rows.js';
 
-interface ShowOptions {
+export interface ShowOptions {
   readonly file: string;
   readonly config?: string;
   readonly output: string;

@@ -31,7 +31,7 @@ import {
   writeTitles,
 } from './status-table.js';
 
-interface StatusOptions extends ReachOptions, SelectionOptions {
+export interface StatusOptions extends ReachOptions, SelectionOptions {
   /** On a terminal, redraws the table. Otherwise prints each changed row. */
   readonly watch?: boolean;
   /** Prints recommendations instead of the table. */
