@@ -36,3 +36,18 @@ export function createSemaphore(permits: number): Semaphore {
     held: () => held,
   };
 }
+
+/** Maps the items in order, at most `most` at once. Returns the results in the order of the items. */
+export async function mapAtOnce<T, R>(
+  items: readonly T[],
+  most: number,
+  map: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await map(item);
+  };
+  await Promise.all(Array.from({ length: most }, work));
+  return results;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSemaphore } from '../../src/units/semaphore.js';
+import { createSemaphore, mapAtOnce } from '../../src/units/semaphore.js';
 import { settle } from '../support/manual-clock.js';
 
 /** Acquires `count` times and records which calls got a permit. */
@@ -64,5 +64,30 @@ describe('a semaphore with 2 permits', () => {
 
     (await second)();
     expect(semaphore.held()).toBe(0);
+  });
+});
+
+describe('mapAtOnce', () => {
+  it('maps 5 items, 2 at once, and returns the results in the order of the items', async () => {
+    const started: number[] = [];
+    const ends: (() => void)[] = [];
+    const mapping = mapAtOnce([1, 2, 3, 4, 5], 2, async (item) => {
+      started.push(item);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return item * 10;
+    });
+    await settle();
+    const first = [...started];
+    ends[1]?.();
+    await settle();
+    const second = [...started];
+    for (let end = 0; end < 5; end += 1) {
+      ends[end]?.();
+      await settle();
+    }
+
+    expect(first).toEqual([1, 2]);
+    expect(second).toEqual([1, 2, 3]);
+    expect(await mapping).toEqual([10, 20, 30, 40, 50]);
   });
 });

@@ -4,6 +4,7 @@ import { createPrometheusClient, type PrometheusClient } from '../../prometheus/
 import { readAnswers } from '../../prometheus/metric-source.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
+import { mapAtOnce } from '../../units/semaphore.js';
 import { checkCluster } from './cluster.js';
 import { checkClusterClock, checkPrometheusClock } from './clocks.js';
 import { checkForecast } from './forecast.js';
@@ -181,15 +182,9 @@ async function checkScalers(
     scalers,
     signal,
   );
-  const results: CheckResult[][] = scalers.map(() => []);
-  const queue = [...scalers.entries()];
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [index, scaler] = next;
-      results[index] = await checkScaler(scaler, { sources, cluster, input, answers, shared });
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_SCALERS }, work));
+  const results = await mapAtOnce(scalers, CONCURRENT_SCALERS, (scaler) =>
+    checkScaler(scaler, { sources, cluster, input, answers, shared }),
+  );
   return results.flat();
 }
 

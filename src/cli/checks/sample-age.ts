@@ -10,6 +10,7 @@ import {
 import { resourceQuery } from '../../prometheus/data-source/resource-queries.js';
 import { selectedRanges } from '../../promql/ranges.js';
 import { inSeconds } from '../../units/format.js';
+import { mapAtOnce } from '../../units/semaphore.js';
 import { listSome } from '../output/lines.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
@@ -51,13 +52,9 @@ export async function checkSampleAge(context: SourceContext): Promise<readonly C
   const make = resultsOf('sample-age', sourceSubject(context.source));
   const used = usedSelectors(context);
   if (used.length === 0) return [make.skipped('no document has a metric whose age is checked here')];
-  const lags: Lag[] = [];
-  const queue = used.slice(0, MAX_SELECTORS);
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      lags.push(await readLag(next, context));
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_SELECTORS }, work));
+  const lags = await mapAtOnce(used.slice(0, MAX_SELECTORS), CONCURRENT_SELECTORS, (selector) =>
+    readLag(selector, context),
+  );
   return judgeLags(lags, { make, name: context.source.name, unchecked: used.length - lags.length });
 }
 

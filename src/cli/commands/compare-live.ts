@@ -11,6 +11,7 @@ import { readAnswers } from '../../prometheus/metric-source.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { mapAtOnce } from '../../units/semaphore.js';
 import { decideOnce } from '../checks/decision.js';
 import { type ClusterContext, type SourceContext, usedSources } from '../checks/context.js';
 import { readOptionsOf, requireServiceConfig, withPrometheusUrl } from '../input/service-config.js';
@@ -62,23 +63,16 @@ export async function compareLive(
     scalers,
     signal,
   );
-  const lines: string[] = [];
-  const queue = [...documents.entries()];
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [index, { object, read }] = next;
-      lines[index] =
-        typeof read === 'string'
-          ? notCompared(object, read)
-          : await compareOne(object, read, { context: opened.context, sources, answers });
-    }
-  };
+  const { context } = opened;
   try {
-    await Promise.all(Array.from({ length: CONCURRENT }, work));
+    return await mapAtOnce(documents, CONCURRENT, async ({ object, read }) =>
+      typeof read === 'string'
+        ? notCompared(object, read)
+        : compareOne(object, read, { context, sources, answers }),
+    );
   } finally {
     opened.close();
   }
-  return lines;
 }
 
 async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceConfig> {
