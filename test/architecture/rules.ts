@@ -92,7 +92,6 @@ const SHARED_BY_COMMANDS: ReadonlySet<string> = new Set([
 const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   // It starts the service on a simulated cluster, and saves what `backtest --history` reads.
   demo: ['backtest', 'run-service.ts', 'schema'],
-  status: ['explain'],
 };
 
 /** Package -> the files and directories below `src` that may import it. A missing package is a violation. */

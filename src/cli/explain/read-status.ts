@@ -2,12 +2,12 @@ import {
   type JsonObject,
   asObject,
   countIn,
+  instantIn,
   objectIn,
   objectsIn,
   textIn,
 } from '../../kubernetes/api/json.js';
 import { OBJECTS_PATH } from '../../config/read-objects.js';
-import { type Instant, parseInstant } from '../../units/time.js';
 import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
 
 /** Missing fields become null or empty. */
@@ -73,10 +73,4 @@ function reasonIn(
   if (reason !== null && (setsReplicas || reason.startsWith('resumed: '))) return reason;
   if (!message.startsWith('paused by ')) return null;
   return `${kind === 'patched' ? `${from ?? '?'} -> ${to ?? '?'}` : `stays at ${from ?? '?'}`}: ${message}`;
-}
-
-/** Returns null if the field is missing or not a time. */
-export function instantIn(parent: JsonObject | null, key: string): Instant | null {
-  const text = textIn(parent, key);
-  return text === null ? null : parseInstant(text);
 }

@@ -1,6 +1,12 @@
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import {
+  type JsonObject,
+  countIn,
+  instantIn,
+  objectIn,
+  objectsIn,
+  textIn,
+} from '../../kubernetes/api/json.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { instantIn } from '../explain/read-status.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
 

@@ -1,3 +1,5 @@
+import { type Instant, parseInstant } from '../../units/time.js';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns null for a list and for other values that are not an object. */
@@ -29,6 +31,12 @@ export function objectsIn(parent: JsonObject | null, key: string): readonly Json
 export function countIn(parent: JsonObject | null, key: string): number | null {
   const value = memberOf(parent, key);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+/** Returns null if the field is missing or not an RFC 3339 time. */
+export function instantIn(parent: JsonObject | null, key: string): Instant | null {
+  const text = textIn(parent, key);
+  return text === null ? null : parseInstant(text);
 }
 
 /** Returns the string members of an object, such as labels and annotations. */

@@ -1,7 +1,6 @@
 import type { Pod, PodPhase } from '../../decision/snapshot/snapshot.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
-import { type Instant, parseInstant } from '../../units/time.js';
-import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
+import { instantIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from '../api/json.js';
 import type { JsonFields } from '../requests/prune-json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 import type { ClusterPod, PodTrouble } from '../api/types.js';
@@ -170,11 +169,6 @@ function readPod(object: JsonObject, parts: PodParts): WatchedPod | null {
 
 function phaseOf(text: string | null): PodPhase {
   return PHASES.find((phase) => phase === text) ?? 'Unknown';
-}
-
-function instantIn(parent: JsonObject | null, key: string): Instant | null {
-  const text = textIn(parent, key);
-  return text === null ? null : parseInstant(text);
 }
 
 /** Returns the containers and the sidecars, which are init containers with restartPolicy Always. */
