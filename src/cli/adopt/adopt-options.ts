@@ -1,4 +1,5 @@
-import { CommandError, type CommandIo } from '../output/io.js';
+import { type CommandIo, usageError } from '../output/io.js';
+import { writeOptions } from '../output/lines.js';
 import { contextNamespace } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { SOURCE_KINDS, type SourceKind } from '../reach/source-kinds.js';
@@ -72,7 +73,7 @@ export function commandFor(
   { options, io }: { readonly options: AdoptOptions; readonly io: Pick<CommandIo, 'command'> },
 ): string {
   const { url, serviceNamespace, kubeconfig, context } = options;
-  const connection = written({ url, 'service-namespace': serviceNamespace, kubeconfig, context });
+  const connection = writeOptions({ url, 'service-namespace': serviceNamespace, kubeconfig, context });
   const command = `${io.command} adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
   return [command, ...(flag === '' ? [] : [flag]), ...connection].join(' ');
 }
@@ -83,15 +84,5 @@ export function kubectlFor(
   { namespace }: Source,
   { options: { kubeconfig, context } }: { readonly options: AdoptOptions },
 ): string {
-  return [`kubectl ${rest} -n ${namespace}`, ...written({ kubeconfig, context })].join(' ');
-}
-
-function written(options: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return Object.entries(options).flatMap(([option, value]) =>
-    value === undefined ? [] : [`--${option} ${value}`],
-  );
-}
-
-function usageError(message: string): CommandError {
-  return new CommandError(message, 2);
+  return [`kubectl ${rest} -n ${namespace}`, ...writeOptions({ kubeconfig, context })].join(' ');
 }

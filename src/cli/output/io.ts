@@ -56,3 +56,8 @@ export class CommandError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** Returns the error for a command line that is invalid. */
+export function usageError(message: string): CommandError {
+  return new CommandError(message, 2);
+}

@@ -56,3 +56,10 @@ export function listSome(names: readonly string[], most = 5): string {
   const rest = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${rest}`;
 }
+
+/** Returns the options of a command line that are set, such as `--context test`. */
+export function writeOptions(options: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(options).flatMap(([option, value]) =>
+    value === undefined ? [] : [`--${option} ${value}`],
+  );
+}

@@ -8,7 +8,7 @@ import {
   parseInstant,
 } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 import type { NamingOptions } from '../reach/scaler-name.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
@@ -97,8 +97,4 @@ function readDuration(text: string): number {
 
 function wholeSecond(instant: Instant): Instant {
   return instantFromMs(Math.ceil(instant / 1000) * 1000);
-}
-
-function usageError(message: string): CommandError {
-  return new CommandError(message, 2);
 }

@@ -2,6 +2,7 @@ import { PAUSE_ANNOTATIONS, readPause } from '../../control/cycle/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
+import { writeOptions } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { readScalerName } from '../reach/scaler-name.js';
@@ -68,10 +69,7 @@ function resumeCommand(
   { command }: CommandIo,
 ): string {
   const given = { target, url, 'service-namespace': serviceNamespace, kubeconfig, context };
-  const options = Object.entries(given).flatMap(([option, value]) =>
-    value === undefined ? [] : [`--${option} ${value}`],
-  );
-  return [`${command} resume ${namespace}/${name}`, ...options].join(' ');
+  return [`${command} resume ${namespace}/${name}`, ...writeOptions(given)].join(' ');
 }
 
 const EFFECTS = {

@@ -1,6 +1,6 @@
 import { type ClusterOptions, contextNamespace } from './cluster-options.js';
 import type { ScalerName } from './service-pages.js';
-import { CommandError, type CommandIo } from '../output/io.js';
+import { type CommandIo, usageError } from '../output/io.js';
 
 export interface NamingOptions extends Pick<ClusterOptions, 'kubeconfig' | 'context'> {
   readonly namespace?: string;
@@ -60,8 +60,4 @@ function isWorkloadType(word: string): boolean {
 
 function scalerNameHint(name: string, namespace: string): string {
   return `Use the name of a scaler, such as ${name} -n ${namespace}; promscaler status -o wide lists scalers with their targets`;
-}
-
-function usageError(message: string): CommandError {
-  return new CommandError(message, 2);
 }
