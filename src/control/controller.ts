@@ -1,7 +1,7 @@
 import { bucketOf } from '../kubernetes/state/state-key.js';
 import type { Scaler, TargetRef } from '../scaler/spec.js';
 import type { MetricSource } from '../prometheus/metric-source.js';
-import { onAbort } from '../units/abort.js';
+import { onAbort, untilAborted } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
@@ -259,11 +259,6 @@ async function waitForSync(
   while (!signal.aborted && !isSynced() && clock.monotonicMs() - startMs < maxMs()) {
     await sleep(clock, 20, signal);
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => onAbort(signal, resolve));
 }
 
 /** A scaler with the same name and target keeps its entry. */

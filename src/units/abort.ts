@@ -30,3 +30,9 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
     subscriptions.delete(signal);
   };
 }
+
+/** Resolves when `signal` is aborted, or if it is. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => onAbort(signal, resolve));
+}

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { platform } from 'node:os';
-import { onAbort } from '../../units/abort.js';
+import { untilAborted } from '../../units/abort.js';
 import { errorCode } from '../../units/failure.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { type ReachOptions, reachService } from '../reach/find-service.js';
@@ -58,11 +58,6 @@ async function show(url: string, { open = true }: DashboardOptions, io: CommandI
   io.stdout.write(`${url}\n`);
   if (open && !(await openBrowser(url, io)))
     io.stderr.write('promscaler: no browser could be opened; open the address above\n');
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => onAbort(signal, resolve));
 }
 
 /** Opens the default browser. Returns whether the program that opens it was started and succeeded. */
