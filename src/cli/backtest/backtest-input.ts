@@ -173,6 +173,7 @@ export function unscoredLines({ pods }: Demand): readonly string[] {
   return [`the load is unknown for ${percent} % of this time, which is not scored`];
 }
 
-function round(value: number): number {
+/** Rounds to four significant digits. */
+export function round(value: number): number {
   return Number(value.toPrecision(4));
 }

@@ -15,6 +15,7 @@ import { CommandError, type CommandIo } from '../output/io.js';
 import {
   describeAssumptions,
   hasCeiling,
+  round,
   unscoredLines,
   usesCpu,
   type BacktestInput,
@@ -214,8 +215,4 @@ function parseRequest(text: string): number {
       2,
     );
   return milliToNumber(milli);
-}
-
-function round(value: number): number {
-  return Number(value.toPrecision(4));
 }

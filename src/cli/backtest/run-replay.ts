@@ -1,6 +1,7 @@
 import { replayLine, type Difference } from '../../recording/replay-line.js';
 import type { RecordLine } from '../../recording/record-line.js';
 import { cleanText } from '../../units/clean-text.js';
+import { countOf } from '../../units/format.js';
 import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';
 import { alignColumns } from '../output/lines.js';
@@ -139,15 +140,15 @@ function textOf(totals: Totals, format: Format): string {
   const { scalers, decisions, from, to, different, wording, withoutDecision, unread, emptyFiles } = totals;
   const period = from === null || to === null ? '' : `, from ${from} to ${to}`;
   const lines = [
-    `${count(decisions, 'decision')} of ${count(scalers.size, 'scaler')}${period}`,
+    `${countOf(decisions, 'decision')} of ${countOf(scalers.size, 'scaler')}${period}`,
     `recorded by ${[...totals.versions].sort().join(', ') || 'no version'}, replayed by ${VERSION}`,
-    noDifference(totals) ?? `differences in ${different} of ${count(decisions, 'decision')}`,
-    ...(wording === 0 ? [] : [`only the wording of messages differs in ${count(wording, 'decision')}`]),
+    noDifference(totals) ?? `differences in ${different} of ${countOf(decisions, 'decision')}`,
+    ...(wording === 0 ? [] : [`only the wording of messages differs in ${countOf(wording, 'decision')}`]),
     ...(withoutDecision === 0
       ? []
-      : [`${count(withoutDecision, 'line')} without a decision: the target could not be read`]),
-    ...(unread === 0 ? [] : [`${count(unread, 'line')} not replayed; see the errors`]),
-    ...(emptyFiles === 0 ? [] : [`${count(emptyFiles, 'file')} without a line; see the errors`]),
+      : [`${countOf(withoutDecision, 'line')} without a decision: the target could not be read`]),
+    ...(unread === 0 ? [] : [`${countOf(unread, 'line')} not replayed; see the errors`]),
+    ...(emptyFiles === 0 ? [] : [`${countOf(emptyFiles, 'file')} without a line; see the errors`]),
   ];
   const table = differenceRows(totals);
   const cut =
@@ -189,8 +190,4 @@ function show(value: unknown): string {
   if (value === undefined) return 'missing';
   const text = JSON.stringify(value);
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}...` : text;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

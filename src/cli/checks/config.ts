@@ -1,5 +1,6 @@
 import { OBJECTS_PATH } from '../../config/read-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
+import { countOf } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 export const DOCUMENTS_FIX =
@@ -14,9 +15,7 @@ interface ReadDocuments {
 export function checkConfig({ configFile, documents, problems }: ReadDocuments): readonly CheckResult[] {
   if (problems.length > 0) return problems.map(resultOf);
   const config = configFile ?? 'no --config: every field has its default';
-  return [
-    resultsOf('config', 'config').ok(`${config}; ${documents} ${documents === 1 ? 'document' : 'documents'}`),
-  ];
+  return [resultsOf('config', 'config').ok(`${config}; ${countOf(documents, 'document')}`)];
 }
 
 function resultOf({ severity, message, file, place, code, path }: Problem): CheckResult {

@@ -2,6 +2,7 @@ import { metricChecks, metricQuery } from '../../prometheus/queries/compile-quer
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { scalerKey } from '../../scaler/spec.js';
+import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/resource-window.js';
 import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import type { SourceContext } from './context.js';
@@ -35,7 +36,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       if (counted === null || counted >= SCRAPES_IN_WINDOW) continue;
       const count = await countInFullRange(context, { ...selector, range, counted });
       if (count >= SCRAPES_IN_WINDOW) continue;
-      const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains ${count} ${count === 1 ? 'sample' : 'samples'} of ${text}`;
+      const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains ${countOf(count, 'sample')} of ${text}`;
       const fix = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
       results.push(fewSamples(make, count, { fact, fix }));
     }

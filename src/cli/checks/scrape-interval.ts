@@ -4,6 +4,7 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/resource-window.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject, REQUEST_MS } from './context.js';
@@ -50,7 +51,7 @@ function judgeScrapes(
   const fix =
     `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval)} }, ` +
     `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
-  const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${inWindow} ${inWindow === 1 ? 'sample' : 'samples'}`;
+  const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${countOf(inWindow, 'sample')}`;
   if (inWindow < SCRAPES_IN_WINDOW) return fewSamples(make, inWindow, { fact, fix });
   return make.ok(`scraped every ${interval} s${adviceFor(source, interval)}`);
 }

@@ -2,6 +2,7 @@ import type { TestResult, Failure } from '../../document-tests/document-test.js'
 import { formatProblem, type Position, type Problem } from '../../scaler/problems/problem.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { cleanText } from '../../units/clean-text.js';
+import { countOf } from '../../units/format.js';
 import type { CommandIo } from '../output/io.js';
 import { writeProblems } from '../output/lines.js';
 
@@ -50,10 +51,6 @@ function textOf({ results, problems }: Results): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const notRun = errors === 0 ? '' : `, not all tests were run because of ${countOf(errors, 'error')}`;
   return [...lines, `${counts}${notRun}`, ''].join('\n');
-}
-
-function countOf(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function resultLines({ test, failures, error }: TestResult): readonly string[] {
