@@ -8,6 +8,7 @@ import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull, type ResultBuilder, orError } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
 
+/** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
 /** Start of `Connection.source` if the connection uses the service account of the pod. */
@@ -100,8 +101,12 @@ function judgeDenied(
 }
 
 function fixFor({ permission, question: { group, resource } }: DeniedPermission): string {
-  if (permission.grantedBy !== 'targets') return fixOf(permission);
-  const name = group === 'apps' ? resource : `${resource}.${group}`;
+  return permission.grantedBy === 'targets' ? targetsFix(group, resource) : fixOf(permission);
+}
+
+/** Returns the value of the chart that grants the permissions on a kind of targets. */
+export function targetsFix(group: string, plural: string): string {
+  const name = group === 'apps' ? plural : `${plural}.${group}`;
   return `chart value targets: [${[...new Set([...CHART_TARGETS, name])].join(', ')}]`;
 }
 

@@ -7,11 +7,9 @@ import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
+import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { countOf } from '../../units/format.js';
-
-/** Default of the chart value `targets`. */
-const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
 export async function checkTarget({
   scaler,
@@ -63,11 +61,9 @@ async function explainForbidden(
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => discovery.find(ref, signal));
   const plural = kind?.plural ?? `${ref.kind.toLowerCase()}s`;
-  const name = groupOf(ref) === 'apps' ? plural : `${plural}.${groupOf(ref)}`;
-  const targets = [...new Set([...CHART_TARGETS, name])].join(', ');
   return [
     message,
-    `chart value targets: [${targets}]; if the chart value namespaces is set, add ${namespace}`,
+    `${targetsFix(groupOf(ref), plural)}; if the chart value namespaces is set, add ${namespace}`,
   ];
 }
 
