@@ -6,11 +6,8 @@ import type { LimitStep } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
-import { countAfter, isBoundOverHold, isHold } from './limits/limits.js';
-import type { LimitedCount } from './limits/limits.js';
-import { describeFallback } from './proposals/fallback.js';
-import type { Pick } from './proposals/pick.js';
-import type { JudgedMetric } from './proposals/propose.js';
+import { countAfter, isBoundOverHold, isHold, type LimitedCount } from './limits/limits.js';
+import { describeFallback, type JudgedMetric, type Pick } from './proposals/propose.js';
 import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
 
 export const ABLE_TO_GET_SCALE = able('SucceededGetScale', "the target's current scale was read");

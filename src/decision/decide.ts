@@ -1,5 +1,4 @@
-import { activate, readActivation, withoutPodMetrics } from './activation.js';
-import type { Activation } from './activation.js';
+import { activate, type Activation, readActivation, withoutPodMetrics } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, SCALING_DISABLED, scalingActive } from './conditions.js';
 import type { Condition } from './result/condition.js';
 import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
@@ -9,14 +8,15 @@ import { buildNextState, seedRecommendations } from './next-state.js';
 import { ceilingOf } from './limits/ceiling.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
-import { describeFallback } from './proposals/fallback.js';
-import { pickProposal } from './proposals/pick.js';
-import type { Pick } from './proposals/pick.js';
-import { proposeAll } from './proposals/propose.js';
-import type { JudgedMetric } from './proposals/propose.js';
+import {
+  describeFallback,
+  type JudgedMetric,
+  type Pick,
+  pickProposal,
+  proposeAll,
+} from './proposals/propose.js';
 import type { PodFacts } from './proposals/settled-pods.js';
-import { boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
-import type { Bounds } from './limits/scheduled-bounds.js';
+import { type Bounds, boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 import { countAre } from '../units/format.js';
 

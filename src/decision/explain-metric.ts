@@ -3,8 +3,7 @@ import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
-import { failingKey, fallbackStart } from './proposals/fallback.js';
-import type { JudgedMetric } from './proposals/propose.js';
+import { failingKey, fallbackStart, type JudgedMetric } from './proposals/propose.js';
 import type { CapacityDrift, ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
 
 interface MetricExplanation {

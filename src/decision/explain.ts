@@ -2,8 +2,7 @@ import type { MetricSpec } from '../scaler/spec.js';
 import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
 import { explainProposal } from './explain-proposal.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
-import { describeFallback } from './proposals/fallback.js';
-import type { JudgedMetric } from './proposals/propose.js';
+import { describeFallback, type JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
 /** The facts from which the reason of a decision that used metrics is written, besides the decision. */

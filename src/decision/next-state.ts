@@ -4,8 +4,7 @@ import type { Activation } from './activation.js';
 import { ceilingOf } from './limits/ceiling.js';
 import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { longestPeriodSeconds } from './limits/policy.js';
-import { failingKey } from './proposals/fallback.js';
-import type { JudgedMetric } from './proposals/propose.js';
+import { failingKey, type JudgedMetric } from './proposals/propose.js';
 import type { ForecastState, Recommendation, Snapshot, State } from './snapshot/snapshot.js';
 
 /**

@@ -2,7 +2,7 @@ import { type Agent as HttpAgent, type IncomingMessage, request as requestHttp }
 import { type Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import axios, { AxiosError } from 'axios';
 import { DeadlineError } from '../units/clock.js';
-import { errorCode, type Failure } from '../units/failure.js';
+import { CANCELED, errorCode, failed, type Failure } from '../units/failure.js';
 import { type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 import { OverloadError, TooLargeError } from './read-body.js';
 
@@ -81,29 +81,21 @@ function mustBeHttp(url: string): void {
   if (!/^https?:\/\//i.test(url)) throw new AxiosError('not http', 'ERR_INVALID_PROTOCOL');
 }
 
-/** Why there is no complete response. The message contains nothing of the request. */
-interface HttpFailure extends Failure {
-  /** Such as `ECONNREFUSED`. */
-  readonly code: string | null;
-}
-
-/** Returns the failure for an error of `sendHttp`, `sendQuery` or `readBody`. */
-export function failureOf(error: unknown, signal: AbortSignal): HttpFailure {
+/**
+ * Returns the failure for an error of `sendHttp`, `sendQuery` or `readBody`. Its message contains nothing of the request.
+ */
+export function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
-    return reason instanceof DeadlineError
-      ? { reason: 'timeout', message: reason.message, code: null }
-      : { reason: 'canceled', message: 'the query was canceled', code: null };
+    return reason instanceof DeadlineError ? failed('timeout', reason.message) : CANCELED;
   }
-  if (error instanceof TooLargeError) return { reason: 'too_large', message: error.message, code: null };
-  if (error instanceof OverloadError) return { reason: 'busy', message: error.message, code: null };
+  if (error instanceof TooLargeError) return failed('too_large', error.message);
+  if (error instanceof OverloadError) return failed('busy', error.message);
   const code = codeOf(error);
-  if (code?.startsWith('Z_') === true)
-    return { reason: 'bad_answer', message: 'the compressed answer is broken', code: null };
-  if (code?.startsWith('HPE_') === true)
-    return { reason: 'bad_answer', message: 'the answer is not HTTP', code };
+  if (code?.startsWith('Z_') === true) return failed('bad_answer', 'the compressed answer is broken');
+  if (code?.startsWith('HPE_') === true) return failed('bad_answer', 'the answer is not HTTP', code);
   const message = CONNECTION_WORDS[code ?? ''] ?? `no connection (${code ?? 'unknown error'})`;
-  return { reason: 'connection', message, code: code ?? null };
+  return failed('connection', message, code);
 }
 
 /** An error that is no AxiosError occurred while the body was read. */

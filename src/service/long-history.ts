@@ -1,13 +1,12 @@
 import { quoteRegex, stringLiteral } from '../promql/quoting.js';
-import type { FailedAnswer } from '../prometheus/answers/answer.js';
+import type { Failure } from '../units/failure.js';
 import type { RangeAnswer, RangeSeries } from '../prometheus/answers/classify.js';
 import type { RangeClient, RangeQuery } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { LongAnswer, LongHistory, LongRange } from '../server/pages/long-history.js';
 import { SLICE_MS } from '../server/pacing/paced.js';
-import { COUNT_COLUMNS } from '../telemetry/chart-points.js';
-import type { ScalerPoints } from '../telemetry/chart-points.js';
+import { COUNT_COLUMNS, type ScalerPoints } from '../telemetry/chart-points.js';
 import { SCALER_METRICS } from '../telemetry/metric-table.js';
 import type { Point } from '../telemetry/point-ring.js';
 import { type Clock, takeTurns, withDeadline } from '../units/clock.js';
@@ -156,7 +155,7 @@ async function ask(
   return { why: explainEmptiness(scaler, range, young.series) };
 }
 
-function failureOf({ message }: FailedAnswer, signal: AbortSignal): LongAnswer {
+function failureOf({ message }: Failure, signal: AbortSignal): LongAnswer {
   return signal.aborted ? LATE : { why: `the data source \`default\` failed: ${message}` };
 }
 

@@ -1,9 +1,9 @@
 import type { RequestReport } from '../kubernetes/requests/transport.js';
-import { isServerFailure } from '../prometheus/answers/answer.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import type { QueryReport } from '../prometheus/source/queue.js';
 import { API_SERVER, createOutages, dataSourceId, type Outages } from '../telemetry/outages.js';
 import type { Clock } from '../units/clock.js';
+import { isServerFailure } from '../units/failure.js';
 import type { Log } from '../units/log.js';
 
 interface OpenOutages extends Outages {
@@ -28,10 +28,10 @@ export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: C
   return {
     ...outages,
     // A rejected query is an answer. A canceled one says nothing.
-    observeQuery: ({ source, seconds, reason, message }) => {
-      if (reason === 'canceled') return;
-      const failure = reason !== null && isServerFailure(reason) ? (message ?? reason) : null;
-      outages.observe({ system: dataSourceId(source), seconds, failure });
+    observeQuery: ({ source, seconds, failure }) => {
+      if (failure?.reason === 'canceled') return;
+      const message = failure !== null && isServerFailure(failure.reason) ? failure.message : null;
+      outages.observe({ system: dataSourceId(source), seconds, failure: message });
     },
     // A 4xx is an answer, apart from 429.
     observeRequest: ({ verb, resource, code, seconds }) => {

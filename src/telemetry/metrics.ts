@@ -1,16 +1,15 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { takeTurns } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
+import { type Clock, takeTurns } from '../units/clock.js';
+import type { Failure } from '../units/failure.js';
 import type { Ledger } from './ledger.js';
-import { SERVICE_METRICS } from './metric-table.js';
-import type { MetricRow, MetricsDetail } from './metric-table.js';
+import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-series.js';
 
 /** A finished query to a data source. `reason`: why it failed, from a closed set; null: success. */
 interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
-  readonly reason: string | null;
+  readonly failure: Failure | null;
   /** Clock of the source minus local clock; null: unknown. */
   readonly clockAheadSeconds: number | null;
 }
@@ -102,10 +101,10 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     observeLateness: (seconds) => service.syncLateness.observe(seconds),
     countInternalError: () => service.internalErrors.inc(),
     countMissedRounds: (rounds) => service.missedRounds.inc(rounds),
-    observeQuery: ({ source, seconds, reason, clockAheadSeconds }) => {
+    observeQuery: ({ source, seconds, failure, clockAheadSeconds }) => {
       service.queries.inc({ source });
       service.queryDuration.observe({ source }, seconds);
-      if (reason !== null) service.queryErrors.inc({ source, reason });
+      if (failure !== null) service.queryErrors.inc({ source, reason: failure.reason });
       if (clockAheadSeconds !== null) service.sourceClock.set({ source }, clockAheadSeconds);
     },
     countSeries: (source, { known, read }) => {

@@ -33,7 +33,7 @@ export interface Outages {
    * Calls `write` when it is known whether only the scaler failed: immediately if no system is given, otherwise within
    * 2 s.
    */
-  readonly attribute: (failure: Failure, write: (isOwn: boolean) => void) => void;
+  readonly attribute: (failure: ScalerFailure, write: (isOwn: boolean) => void) => void;
   /** Returns whether the failure was attributed to a system, and forgets the attribution. */
   readonly takeAttributed: (scaler: string, subject: string) => boolean;
   readonly isAttributed: (scaler: string, subject: string) => boolean;
@@ -42,7 +42,7 @@ export interface Outages {
   readonly stop: () => void;
 }
 
-interface Failure {
+interface ScalerFailure {
   readonly scaler: string;
   /** A metric or a condition. */
   readonly subject: string;
@@ -56,7 +56,7 @@ const DECIDED_AFTER_MS = 2000;
 const MOST_OWN_LINES = 20;
 
 interface Waiting {
-  readonly failure: Failure;
+  readonly failure: ScalerFailure;
   readonly write: (isOwn: boolean) => void;
 }
 
@@ -85,7 +85,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
   const attributed = new Map<string, Map<string, string>>();
   let roundStartMs = Number.POSITIVE_INFINITY;
 
-  const keep = ({ scaler, subject }: Failure, system: string): void => {
+  const keep = ({ scaler, subject }: ScalerFailure, system: string): void => {
     const subjects = attributed.get(scaler) ?? new Map<string, string>();
     attributed.set(scaler, subjects.set(subject, system));
   };

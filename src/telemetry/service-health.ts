@@ -1,5 +1,6 @@
 import type { Clock } from '../units/clock.js';
 import { API_SERVER, dataSourceId, type Outages } from './outages.js';
+import type { Failure } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 
 /** `message` may name workloads and queries; `reason` is from a closed set. */
@@ -46,8 +47,7 @@ export interface ServiceHealth {
   readonly observeQuery: (query: {
     readonly source: string;
     readonly seconds: number;
-    readonly reason: string | null;
-    readonly message: string | null;
+    readonly failure: Failure | null;
   }) => void;
   readonly observeKubernetesRequest: (request: {
     readonly verb: string;
@@ -91,14 +91,15 @@ export function createServiceHealth(
 
   return {
     startedAt: clock.now(),
-    observeQuery: ({ source, seconds, reason, message }) => {
-      bySource.get(source)?.add(clock.now(), reason, message);
+    observeQuery: ({ source, seconds, failure }) => {
+      bySource.get(source)?.add(clock.now(), failure);
       const latency = latencies.get(source);
       if (latency !== undefined) latency.now = addTo(latency.now, seconds);
     },
     observeKubernetesRequest: ({ verb, resource, code }) => {
       const isFine = code.startsWith('2') || EXPECTED_CODES.has(code);
-      apiServer.add(clock.now(), isFine ? null : code, isFine ? null : `${verb} ${resource}: ${code}`);
+      const failure = { reason: code, message: `${verb} ${resource}: ${code}` };
+      apiServer.add(clock.now(), isFine ? null : failure);
     },
     startRound: (round) => {
       missed += round.missed;
@@ -166,7 +167,7 @@ function addTo({ count, sum }: Mean, value: number): Mean {
 }
 
 interface Tally {
-  readonly add: (at: Instant, reason: string | null, message: string | null) => void;
+  readonly add: (at: Instant, failure: Omit<LastError, 'at'> | null) => void;
   readonly read: () => Omit<ApiServerHealth, 'failingSince'>;
 }
 
@@ -176,13 +177,13 @@ function createTally(): Tally {
   let requests = 0;
   let errors = 0;
   return {
-    add: (at, reason, message) => {
+    add: (at, failure) => {
       requests += 1;
-      if (reason === CANCELED) return;
-      isReachable = reason === null || !UNREACHABLE.has(reason);
-      if (reason === null) return;
+      if (failure?.reason === CANCELED) return;
+      isReachable = failure === null || !UNREACHABLE.has(failure.reason);
+      if (failure === null) return;
       errors += 1;
-      lastError = { at, reason, message: message ?? reason };
+      lastError = { at, reason: failure.reason, message: failure.message };
     },
     read: () => ({ isReachable, lastError, requests, errors }),
   };

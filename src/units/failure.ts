@@ -19,13 +19,39 @@ export const FAILURE_REASONS = [
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
- * Why a query has no result, as its socket or its server reports it. Query report, log line, sample and the pages of
- * the API keep the reason, next to the name of the data source.
+ * Why a query has no result: the same type from the socket to the sample, the query report, the log line and the API,
+ * which keep the reason.
  */
 export interface Failure {
+  readonly class: 'failed';
   readonly reason: FailureReason;
   /** Contains no secrets. */
   readonly message: string;
+  /** That of Node.js, such as `ECONNREFUSED`, or `SIGN_IN` or `CREDENTIAL_FILE`: `doctor` finds the fix by it. */
+  readonly code?: string | undefined;
+}
+
+export function failed(reason: FailureReason, message: string, code?: string): Failure {
+  return code === undefined
+    ? { class: 'failed', reason, message }
+    : { class: 'failed', reason, message, code };
+}
+
+export const CANCELED: Failure = failed('canceled', 'the query was canceled');
+
+const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
+  'timeout',
+  'busy',
+  'connection',
+  'unauthorized',
+  'rate_limited',
+  'server_error',
+  'bad_answer',
+]);
+
+/** Whether the server, not the query, causes the failure, so that another url or a later attempt may succeed. */
+export function isServerFailure(reason: FailureReason): boolean {
+  return SERVER_REASONS.has(reason);
 }
 
 /** Returns the `code` of an error, such as that of Node.js or axios; undefined: it has none. */

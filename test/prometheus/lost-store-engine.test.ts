@@ -98,8 +98,8 @@ async function runningOn(url: string) {
   const metrics = createMetricSource({
     sources: new Map([['default', source]]),
     clock: world.clock,
-    onQuery: ({ message }) => {
-      if (message !== null) throw new Error(message);
+    onQuery: ({ failure }) => {
+      if (failure !== null) throw new Error(failure.message);
     },
   });
   /** Returns the replicas after a round, and why scale-down is held. */

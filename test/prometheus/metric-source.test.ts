@@ -170,10 +170,8 @@ describe('a round', () => {
     const metrics = [externalMetric(), externalMetric({ query: 'bad', identity: 'bad' })];
     await start(due(metrics)).of('shop/web');
 
-    expect(reports.map(({ answerClass, reason }) => [answerClass, reason]).toSorted()).toEqual([
-      ['failed', 'timeout'],
-      ['value', null],
-    ]);
+    expect(reports.map((report) => report.failure)).toEqual(expect.arrayContaining([failure, null]));
+    expect(reports).toHaveLength(2);
     expect(reports.every(({ source, seconds }) => source === 'default' && seconds >= 0)).toBe(true);
   });
 

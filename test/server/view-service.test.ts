@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { mergeServices, viewService, type ServiceFacts } from '../../src/server/view-service.js';
+import { failed } from '../../src/units/failure.js';
 import type { ServiceStatus } from '../../src/api/answers.js';
 import { serviceStatusSchema } from '../../src/api/dashboard-schemas.js';
 import { SEES_ALL } from '../../src/server/access/viewer.js';
@@ -190,7 +191,7 @@ describe('the state of the service', () => {
     const writer = { managers: [], since: '2026-01-01T00:00:00Z', message: 'kubectl' };
     for (const namespace of ['shop', 'secret'])
       records.ledger.add(record({ scaler: scalerIn(namespace), outcome, conflictingWriter: writer }));
-    const query = { source: 'default', seconds: 1, reason: 'bad_query', message: 'secret_metric{' };
+    const query = { source: 'default', seconds: 1, failure: failed('bad_query', 'secret_metric{') };
     health.observeQuery(query);
     health.observeKubernetesRequest({ verb: 'list', resource: 'pods', code: '403' });
     health.startRound({ at: at(0), latenessSeconds: 0, missed: 0 });

@@ -1,5 +1,6 @@
 import { at } from '../support/builders.js';
 import { SILENT_LOG } from '../../src/units/log.js';
+import { failed } from '../../src/units/failure.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
@@ -218,8 +219,13 @@ describe('createMetrics', () => {
   it('counts queries, requests, reloads and rounds', async () => {
     const { metrics } = build();
 
-    metrics.observeQuery({ source: 'default', seconds: 0.3, reason: null, clockAheadSeconds: -2.5 });
-    metrics.observeQuery({ source: 'default', seconds: 10, reason: 'timeout', clockAheadSeconds: -2.5 });
+    metrics.observeQuery({ source: 'default', seconds: 0.3, failure: null, clockAheadSeconds: -2.5 });
+    metrics.observeQuery({
+      source: 'default',
+      seconds: 10,
+      failure: failed('timeout', 'late'),
+      clockAheadSeconds: -2.5,
+    });
     metrics.observeKubernetesRequest({
       verb: 'patch',
       resource: 'deployments/scale',

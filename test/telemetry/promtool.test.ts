@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, it, jest } from '@jest/globals';
 import { findPromtool } from '../programs/find-programs.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
+import { failed } from '../../src/units/failure.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { at } from '../support/builders.js';
 import { condition, decision, limitStep, metricsOf, record, scaler } from './record-builder.js';
@@ -24,7 +25,12 @@ it('promtool check metrics reports nothing for a page with the process, 2 scaler
       }),
     );
   }
-  metrics.observeQuery({ source: 'default', seconds: 1, reason: 'timeout', clockAheadSeconds: -2.5 });
+  metrics.observeQuery({
+    source: 'default',
+    seconds: 1,
+    failure: failed('timeout', 'late'),
+    clockAheadSeconds: -2.5,
+  });
   metrics.observeKubernetesRequest({ verb: 'get', resource: 'pods', code: '200', seconds: 0.1 });
   metrics.observeSync(0.1);
   metrics.observeLateness(0.1);

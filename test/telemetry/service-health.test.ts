@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createServiceHealth } from '../../src/telemetry/service-health.js';
+import { failed, type FailureReason } from '../../src/units/failure.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { at } from '../support/builders.js';
 
@@ -8,11 +9,10 @@ function healthOf(): { clock: ManualClock; health: ReturnType<typeof createServi
   return { clock, health: createServiceHealth(clock, ['default']) };
 }
 
-const query = (seconds: number, reason: string | null = null) => ({
+const query = (seconds: number, reason: FailureReason | null = null) => ({
   source: 'default',
   seconds,
-  reason,
-  message: reason === null ? null : `host: ${reason}`,
+  failure: reason === null ? null : failed(reason, `host: ${reason}`),
 });
 
 describe('the health of a data source', () => {
@@ -23,7 +23,7 @@ describe('the health of a data source', () => {
     ['timeout', false, 1],
     ['connection', false, 1],
     ['canceled', null, 0],
-  ])('after a query with the result %j: reachable %j, %i errors', (reason, isReachable, errors) => {
+  ] as const)('after a query with the result %j: reachable %j, %i errors', (reason, isReachable, errors) => {
     const { health } = healthOf();
 
     health.observeQuery(query(1, reason));
@@ -83,7 +83,7 @@ describe('the health of the API server', () => {
     ['connection', false, 1],
     ['timeout', false, 1],
     ['canceled', null, 0],
-  ])('after a response %s: reachable %j, %i errors', (code, isReachable, errors) => {
+  ] as const)('after a response %s: reachable %j, %i errors', (code, isReachable, errors) => {
     const { health } = healthOf();
 
     health.observeKubernetesRequest({ verb: 'list', resource: 'pods', code });

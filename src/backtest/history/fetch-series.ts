@@ -1,6 +1,6 @@
 import { BacktestError } from '../compare/check-size.js';
 import type { HistoryQuery } from './plan-queries.js';
-import type { FailedAnswer } from '../../prometheus/answers/answer.js';
+import type { Failure } from '../../units/failure.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';
 import { selectSeries } from '../../prometheus/answers/columns.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
@@ -128,14 +128,14 @@ async function fetchChunk(
   ];
 }
 
-function whatToDo(answer: FailedAnswer): string {
+function whatToDo(answer: Failure): string {
   if (answer.reason === 'connection') return '. Check the URL of --prometheus or --config';
   return isRefusal(answer)
     ? '. Raise the limit of the server for range queries: it refuses the shortest part'
     : '';
 }
 
-function isRefusal({ reason, message }: FailedAnswer): boolean {
+function isRefusal({ reason, message }: Failure): boolean {
   return REFUSALS.has(reason) || (reason === 'bad_query' && RANGE_REFUSAL.test(message));
 }
 

@@ -1,5 +1,6 @@
 import { classifyAnswer } from '../../prometheus/answers/classify.js';
-import type { SendResult } from '../../prometheus/client/request.js';
+import type { Answered } from '../../prometheus/client/request.js';
+import type { Failure } from '../../units/failure.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { recognizePage } from '../../prometheus/recognize-page.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
@@ -46,7 +47,7 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
     timeoutMs: REQUEST_MS,
     signal,
   });
-  if (result.kind === 'failed') {
+  if (result.class === 'failed') {
     const { message, fix } = explainConnectionFailure(url, result, source);
     return make.failed(message, fix);
   }
@@ -62,7 +63,7 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
 }
 
 interface ErrorResponse {
-  readonly result: Extract<SendResult, { kind: 'answered' }>;
+  readonly result: Answered;
   readonly error: string;
 }
 
@@ -105,17 +106,15 @@ async function explainErrorResponse(
   };
 }
 
-type Failure = Extract<SendResult, { kind: 'failed' }>;
-
 function explainConnectionFailure(
   url: string,
-  { reason, message: error, code = null }: Failure,
+  { reason, message: error, code = '' }: Failure,
   { name }: Pick<SourceConfig, 'name'>,
 ): { readonly message: string; readonly fix: string } {
   const key = `prometheus.${name}`;
   const message = `${url} is not reachable: ${error}`;
   if (reason === 'timeout') return { message, fix: NETWORK_FIX };
-  return { message, fix: fixForCode(code ?? '', { url, key }) };
+  return { message, fix: fixForCode(code, { url, key }) };
 }
 
 const NETWORK_FIX =
@@ -166,8 +165,6 @@ function fixForCode(code: string, { url, key }: { readonly url: string; readonly
 
 /** Common path prefixes of the API: an Ingress, Mimir, VictoriaMetrics. */
 const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '/query'];
-
-type Answered = Extract<SendResult, { kind: 'answered' }>;
 
 /** Detects what the address serves instead of the Prometheus API, and tries to find the correct address. */
 async function findWrongAddress(
@@ -221,7 +218,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
         timeoutMs: REQUEST_MS,
         signal,
       });
-      const isApi = page.kind === 'answered' && classifyAnswer(page).class === 'value';
+      const isApi = page.class === 'answered' && classifyAnswer(page).class === 'value';
       return isApi ? candidate : null;
     }),
   );
@@ -231,7 +228,7 @@ async function findPrefix(context: SourceContext, url: string, result: Answered)
 /** Returns the prefix to which Prometheus redirects `/` with --web.route-prefix. */
 async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
   const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
-  if (root.kind === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
+  if (root.class === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
   const target = new URL(root.location, origin);
   if (target.origin !== origin) return null;
   const path = target.pathname.replace(/\/(?:graph|query|targets)?\/?$/, '');
@@ -245,7 +242,7 @@ async function recognizeRoot({ probe, signal }: SourceContext, url: string): Pro
     signal,
     accept: 'text/html',
   });
-  return root.kind === 'failed' ? null : recognizePage(root);
+  return root.class === 'failed' ? null : recognizePage(root);
 }
 
 function isHtml({ contentType, body }: Answered): boolean {

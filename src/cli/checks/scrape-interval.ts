@@ -126,7 +126,7 @@ export async function readScrapeTimes(
       timeoutMs: REQUEST_MS,
       signal,
     });
-    const times = page.kind === 'answered' ? timesOf(page.body) : null;
+    const times = page.class === 'answered' ? timesOf(page.body) : null;
     if (times !== null) return times;
   }
   return null;

@@ -1,9 +1,7 @@
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
-import type { JudgedMetric } from '../../decision/proposals/propose.js';
+import { fallbackStart, type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
-import { fallbackStart } from '../../decision/proposals/fallback.js';
-import { pickProposal } from '../../decision/proposals/pick.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { Explanation } from './explanation.js';

@@ -1,17 +1,20 @@
-import { failingKey } from '../../decision/proposals/fallback.js';
-import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
-import type { ScaleEvent, State } from '../../decision/snapshot/snapshot.js';
+import { failingKey } from '../../decision/proposals/propose.js';
+import { EMPTY_STATE, type ScaleEvent, type State } from '../../decision/snapshot/snapshot.js';
 import { joinEvents } from '../../kubernetes/state/scale-events.js';
-import { storedFailing, storedMetricKey } from '../../kubernetes/state/state-entry.js';
-import type { Intent, StoredEntry, StoredState } from '../../kubernetes/state/state-entry.js';
+import {
+  type Intent,
+  type StoredEntry,
+  storedFailing,
+  storedMetricKey,
+  type StoredState,
+} from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { type Instant, laterOf } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { laterForecast } from './forecast-memory.js';
 import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
-import { freshMemory, keptIn, lastScales, withIntent } from './memory.js';
-import type { LastScales, Memory } from './memory.js';
+import { freshMemory, keptIn, lastScales, type LastScales, type Memory, withIntent } from './memory.js';
 
 /**
  * Returns the memory after a read of the state store. The first read restores the stored state. Without an entry, the

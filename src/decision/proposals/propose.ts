@@ -1,11 +1,15 @@
 import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
-import type { MetricResult } from '../result/decision.js';
+import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
+import type { FallbackUse, MetricResult } from '../result/decision.js';
 import type { Sample, Saturation, Snapshot } from '../snapshot/snapshot.js';
-import type { Arithmetic, Proposal, ProposalContext } from './context.js';
-import { noProposal, proposalContext } from './context.js';
-import { withFallback } from './fallback.js';
-import { judgeSample } from '../snapshot/judge-sample.js';
-import type { ValueSample } from '../snapshot/judge-sample.js';
+import {
+  type Arithmetic,
+  noProposal,
+  type Proposal,
+  type ProposalContext,
+  proposalContext,
+} from './context.js';
+import { judgeSample, type ValueSample } from '../snapshot/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
@@ -43,6 +47,39 @@ export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly Ju
       ? { spec: measured, answer, sample, result, arithmetic }
       : { spec: measured, answer, sample, result, arithmetic, saturation };
   });
+}
+
+export interface Pick {
+  /** The largest proposal; null if no metric has one. */
+  readonly replicas: number | null;
+  readonly winner: JudgedMetric | null;
+  readonly firstFailing: JudgedMetric | null;
+  /** The first metric with the proposal of the fallback. */
+  readonly firstReplaced: JudgedMetric | null;
+  /**
+   * Whether every proposal comes from a full value, or from a fallback that may lower the count. Otherwise the count
+   * must not fall.
+   */
+  readonly isTrusted: boolean;
+}
+
+export function pickProposal(metrics: readonly JudgedMetric[]): Pick {
+  let winner: JudgedMetric | null = null;
+  for (const metric of metrics) {
+    const { proposal } = metric.result;
+    if (proposal !== null && proposal > (winner?.result.proposal ?? -1)) winner = metric;
+  }
+  return {
+    replicas: winner?.result.proposal ?? null,
+    winner,
+    firstFailing: metrics.find(({ result }) => result.proposal === null) ?? null,
+    firstReplaced: metrics.find(({ result }) => result.fallback !== undefined) ?? null,
+    isTrusted: metrics.every(({ result }) => isTrusted(result)),
+  };
+}
+
+function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
+  return proposal !== null && partial === null && fallback?.mode !== 'atLeast';
 }
 
 const NO_SAMPLE: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
@@ -93,3 +130,41 @@ function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext
 
 /** Unreachable: `judgeSample` returns an error for a sample in the wrong form, which the types cannot express. */
 const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');
+
+export function failingKey({ type, identity }: MetricSpec): string {
+  return `${type}/${identity}`;
+}
+
+/**
+ * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises to the
+ * count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at 0 replicas does not
+ * count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3; the modes are the
+ * fallback behaviors of KEDA.
+ */
+export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
+  const { fallback } = snapshot.scaler.spec;
+  if (fallback === null || result.proposal !== null || result.error === null) return result;
+  const since = failingSince(spec, snapshot);
+  if (secondsBetween(since, snapshot.now) < fallback.afterSeconds) return result;
+  const { mode, replicas } = fallback;
+  const proposal =
+    mode === 'currentReplicasIfHigher' ? Math.max(replicas, snapshot.target.specReplicas) : replicas;
+  const use: FallbackUse = { mode, replicas, since, error: result.error };
+  return { ...result, proposal, error: null, ratio: null, fallback: use };
+}
+
+/** Returns when the fallback replaces a metric that has no proposal now; null: it does not, or does already. */
+export function fallbackStart(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): Instant | null {
+  const { fallback } = snapshot.scaler.spec;
+  if (fallback === null || result.proposal !== null || result.error === null) return null;
+  if (snapshot.target.specReplicas === 0) return null;
+  return addSeconds(failingSince(spec, snapshot), fallback.afterSeconds);
+}
+
+function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Instant {
+  return (target.specReplicas === 0 ? undefined : state.failingSince.get(failingKey(spec))) ?? now;
+}
+
+export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
+  return `no value since ${formatInstant(since)} (${error}): fallback ${mode} uses ${replicas} replicas`;
+}

@@ -1,24 +1,9 @@
 import { ANSWER_DEFAULTS } from '../../units/answer-defaults.js';
-import type { Failure, FailureReason } from '../../units/failure.js';
+import { failed, type Failure } from '../../units/failure.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
 import type { Instant } from '../../units/time.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Series, SeriesColumns } from './columns.js';
-
-const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
-  'timeout',
-  'busy',
-  'connection',
-  'unauthorized',
-  'rate_limited',
-  'server_error',
-  'bad_answer',
-]);
-
-/** Whether the server, not the query, causes the failure, so that another url or a later attempt may succeed. */
-export function isServerFailure(reason: FailureReason): boolean {
-  return SERVER_REASONS.has(reason);
-}
 
 /** Set for a data source with several urls. */
 interface FromUrl {
@@ -46,19 +31,11 @@ export type Answer =
   | (FromUrl & { readonly class: 'missing'; readonly message: string })
   /** Neither an instant vector nor a scalar, or a value that is not a number. */
   | (FromUrl & { readonly class: 'invalid'; readonly message: string })
-  | FailedAnswer;
-
-/** An error, or no answer from the source. */
-export interface FailedAnswer extends Failure {
-  readonly class: 'failed';
-}
+  /** An error, or no answer from the source. */
+  | Failure;
 
 /** Takes the place of an answer, so that no caller waits for one. The error itself is in the log. */
-export const INTERNAL_ERROR: Answer = {
-  class: 'failed',
-  reason: 'bad_answer',
-  message: 'the query failed with an internal error',
-};
+export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 
 /** The largest answers that are read. A hostile or careless query must not exhaust the memory. */
 export interface AnswerLimits {

@@ -1,7 +1,7 @@
 import { cleanText } from '../../units/clean-text.js';
+import { failed, type Failure, type FailureReason } from '../../units/failure.js';
 import { type Instant, instantFromSeconds } from '../../units/time.js';
-import { type Answer, DEFAULT_LIMITS, type FailedAnswer } from './answer.js';
-import type { FailureReason } from '../../units/failure.js';
+import { type Answer, DEFAULT_LIMITS } from './answer.js';
 import type { Labels, Series } from './columns.js';
 
 export interface HttpAnswer {
@@ -54,7 +54,7 @@ export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.seri
 /** Returns `data` of an answer and why it may lack data; or the failure. */
 export function readAnswerData(
   http: HttpAnswer,
-): { readonly data: Json; readonly why: string | null } | FailedAnswer {
+): { readonly data: Json; readonly why: string | null } | Failure {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
@@ -71,7 +71,7 @@ export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
 
-function failedByStatus(http: HttpAnswer, json: Json | null): FailedAnswer {
+function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
   if (http.status < 300)
     return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are complete answers`);
   if (http.status >= 300 && http.status < 400) {
@@ -100,7 +100,7 @@ const QUOTED_QUERY = /^error when executing query=[\s\S]* for \(time=\d{1,20}, s
 const UNREADABLE =
   /unexpected token|unparsed data|unknown func|unsupported func|cannot parse|cannot expand WITH|invalid regexp|unexpected number of args|expecting at least \d{1,4} args|number of string args|missing `query` arg/;
 
-function failedByType(http: HttpAnswer, json: Json): FailedAnswer {
+function failedByType(http: HttpAnswer, json: Json): Failure {
   const type = typeof json['errorType'] === 'string' ? json['errorType'] : '';
   const error = errorOf(http, type, json['error']);
   const byType = Object.hasOwn(REASON_OF_ERROR_TYPE, type) ? REASON_OF_ERROR_TYPE[type] : undefined;
@@ -239,8 +239,7 @@ export interface RangeSeries {
 }
 
 /** The result of a range query. Without data, `series` is empty. */
-export type RangeAnswer =
-  { readonly class: 'matrix'; readonly series: readonly RangeSeries[] } | FailedAnswer;
+export type RangeAnswer = { readonly class: 'matrix'; readonly series: readonly RangeSeries[] } | Failure;
 
 /** Classifies the answer to a range query. An answer that may lack data is a failure, because a gap would look like it. */
 export function classifyRange(http: HttpAnswer): RangeAnswer {
@@ -324,10 +323,6 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   if (start === '') return 'an empty body';
   const isHtml = (contentType ?? '').includes('html') || start.startsWith('<');
   return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
-}
-
-function failed(reason: FailureReason, message: string): FailedAnswer {
-  return { class: 'failed', reason, message };
 }
 
 function invalid(message: string): Answer {

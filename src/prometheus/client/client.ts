@@ -2,8 +2,8 @@ import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { type Answer, answerLimits, type FailedAnswer, isServerFailure } from '../answers/answer.js';
-import type { FailureReason } from '../../units/failure.js';
+import { failed, type Failure, type FailureReason, isServerFailure } from '../../units/failure.js';
+import { type Answer, answerLimits } from '../answers/answer.js';
 import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
 import { columnAnswer, readVector } from '../answers/vector.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
@@ -17,7 +17,7 @@ import {
 } from './engine.js';
 import { KeptLayouts } from './kept-layouts.js';
 import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
-import { createSend, type QueryOptions, type Send, type SendResult } from './request.js';
+import { type Answered, createSend, type QueryOptions, type Send, type SendResult } from './request.js';
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
@@ -71,7 +71,7 @@ export function createPrometheusClient(
     { timeoutMs, signal, mayRetry = true, namespace }: QueryOptions,
   ): Promise<Answer> => {
     const deadlineMs = clock.monotonicMs() + timeoutMs;
-    const failures: FailedAnswer[] = [];
+    const failures: Failure[] = [];
     let untried = order.length;
     for (const server of order) {
       const leftMs = deadlineMs - clock.monotonicMs();
@@ -157,10 +157,10 @@ function inOrder(
   return [...servers.filter((server) => !last.has(server)), ...last];
 }
 
-function summary(failures: readonly FailedAnswer[]): Answer {
+function summary(failures: readonly Failure[]): Answer {
   const message = failures.map((failure) => failure.message).join('; ');
   const reason = failures.at(-1)?.reason ?? 'timeout';
-  return { class: 'failed', reason, message: message === '' ? 'no time was left for the query' : message };
+  return failed(reason, message === '' ? 'no time was left for the query' : message);
 }
 
 /** Queries one url of a data source and remembers its state. No method throws. */
@@ -187,8 +187,6 @@ export interface SeriesCounts {
   readonly known: number;
   readonly read: number;
 }
-
-type Answered = Extract<SendResult, { readonly kind: 'answered' }>;
 
 /** A querier of Thanos may be configured without its flavor. */
 const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
@@ -222,15 +220,17 @@ function createUrlClient(
 
   const query: UrlClient['query'] = async (text, { timeoutMs, signal, namespace }) => {
     const silent = silence.reasonFor(namespace);
-    if (silent !== null) return fail(host, silent, 'not sent: the Retry-After of the server has not elapsed');
+    if (silent !== null)
+      return failed(silent, `${host}: not sent: the Retry-After of the server has not elapsed`);
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
     const parameters = { query: text, timeout: `${ms}ms`, ...flavor };
     const result = await send({ url: base + QUERY_PATH, parameters, isForm: true, timeoutMs: ms, signal });
-    if (result.kind === 'failed' && result.reason !== 'busy' && isServerFailure(result.reason)) {
-      nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+    if (result.class === 'failed') {
+      const { reason, message } = result;
+      if (reason !== 'busy' && isServerFailure(reason)) nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+      return failed(reason, `${host}: ${message}`);
     }
-    if (result.kind === 'failed') return fail(host, result.reason, result.message);
     const answer = read(result, text);
     if (answer.class !== 'failed') {
       nextTryMs = null;
@@ -239,13 +239,13 @@ function createUrlClient(
     }
     const nowMs = clock.monotonicMs();
     if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
-    if (answer.reason !== 'rate_limited' && result.status !== 503)
-      return fail(host, answer.reason, answer.message);
+    const message = `${host}: ${answer.message}`;
+    if (answer.reason !== 'rate_limited' && result.status !== 503) return failed(answer.reason, message);
     const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
     const seconds = retryAfterSeconds(result.retryAfter, time);
     const reason = answer.reason === 'server_error' && seconds !== null ? 'busy' : answer.reason;
     if (seconds !== null) silence.begin(namespace, { seconds, reason });
-    return fail(host, reason, answer.message);
+    return failed(reason, message);
   };
 
   const read = (result: Answered, text: string): Answer => {
@@ -277,7 +277,7 @@ function createUrlClient(
 
   const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (options) => {
     const result = await get(BUILD_INFO_PATH, options);
-    return result.kind === 'failed' || result.status >= 500
+    return result.class === 'failed' || result.status >= 500
       ? 'unavailable'
       : engineOfBuild(result) === 'victoriametrics';
   };
@@ -344,10 +344,6 @@ function createSilence(clock: Clock): Silence {
 
 /** No namespace has this name. */
 const ALL = '';
-
-function fail(host: string, reason: FailureReason, message: string): Answer {
-  return { class: 'failed', reason, message: `${host}: ${message}` };
-}
 
 /** A server may quote the request in its error message. */
 function redacted(answer: Answer, result: Answered): Answer {

@@ -44,7 +44,7 @@ export function isVictoriaMetricsAnswer(body: Buffer): boolean {
  * unknown.
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
-  if (page.kind === 'failed' || page.status !== 200) return null;
+  if (page.class === 'failed' || page.status !== 200) return null;
   const { status, data } = parseObject(page.body) ?? {};
   const build = asObject(data);
   if (status !== 'success' || build === null) return null;

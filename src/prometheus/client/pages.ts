@@ -34,13 +34,13 @@ export function createStartTimeReader(parts: {
     if (flavor === 'thanos') return null;
     if (flavor !== 'victoriametrics') {
       const page = await get(RUNTIME_INFO_PATH, options);
-      if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
+      if (page.class === 'failed' || saysNothing(page.status)) return 'unavailable';
       const info = readRuntimeInfo(page.body);
       if (info !== null || flavor !== 'prometheus') return info?.storesSince ?? null;
     }
     if (clock.monotonicMs() < restUntilMs) return null;
     const page = await get(METRICS_PATH, { ...options, accept: 'text/plain' });
-    if (page.kind === 'failed' || saysNothing(page.status)) return 'unavailable';
+    if (page.class === 'failed' || saysNothing(page.status)) return 'unavailable';
     const start = page.status === 200 ? readStorageStart(page.body) : null;
     if (start === null) restUntilMs = clock.monotonicMs() + REST_MS;
     return start;
@@ -98,7 +98,7 @@ export function createStoresReader({
   return async (options) => {
     if (clock.monotonicMs() < restUntilMs) return null;
     const page = await get(STORES_PATH, options);
-    if (page.kind === 'failed' || page.status >= 500) return null;
+    if (page.class === 'failed' || page.status >= 500) return null;
     const stores = isWholeAnswer(page.status) ? readStores(page.body, clock.now() - RECENT_MS) : null;
     if (stores === null) restUntilMs = clock.monotonicMs() + REST_MS;
     return stores;

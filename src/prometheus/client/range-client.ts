@@ -1,9 +1,9 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { CANCELED, failed, isServerFailure } from '../../units/failure.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Instant } from '../../units/time.js';
-import { isServerFailure } from '../answers/answer.js';
 import { classifyRange, type RangeAnswer } from '../answers/classify.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Environment } from '../sign-in/sign-in.js';
@@ -47,7 +47,7 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
   }));
 
   const once = async (range: RangeQuery, options: RangeOptions): Promise<Attempt> => {
-    let last: Attempt = { answer: canceled(), retryAfterSeconds: 0 };
+    let last: Attempt = { answer: CANCELED, retryAfterSeconds: 0 };
     for (const server of servers) {
       last = await attempt(server, range, options);
       if (last.answer.class === 'matrix' || !isServerFailure(last.answer.reason)) return last;
@@ -62,10 +62,8 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
   ): Promise<Attempt> => {
     const parameters = { ...parametersOf(range, timeoutMs), ...flavor };
     const result = await send({ url, parameters, isForm: true, timeoutMs, signal });
-    if (result.kind === 'failed') {
-      const message = `${host}: ${result.message}`;
-      return { answer: { class: 'failed', reason: result.reason, message }, retryAfterSeconds: 0 };
-    }
+    if (result.class === 'failed')
+      return { answer: failed(result.reason, `${host}: ${result.message}`), retryAfterSeconds: 0 };
     const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
     const seconds = retryAfterSeconds(result.retryAfter, time) ?? 0;
     const answer = classifyRange(result);
@@ -79,7 +77,7 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
     const release = await slots.acquire();
     try {
       for (let attempts = 1; ; attempts += 1) {
-        if (options.signal?.aborted === true) return canceled();
+        if (options.signal?.aborted === true) return CANCELED;
         const { answer, retryAfterSeconds: seconds } = await once(range, options);
         const isFinal = answer.class === 'matrix' || !MAY_PASS.has(answer.reason);
         if (isFinal || attempts === ATTEMPTS) return answer;
@@ -111,10 +109,6 @@ function parametersOf(
     step: String(stepSeconds),
     timeout: `${Math.ceil(ms)}ms`,
   };
-}
-
-function canceled(): RangeAnswer {
-  return { class: 'failed', reason: 'canceled', message: 'the query was canceled' };
 }
 
 /** While queries of rounds are under way, it is checked this often whether they have ended, and at most so long. */

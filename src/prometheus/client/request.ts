@@ -10,7 +10,7 @@ import { BodyPool, type BodyLimits, readBody, TooLargeError } from '../../http/r
 import { createTlsAgent } from '../../http/tls.js';
 import { type Clock, sleep, withDeadline } from '../../units/clock.js';
 import { type AnswerLimits, answerLimits, sayBytes } from '../answers/answer.js';
-import type { Failure } from '../../units/failure.js';
+import { failed, type Failure } from '../../units/failure.js';
 import type { HttpAnswer } from '../answers/classify.js';
 import type { SignInConfig, SourceConfig } from '../data-source/source-config.js';
 import { createAzure } from '../sign-in/azure.js';
@@ -43,10 +43,10 @@ export interface SourceRequest {
 }
 
 /** A complete HTTP answer with any status, or why there is none. */
-export type SendResult = Answered | (Failure & { readonly kind: 'failed'; readonly code?: string | null });
+export type SendResult = Answered | Failure;
 
-interface Answered extends HttpAnswer {
-  readonly kind: 'answered';
+export interface Answered extends HttpAnswer {
+  readonly class: 'answered';
   /** The header. */
   readonly retryAfter: string | null;
   /** Target of a redirect, which is not followed; null: no redirect. */
@@ -164,7 +164,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
       try {
         return await attempts({ ...request, timeoutMs: ms }, signal);
       } catch (error) {
-        return failed(error, signal, limits);
+        return failureTo(error, signal, limits);
       }
     });
 }
@@ -179,11 +179,11 @@ export function createProbe(config: SourceConfig, clock: Clock, env: Environment
   return async (request) =>
     URL.canParse(request.url) && hosts.has(new URL(request.url).host)
       ? send(request)
-      : { kind: 'failed', reason: 'connection', message: 'not a host of this data source' };
+      : failed('connection', 'not a host of this data source');
 }
 
 function isAnswered(result: SendResult, statuses: readonly number[]): boolean {
-  return result.kind === 'answered' && statuses.includes(result.status);
+  return result.class === 'answered' && statuses.includes(result.status);
 }
 
 class SignInError extends CredentialError {}
@@ -200,13 +200,13 @@ async function headersOf(
   }
 }
 
-function failed(error: unknown, signal: AbortSignal, limits: AnswerLimits): SendResult {
+function failureTo(error: unknown, signal: AbortSignal, limits: AnswerLimits): Failure {
   if (error instanceof CredentialError) {
     const code = error instanceof SignInError ? 'SIGN_IN' : 'CREDENTIAL_FILE';
-    return { kind: 'failed', reason: 'unauthorized', message: error.message, code };
+    return failed('unauthorized', error.message, code);
   }
   const failure = failureOf(error, signal);
-  return { kind: 'failed', ...failure, message: settingOf(error, failure, limits) ?? failure.message };
+  return { ...failure, message: settingOf(error, failure, limits) ?? failure.message };
 }
 
 /** Returns the message that names the setting which bounds an answer; null: no setting does. */
@@ -242,7 +242,7 @@ function withAuthorization(
 
 /** A class, because an object with its own getter takes 2 KB. */
 class Received implements Answered {
-  readonly kind = 'answered';
+  readonly class = 'answered';
   readonly status: number;
   readonly contentType: string | null;
   readonly retryAfter: string | null;

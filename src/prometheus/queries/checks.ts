@@ -1,7 +1,8 @@
 import { judgeValues } from '../../decision/snapshot/judge-sample.js';
 import type { Freshness } from '../../scaler/spec.js';
 import { instantFromSeconds, secondsBetween } from '../../units/time.js';
-import type { Answer, FailedAnswer } from '../answers/answer.js';
+import type { Failure } from '../../units/failure.js';
+import type { Answer } from '../answers/answer.js';
 import { columnsOf } from '../answers/columns.js';
 
 export interface MetricChecks {
@@ -190,10 +191,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
 }
 
 /** A check without a usable answer makes the value of the metric unknown, as if its own query had failed this way. */
-function unusable(
-  name: string,
-  answer: FailedAnswer | Extract<Answer, { readonly class: 'invalid' }>,
-): Verdict {
+function unusable(name: string, answer: Failure | Extract<Answer, { readonly class: 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }
 

@@ -118,7 +118,7 @@ function checkedAnswer(metric: MetricQuery, answers: ReadonlyMap<string, Answer>
     return answer;
   };
   const answer = answerTo(metric.key);
-  if (metric.kind === 'workloads' || metric.checks === null) return answer;
+  if (answer.class === 'failed' || metric.kind === 'workloads' || metric.checks === null) return answer;
   const { source, checks } = metric;
   const { guard, freshness, backlog, capacity, served } = checks;
   return applyChecks(checks, {

@@ -12,7 +12,7 @@ import type { Forecast, Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { addSeconds, type Instant, multipleBefore } from '../../units/time.js';
-import { isServerFailure } from '../answers/answer.js';
+import { isServerFailure } from '../../units/failure.js';
 import type { RangeAnswer, RangeSeries } from '../answers/classify.js';
 import { type RangeClient, type RangeQuery, untilIdle } from '../client/range-client.js';
 import { selectLoad, type TotalLoad } from './total-load.js';

@@ -1,6 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import { addSeconds, type Instant } from '../../units/time.js';
-import { type Answer, isServerFailure } from '../answers/answer.js';
+import type { Answer } from '../answers/answer.js';
+import { isServerFailure } from '../../units/failure.js';
 import { labelOf } from '../answers/columns.js';
 import type { Store } from '../client/pages.js';
 

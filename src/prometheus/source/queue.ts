@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import type { FailureReason } from '../../units/failure.js';
-import { type Answer, type FailedAnswer, INTERNAL_ERROR, isServerFailure } from '../answers/answer.js';
+import { CANCELED, failed, type Failure, isServerFailure } from '../../units/failure.js';
+import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import {
@@ -42,10 +42,8 @@ export interface QueryReport {
   readonly source: string;
   /** From sending to the answer, over all urls, excluding the wait for a slot. */
   readonly seconds: number;
-  readonly answerClass: Answer['class'];
-  readonly reason: FailureReason | null;
-  /** Why the query failed; null: success. Contains no secrets. */
-  readonly message: string | null;
+  /** Null: the query was answered. */
+  readonly failure: Failure | null;
   /**
    * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure it; null:
    * unknown.
@@ -111,7 +109,7 @@ export function createQueryQueue(parts: {
 
   /** The queries that failed in rounds without any answer, since the last answer. */
   let failures = 0;
-  let last: FailedAnswer | null = null;
+  let last: Failure | null = null;
   let current = -1;
   let isOpen = false;
   let probe: Promise<unknown> | null = null;
@@ -184,7 +182,7 @@ export function createQueryQueue(parts: {
         return;
       }
       if (options.signal.aborted) {
-        end(open, { class: 'failed', reason: 'canceled', message: 'the query was canceled' });
+        end(open, CANCELED);
         return;
       }
       if (untilMs - clock.monotonicMs() < LEAST_QUERY_MS) {
@@ -209,7 +207,7 @@ export function createQueryQueue(parts: {
     const why = isSlow
       ? `${most}, and queries that take more than ${SLOW_SECONDS} s share a part of them`
       : most;
-    return { class: 'failed', reason: 'busy', message: `not sent: no free slot in the round (${why})` };
+    return failed('busy', `not sent: no free slot in the round (${why})`);
   };
 
   const slots = createFairSlots<OpenQuery>({
@@ -266,7 +264,7 @@ export function createQueryQueue(parts: {
     underWay.delete(text);
     const why = last === null ? '' : ` (${last.message})`;
     const message = `not sent: the source has not answered ${failures} queries, so only one per round is sent${why}`;
-    return { class: 'failed', reason: last?.reason ?? 'connection', message };
+    return failed(last?.reason ?? 'connection', message);
   };
 
   const send: QueryQueue['query'] = (text, options) => {
@@ -302,13 +300,10 @@ function reportOf(
   answer: Answer,
   times: { readonly sentAt: Instant; readonly answeredAt: Instant; readonly seconds: number },
 ): QueryReport {
-  const failure = answer.class === 'failed' ? answer : null;
   return {
     source,
     seconds: times.seconds,
-    answerClass: answer.class,
-    reason: failure?.reason ?? null,
-    message: failure?.message ?? null,
+    failure: answer.class === 'failed' ? answer : null,
     clockAheadSeconds: clockAhead(answer, times.sentAt, times.answeredAt),
   };
 }
@@ -357,11 +352,7 @@ function createQueryLimits(options: {
   const refuse = (owners: readonly QueryOwner[], why: string): Answer => {
     for (const { namespace } of owners) onOverLimit(namespace);
     const names = owners.map(({ namespace }) => namespace).join(', ');
-    return {
-      class: 'failed',
-      reason: 'over_limit',
-      message: `not sent: the queries of namespace ${names} ${why}`,
-    };
+    return failed('over_limit', `not sent: the queries of namespace ${names} ${why}`);
   };
 
   return {

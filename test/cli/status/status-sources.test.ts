@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { VERSION } from '../../../src/cli/output/version.js';
+import { failed } from '../../../src/units/failure.js';
 import { createApp } from '../../../src/server/app.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { dataSourceId } from '../../../src/telemetry/outages.js';
@@ -20,10 +21,10 @@ function failingApp(): RequestListener {
   const start = clock.now();
   const since = (id: string): typeof start | null => (id === dataSourceId('other') ? start : null);
   const health = createServiceHealth(clock, ['default', 'other'], { since });
-  const query = { seconds: 0.1, reason: null, message: null };
+  const query = { seconds: 0.1, failure: null };
   health.observeQuery({ ...query, source: 'default' });
   clock.advance(60_000);
-  health.observeQuery({ ...query, source: 'other', reason: 'connection', message: MESSAGE });
+  health.observeQuery({ ...query, source: 'other', failure: failed('connection', MESSAGE) });
   const parts = partsOf({ ledger: createLedger() }, { api: { version: VERSION } });
   return createApp({ ...parts, service: { ...parts.service, health } });
 }

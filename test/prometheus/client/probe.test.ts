@@ -27,7 +27,7 @@ describe('createProbe', () => {
 
     const page = await probe({ url: `${server.url}/x`, parameters: { a: '1' }, timeoutMs: 10_000, signal });
 
-    expect(page).toMatchObject({ kind: 'answered', status: 302, location: '/login' });
+    expect(page).toMatchObject({ class: 'answered', status: 302, location: '/login' });
     expect(server.requests.map(({ method, url }) => [method, url])).toEqual([['GET', '/x?a=1']]);
   });
 
@@ -41,7 +41,7 @@ describe('createProbe', () => {
 
     expect(own.requests[0]?.headers['x-token']).toBe('secret');
     expect(other.requests).toEqual([]);
-    expect(refused).toMatchObject({ kind: 'failed' });
+    expect(refused).toMatchObject({ class: 'failed' });
   });
 
   it('returns the code of a failure', async () => {
@@ -49,7 +49,7 @@ describe('createProbe', () => {
 
     const page = await probe({ url: 'http://127.0.0.1:1/', timeoutMs: 10_000, signal });
 
-    expect(page).toMatchObject({ kind: 'failed', code: 'ECONNREFUSED', reason: 'connection' });
+    expect(page).toMatchObject({ class: 'failed', code: 'ECONNREFUSED', reason: 'connection' });
   });
 });
 

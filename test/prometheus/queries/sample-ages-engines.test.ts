@@ -143,8 +143,8 @@ describe.each(['Prometheus', 'VictoriaMetrics'] satisfies readonly ServerName[])
       const metrics = createMetricSource({
         sources: new Map([['default', source]]),
         clock: realClock,
-        onQuery: ({ message }) => {
-          if (message !== null) throw new Error(message);
+        onQuery: ({ failure }) => {
+          if (failure !== null) throw new Error(failure.message);
         },
       });
       const scaler = due([metric]);

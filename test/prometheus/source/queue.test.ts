@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import type { FailureReason } from '../../../src/units/failure.js';
-import { isServerFailure } from '../../../src/prometheus/answers/answer.js';
+import { type FailureReason, isServerFailure } from '../../../src/units/failure.js';
 import { createQueryQueue, type SendOptions } from '../../../src/prometheus/source/queue.js';
 import type { QueryOptions } from '../../../src/prometheus/client/request.js';
 import { aSource } from '../../support/builders.js';
