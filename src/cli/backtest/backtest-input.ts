@@ -16,7 +16,7 @@ import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { autoCapacityOf } from '../../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/resource-window.js';
 import type { Instant } from '../../units/time.js';
@@ -133,9 +133,8 @@ export function describeAssumptions(
 function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readonly string[] {
   const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
   const hasBacklog = metrics.some((metric) => 'backlog' in metric);
-  const hasCapacity = metrics.some(
-    (metric) => 'capacityQuery' in metric || autoCapacityOf(metric) !== undefined,
-  );
+  const modes = metrics.map((metric) => autoCapacityOf(metric)?.mode);
+  const hasCapacity = modes.includes('Use') || metrics.some((metric) => 'capacityQuery' in metric);
   return [
     ...(hasBacklog && !hasQueue ? ['the backlog is 0, because no load waits without --queue'] : []),
     ...(hasCapacity && hasQueue
@@ -144,17 +143,30 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
     ...(hasCapacity && !hasQueue
       ? ['the capacity of a metric is its averageValue, because no load waits without --queue']
       : []),
+    ...(modes.includes('Observe')
+      ? ['capacity.auto with mode Observe changes no decision: the target is averageValue']
+      : []),
   ];
 }
 
-/** Names the metrics, and the ceiling, for which a load trace has no information. */
-export function leftOutLines(
+/** Names the metrics that share the load of a trace, and those, and the ceiling, of which a trace has no information. */
+export function traceLines(
   variants: readonly Variant[],
-  { maxReplicasFrom }: Pick<Assumptions, 'maxReplicasFrom'>,
+  { maxReplicasFrom, measures }: Pick<Assumptions, 'maxReplicasFrom' | 'measures'>,
 ): readonly string[] {
-  const names = variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isLeftOut));
-  const distinct = [...new Set(names.map(({ identity }) => identity))];
+  const namesOf = (isNamed: (metric: MetricSpec) => boolean): readonly string[] => [
+    ...new Set(
+      variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isNamed)).map(({ identity }) => identity),
+    ),
+  ];
+  const distinct = namesOf(isLeftOut);
+  const sharing = namesOf((metric) => !isLeftOut(metric) && !measures.has(metric.identity));
   return [
+    ...(sharing.length < 2
+      ? []
+      : [
+          `${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} follow the same load, that of the trace (--queue with --metric says what a metric measures instead)`,
+        ]),
     ...(distinct.length === 0
       ? []
       : [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`]),

@@ -39,7 +39,7 @@ import {
 import {
   describeAssumptions,
   hasCeiling,
-  leftOutLines,
+  traceLines,
   unscoredLines,
   openTrace,
   type BacktestInput,
@@ -215,7 +215,7 @@ async function openInput(
   const workload = traceWorkload(load, known);
   const lines = [
     ...describeAssumptions(known, variants, { isSaved: false }),
-    ...leftOutLines(variants, known),
+    ...traceLines(variants, known),
     'nothing is known of the time before the first line: windows are empty at the start',
     ...unscoredLines(scoring.demand),
   ];

@@ -18,6 +18,21 @@ const cwd = folderOf({
       "external: { metric: { name: load }, query: sum(load), target: { averageValue: 7 }, backlog: { query: sum(queue), drainSeconds: 60 }, capacity: { auto: { mode: Use, served: { query: 'sum(rate(served[2m]))' } } } }",
     ],
   }),
+  'observed.yaml': scalerYaml({
+    metrics: [
+      "external: { metric: { name: load }, query: sum(load), target: { averageValue: 7 }, capacity: { auto: { served: { query: 'sum(rate(served[2m]))' } } } }",
+    ],
+  }),
+  'plain.yaml': scalerYaml({
+    metrics: ['external: { metric: { name: load }, query: sum(load), target: { averageValue: 7 } }'],
+  }),
+  'three.yaml': scalerYaml({
+    metrics: [
+      'external: { metric: { name: requests }, query: sum(requests), target: { averageValue: 10 } }',
+      'pods: { metric: { name: gpu }, query: "gpu{$pods}", target: { averageValue: 80 } }',
+      'external: { metric: { name: waiting }, query: sum(waiting), target: { averageValue: 7 } }',
+    ],
+  }),
   'stated.yaml': scalerYaml({ podStart: '{ seconds: 90 }' }),
   'day.csv': `t_seconds,value\n${DAY.join('\n')}\n`,
 });
@@ -63,6 +78,30 @@ it('states the backlog and the capacity that the simulation knows', async () => 
   expect(await linesWith('--queue', 'unbounded')).toEqual([
     '  the capacity of a metric is what a pod serves (--capacity), from the first round',
   ]);
+});
+
+it('states that a capacity with mode Observe is only reported, with the figures of a document without it', async () => {
+  for (const queue of [[], ['--queue', 'unbounded']]) {
+    const { stdout } = await backtest('observed.yaml', ...queue);
+
+    expect(stdout.split('\n').filter((line) => /capacity of a metric|capacity\.auto/.test(line))).toEqual([
+      '  capacity.auto with mode Observe changes no decision: the target is averageValue',
+    ]);
+    expect(await figuresOf('observed.yaml', ...queue)).toEqual(await figuresOf('plain.yaml', ...queue));
+  }
+});
+
+it('names the metrics that measure the one load of a trace, and the options for others', async () => {
+  const lineOf = async (document: string, ...more: readonly string[]): Promise<string | undefined> =>
+    (await backtest(document, ...more)).stdout.split('\n').find((line) => /that of the trace/.test(line));
+
+  expect(await lineOf('three.yaml')).toBe(
+    '  requests, gpu and waiting follow the same load, that of the trace (--queue with --metric says what a metric measures instead)',
+  );
+  expect(await lineOf('three.yaml', '--queue', 'unbounded', '--metric', 'waiting=depth')).toBe(
+    '  requests and gpu follow the same load, that of the trace (--queue with --metric says what a metric measures instead)',
+  );
+  expect(await lineOf('plain.yaml')).toBeUndefined();
 });
 
 describe('without --queue', () => {

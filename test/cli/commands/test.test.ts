@@ -285,10 +285,10 @@ describe('a series of a part', () => {
       cpuMetric(50),
     ],
   });
-  const runParts = (series: string, replicas: number): Promise<Ran> => {
+  const runParts = (series: string, replicas: number, scaler = document): Promise<Ran> => {
     const text = `scalers: [web.yaml]\ntests:\n  - { name: it, replicas: 6, series: [${series}, { metric: cpu, values: 10 }], expect: [{ at: 0s, replicas: ${replicas} }] }\n`;
     return runCli(['test', 'web.test.yaml'], {
-      cwd: folderOf({ 'web.yaml': document, 'web.test.yaml': text }),
+      cwd: folderOf({ 'web.yaml': scaler, 'web.test.yaml': text }),
     });
   };
   const rate = '{ metric: jobs, values: 64 }';
@@ -304,6 +304,15 @@ describe('a series of a part', () => {
       exitCode: 0,
     });
     expect((await runParts(rate, 6)).exitCode).toBe(0);
+  });
+
+  it('of a capacity that is only observed changes no decision: 72 need 9 pods of 8, and not 11 of 7', async () => {
+    const observed = document.replace('{ query: max(c) }', '{ auto: { served: { query: sum(s) } } }');
+    const used = observed.replace('auto: {', 'auto: { mode: Use,');
+    const series = `${rate}, ${backlog}, { metric: jobs, part: capacity, values: 7 }`;
+
+    expect((await runParts(series, 9, observed)).stdout).toContain('1 passed');
+    expect((await runParts(series, 11, used)).stdout).toContain('1 passed');
   });
 
   it('is rejected where the document has no such part, and twice for a capacity', async () => {
