@@ -1,6 +1,3 @@
-// Commands print local times.
-process.env['TZ'] = 'UTC';
-
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: '<rootDir>/test/support/plain-context-environment.mjs',

@@ -357,6 +357,9 @@ export const eventSchemas = {
       message: z.string(),
     })
     .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
+  recommendation: z
+    .object({ ...about, message: z.string() })
+    .describe('A back-test at night recommends another change of the document than before.'),
   reload: z
     .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
     .describe(

@@ -64,6 +64,7 @@ export const NAMED_SCHEMAS = {
   ConnectedEvent: eventSchemas.connected,
   DecisionEvent: eventSchemas.decision,
   FailureEvent: eventSchemas.failure,
+  RecommendationEvent: eventSchemas.recommendation,
   ReloadEvent: eventSchemas.reload,
   GapEvent: eventSchemas.gap,
   Error: errorSchema,

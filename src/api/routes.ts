@@ -190,7 +190,7 @@ const TABLE = [
   {
     id: 'streamEvents',
     path: '/api/v1/events',
-    summary: 'Server-sent events: changes of replicas, failures, reloads',
+    summary: 'Server-sent events: changes of replicas, failures, recommendations, reloads',
     parameters: [
       {
         name: 'Last-Event-ID',
@@ -202,7 +202,7 @@ const TABLE = [
     answers: {
       200: {
         description:
-          'Events `connected`, `decision`, `failure`, `reload` and `gap`, with ConnectedEvent, DecisionEvent, FailureEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
+          'Events `connected`, `decision`, `failure`, `recommendation`, `reload` and `gap`, with ConnectedEvent, DecisionEvent, FailureEvent, RecommendationEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
         mediaType: 'text/event-stream',
       },
       503: json('the maximum number of streams is open', 'Error'),

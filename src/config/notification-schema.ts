@@ -4,7 +4,7 @@ import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { filePath, url } from './service-field-types.js';
 import { receiverTls } from './source-schema.js';
 
-const kind = z.enum(['rescale', 'failure']);
+const kind = z.enum(['rescale', 'failure', 'recommendation']);
 
 export const receiver = z.strictObject({
   format: z.enum(['json', 'slack', 'alertmanager']).optional().meta({
@@ -29,7 +29,8 @@ export const receiver = z.strictObject({
     .min(1)
     .optional()
     .meta({
-      description: 'Events to send. rescale: a change of replicas; failure: a scaler fails, or recovers.',
+      description:
+        'Events to send. rescale: a change of replicas; failure: a scaler fails, or recovers; recommendation: a back-test at night recommends a change of the document.',
       default: [...SERVICE_DEFAULTS.notificationEvents],
     }),
   namespaces: z.array(labelName).optional().meta({

@@ -125,8 +125,8 @@ interface Told {
   readonly lasting: Failure | null;
 }
 
-/** The ID of a rescale is unique, so no rescale replaces another one. */
+/** IDs are unique: only a failure replaces another one. */
 function keyOf(notification: Notification): string {
-  if (notification.event === 'rescale') return notification.id;
+  if (notification.event !== 'failure') return notification.id;
   return `${notification.namespace}/${notification.name} ${notification.subject}`;
 }

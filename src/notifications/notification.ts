@@ -29,7 +29,12 @@ export type Failure = CommonFields & {
   readonly message: string;
 };
 
-export type Notification = Rescale | Failure;
+type Recommended = CommonFields & {
+  readonly event: 'recommendation';
+  readonly message: string;
+};
+
+export type Notification = Rescale | Failure | Recommended;
 
 const MAX_TEXT_LENGTH = 1024;
 
@@ -45,6 +50,8 @@ export function notificationOf({ id, event }: NumberedEvent): Notification | nul
     const { subject, failing, message } = event;
     return { id, at, namespace, name, event: 'failure', subject, failing, message: truncate(message) };
   }
+  if (event.type === 'recommendation')
+    return { id, at, namespace, name, event: 'recommendation', message: truncate(event.message) };
   const { from, to } = event.outcome;
   const direction = rescaleDirection(event.outcome);
   if (direction === null || from === null || to === null) return null;
@@ -68,6 +75,7 @@ export function textOf(notification: Notification): string {
     const { from, to, reason } = notification;
     return `${scaler} scaled from ${from} to ${to}${reason === '' ? '' : `: ${reason}`}`;
   }
+  if (notification.event === 'recommendation') return `${scaler} recommendation: ${notification.message}`;
   const { subject, failing, message } = notification;
   return `${scaler} ${failing ? 'failing' : 'recovered'}: ${subject}: ${message}`;
 }
@@ -78,8 +86,6 @@ function truncate(message: string): string {
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;
 }
 
-type EventKind = 'rescale' | 'failure';
-
 /** A receiver of notifications, with all defaults. */
 export interface ReceiverConfig {
   readonly name: string;
@@ -89,7 +95,7 @@ export interface ReceiverConfig {
   readonly urlFile: string | null;
   readonly bearerTokenFile: string | null;
   readonly tls: TlsFiles | null;
-  readonly events: readonly EventKind[];
+  readonly events: readonly Notification['event'][];
   /** Empty: all. */
   readonly namespaces: readonly string[];
   readonly timeoutSeconds: number;

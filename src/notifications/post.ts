@@ -180,6 +180,8 @@ function slackText(text: string): string {
 }
 
 const RESCALE_SECONDS = 300;
+/** Until about the next night. */
+const RECOMMENDATION_SECONDS = 86_400;
 
 /** Source: postableAlert of the API v2 of Alertmanager. The start and the end of an alert have the same labels. */
 function alert(notification: Notification, until: Instant): unknown {
@@ -196,6 +198,13 @@ function alert(notification: Notification, until: Instant): unknown {
       endsAt: formatInstant(addSeconds(at, RESCALE_SECONDS)),
     };
   }
+  if (notification.event === 'recommendation')
+    return {
+      labels: { alertname: 'PromscalerRecommendation', severity: 'info', ...labels },
+      annotations,
+      startsAt,
+      endsAt: formatInstant(addSeconds(at, RECOMMENDATION_SECONDS)),
+    };
   const { subject, failing } = notification;
   return {
     labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },

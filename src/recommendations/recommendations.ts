@@ -7,6 +7,7 @@ import { readCron } from '../schedules/cron.js';
 import { changeText } from '../scaler/field-changes.js';
 import type { Scaler } from '../scaler/spec.js';
 import { NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
+import { onAbort } from '../units/abort.js';
 import { type Clock, createAlarm } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { addSeconds, type Instant, multipleBefore } from '../units/time.js';
@@ -21,10 +22,12 @@ export interface RecommendationPorts {
   readonly isFailing: (source: string) => boolean;
   /** Returns false if the document has changed. */
   readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
-  /** Rejects if the target cannot be read. */
+  /** Called for each change that differs from the last one. */
+  readonly publish: (scaler: Scaler, message: string) => void;
+  /** Records an Event of such a change. Rejects if the target cannot be read. */
   readonly recordEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
   /** Default: in a worker thread. */
-  readonly backTest?: typeof runBackTest;
+  readonly backTest?: typeof runBackTest | undefined;
 }
 
 export interface Recommendations {
@@ -48,7 +51,8 @@ interface Entry {
   readonly offsetMs: number;
   /** The night of its last back-test; null: none with this version. */
   night: Instant | null;
-  /** Patch of its last Event. */
+  /** Patches that were last published, and recorded as an Event. */
+  published: string | null;
   announced: string | null;
 }
 
@@ -60,6 +64,8 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   let entries = new Map<string, Entry>();
   let restUntilMs = -Infinity;
   let running: { readonly scaler: Scaler; readonly stop: AbortController } | null = null;
+  /** A back-test that is stopped may end later, and the next one waits for it. */
+  let last: Promise<unknown> = Promise.resolve();
 
   /** Returns the document whose last back-test is the oldest of those that are due; null: none is. */
   const next = (now: Instant): { readonly entry: Entry; readonly night: Instant } | null => {
@@ -78,30 +84,32 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   const test = async (entry: Entry, signal: AbortSignal): Promise<void> => {
     const { scaler } = entry;
     const stop = new AbortController();
-    running = { scaler, stop };
+    const stopped = AbortSignal.any([signal, stop.signal]);
     const sources = sourcesOf(scaler.spec).flatMap((name) => ports.historyOf(name) ?? []);
     const range = rangeOf(scaler, sources, { days: config.days, now: clock.now() });
     const failures: string[] = [];
-    const result = await backTest(scaler, range, {
+    const work = backTest(scaler, range, {
       clock,
       sources: sources.map((source) => source.config),
-      queryRange: async (name, query, stopped) => {
+      queryRange: async (name, query, ended) => {
         const source = ports.historyOf(name);
         if (source === null || ports.isFailing(name))
           return { class: 'failed', reason: 'canceled', message: `data source ${name} answers nothing` };
-        const answer = await source.queryRange(query, { timeoutMs: TIMEOUT_MS, signal: stopped });
+        const answer = await source.queryRange(query, { timeoutMs: TIMEOUT_MS, signal: ended });
         if (answer.class === 'failed' && answer.reason !== 'canceled') failures.push(answer.reason);
         return answer;
       },
       cpuPercent: config.cpuPercent,
-      signal: AbortSignal.any([signal, stop.signal]),
+      signal: stopped,
     });
-    running = null;
+    last = work.catch(() => undefined);
+    running = { scaler, stop };
+    const result = await unlessAborted(work, stopped).finally(() => (running = null));
     if (result === null) return;
     if (failures.length > 0 && !('suggestion' in result)) restUntilMs = clock.monotonicMs() + REST_MS;
     if ('why' in result) log.debug('no recommendation', { scaler: scaler.key, why: result.why });
     const recommendation = recommendationOf(result, range, clock.now());
-    if (ports.keep(scaler, recommendation) && config.events) await announce(entry, recommendation, signal);
+    if (ports.keep(scaler, recommendation)) await announce(entry, recommendation, signal);
   };
 
   const announce = async (
@@ -109,9 +117,13 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
     { patch, changes, reason }: Recommendation,
     signal: AbortSignal,
   ): Promise<void> => {
-    if (patch === null || patch === entry.announced) return;
+    if (patch === null) return;
+    const message = `${changes.map(changeText).join(', ')}: ${reason}`;
+    if (patch !== entry.published) ports.publish(entry.scaler, message);
+    entry.published = patch;
+    if (!config.events || patch === entry.announced) return;
     try {
-      await ports.recordEvent(entry.scaler, `${changes.map(changeText).join(', ')}: ${reason}`, signal);
+      await ports.recordEvent(entry.scaler, message, signal);
       entry.announced = patch;
     } catch (error) {
       log.warn('no Event for a recommendation: the target cannot be read', {
@@ -136,8 +148,10 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
     run: async (signal) => {
       // What an earlier term found was removed with its end.
       for (const entry of entries.values()) entry.night = null;
-      while (!signal.aborted) {
-        const due = next(clock.now());
+      const hasEnded = (): boolean => signal.aborted;
+      while (!hasEnded()) {
+        await unlessAborted(last, signal);
+        const due = hasEnded() ? null : next(clock.now());
         if (due === null) {
           await alarm.sleep(CHECK_MS, signal);
           continue;
@@ -153,9 +167,25 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   };
 }
 
+/** Returns null when `signal` is aborted first: the end of a term waits for no back-test. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  let forget = (): void => undefined;
+  const aborted = new Promise<null>((resolve) => {
+    if (signal.aborted) resolve(null);
+    else forget = onAbort(signal, () => resolve(null));
+  });
+  return Promise.race([work, aborted]).finally(() => forget());
+}
+
 function newEntry(scaler: Scaler, spreadMs: number): Entry {
   const hash = createHash('sha256').update(scaler.key).digest().readUInt32BE();
-  return { scaler, offsetMs: Math.floor((hash / 2 ** 32) * spreadMs), night: null, announced: null };
+  return {
+    scaler,
+    offsetMs: Math.floor((hash / 2 ** 32) * spreadMs),
+    night: null,
+    published: null,
+    announced: null,
+  };
 }
 
 function isBefore(one: Entry, other: Entry): boolean {

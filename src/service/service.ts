@@ -25,7 +25,7 @@ import { createDecisionRecord, type DecisionRecord } from '../recording/decision
 import { dataSourceId } from '../telemetry/outages.js';
 import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
 import { buildEvent } from '../control/cycle/report.js';
-import { createRecommendations } from '../recommendations/recommendations.js';
+import { createRecommendations, type RecommendationPorts } from '../recommendations/recommendations.js';
 import { createRecorder, createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
 import { onAbort } from '../units/abort.js';
@@ -70,6 +70,8 @@ export interface ServiceOptions extends OwnObjects {
   readonly createClient?: MetricSourceOptions['createClient'];
   /** Creates the client that reads histories for charts and forecasts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
+  /** Default: in a worker thread. */
+  readonly backTest?: RecommendationPorts['backTest'];
   /** Default: the API has no files of documents. */
   readonly originOf?: HttpOptions['originOf'];
   readonly instance: string;
@@ -236,8 +238,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           clock,
           log,
           historyOf: source.historyOf,
+          backTest: options.backTest,
           isFailing: (name) => outages.since(dataSourceId(name)) !== null,
           keep: ledger.keepRecommendation,
+          publish: ({ namespace, name }, message) =>
+            feed.publish({ type: 'recommendation', at: clock.now(), namespace, name, message }),
           recordEvent: async ({ key, namespace, spec }, message, signal) => {
             const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
             report.recordEvent(target, buildEvent('ChangeRecommended', message), key);

@@ -23,6 +23,11 @@ export type ServiceEvent =
       readonly failing: boolean;
       readonly message: string;
     })
+  | (ScalerEvent & {
+      /** A back-test at night recommends another change than before. */
+      readonly type: 'recommendation';
+      readonly message: string;
+    })
   | { readonly type: 'reload'; readonly at: Instant; readonly scalers: number; readonly errors: number };
 
 export interface NumberedEvent {

@@ -4,19 +4,17 @@ import { BUGS } from './bugs/bugs.js';
 import { huntBug, type Catch } from './bugs/hunt.js';
 import { loadProduct } from './product.js';
 import { describeViolation } from './report.js';
-import { type Forecasts, historyOfSeed, mostQueries, withForecasts } from './forecasts.js';
+import { mostQueries } from './forecasts.js';
 import { runSeed } from './run-seed.js';
 import { formatTime } from './world/faults.js';
+import { type Feature, FEATURES } from './world/scenario.js';
 
 interface Work {
   readonly seeds: readonly number[];
   readonly hours: number;
   /** Replicas that divide the scalers; null: one, or two of which one leads. */
   readonly shards: number | null;
-  /** Whether the documents have the fields for slow starts. */
-  readonly isSlow: boolean;
-  /** Whether they have forecasts. */
-  readonly hasForecasts: boolean;
+  readonly features: readonly Feature[];
   /** Names of bugs to hunt, each with all of the seeds; empty: the unmodified service. */
   readonly bugs: readonly string[];
   /** Number of seeds, or bugs, that the threads have taken: some cost twice as much as others. */
@@ -32,7 +30,7 @@ interface SeedReport {
 }
 
 const USAGE =
-  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N] [--replicas N] [--slow-starts] [--forecasts]\n' +
+  'npm run faults -- [--seeds N] [--first-seed N] [--hours N] [--threads N] [--replicas N] [--slow-starts] [--forecasts] [--recommendations]\n' +
   'npm run faults -- --bugs [BUG...] [--seeds N] [--hours N] [--threads N]';
 /** The compiled src next to the simulation. */
 const DIST = new URL('../../src/', import.meta.url);
@@ -52,7 +50,7 @@ if (isMainThread) {
 /** Requires that every bug is detected by an expected invariant. */
 async function huntAll({ seeds, hours, threads, only }: Flags): Promise<void> {
   const names = BUGS.map(({ name }) => name).filter((name) => only.length === 0 || only.includes(name));
-  const own = { shards: null, isSlow: false, hasForecasts: false, bugs: names, taken: countFromZero() };
+  const own = { shards: null, features: [], bugs: names, taken: countFromZero() };
   const work = { seeds: upFrom(1, seeds), hours, ...own };
   const found: Catch[] = [];
   const tellCatch = (one: Catch): void => {
@@ -85,8 +83,7 @@ async function runAll(flags: Flags): Promise<void> {
     seeds: upFrom(flags.firstSeed, flags.seeds),
     hours: flags.hours,
     shards: flags.shards,
-    isSlow: flags.isSlow,
-    hasForecasts: flags.hasForecasts,
+    features: flags.features,
     bugs: [],
     taken: countFromZero(),
   };
@@ -155,21 +152,18 @@ async function huntSome({ seeds, hours, bugs, taken }: Work): Promise<void> {
     parentPort?.postMessage(await huntBug(bug, { dist: DIST, copies: COPIES, seeds: seeds.length, hours }));
 }
 
-async function runSeeds({ seeds, hours, shards, isSlow, hasForecasts, taken }: Work): Promise<void> {
-  const plain = await loadProduct(DIST);
+async function runSeeds({ seeds, hours, shards, features, taken }: Work): Promise<void> {
+  const product = await loadProduct(DIST);
   const rejections: string[] = [];
   process.on('unhandledRejection', (error) => rejections.push(String(error)));
   for (const seed of takeFrom(seeds, taken)) {
-    const seen: Forecasts = { asked: 0, used: 0 };
-    const product = hasForecasts ? withForecasts(plain, historyOfSeed(seed), seen) : plain;
-    const result = await runSeed({ seed, hours, product, shards: shards ?? undefined, isSlow });
-    const violations = result.violations
-      // A forecast rightly has more pods than the load of now needs.
-      .filter(({ invariant }) => invariant !== 'I12' || seen.used === 0)
-      .map((violation) => describeViolation(violation, result, { hours, shards, isSlow, hasForecasts }));
+    const result = await runSeed({ seed, hours, product, shards: shards ?? undefined, features });
+    const violations = result.violations.map((violation) =>
+      describeViolation(violation, result, { hours, shards, features }),
+    );
     const most = mostQueries(hours, new Set(result.records.map(({ process }) => process)).size);
-    if (seen.asked > most)
-      violations.push(`seed ${seed}: ${seen.asked} queries for forecasts, at most ${most}`);
+    const { asked } = result.forecasts;
+    if (asked > most) violations.push(`seed ${seed}: ${asked} queries for forecasts, at most ${most}`);
     const unhandled = rejections.splice(0).map((text) => `I15 seed ${seed}: an unhandled rejection: ${text}`);
     const report: SeedReport = {
       seed,
@@ -190,17 +184,16 @@ interface Flags {
   readonly hours: number;
   readonly threads: number;
   readonly shards: number | null;
-  readonly isSlow: boolean;
-  readonly hasForecasts: boolean;
+  readonly features: readonly Feature[];
 }
 
 function readFlags(args: readonly string[]): Flags {
   const bugs = args.includes('--bugs');
   const only = args.filter((arg) => BUGS.some(({ name }) => name === arg));
   const values = new Map<string, number>();
-  const isSlow = args.includes('--slow-starts');
-  const hasForecasts = args.includes('--forecasts');
-  const rest = args.filter((arg) => !['--bugs', '--slow-starts', '--forecasts', ...only].includes(arg));
+  const features = FEATURES.filter((feature) => args.includes(`--${feature}`));
+  const known = ['--bugs', ...features.map((feature) => `--${feature}`), ...only];
+  const rest = args.filter((arg) => !known.includes(arg));
   for (let index = 0; index < rest.length; index += 2) {
     const [name = '', value = ''] = [rest[index], rest[index + 1]];
     const number = Number(value);
@@ -213,8 +206,7 @@ function readFlags(args: readonly string[]): Flags {
   return {
     bugs,
     only,
-    isSlow,
-    hasForecasts,
+    features,
     seeds: values.get('--seeds') ?? (bugs ? 12 : 200),
     firstSeed: values.get('--first-seed') ?? 1,
     hours: values.get('--hours') ?? (bugs ? 6 : 24),

@@ -1,6 +1,7 @@
 import type { Violation } from './checker/violation.js';
 import { formatTime, nameFault } from './world/faults.js';
 import type { LogRecord } from './world/log.js';
+import type { Feature } from './world/scenario.js';
 import { timeOf } from './world/log.js';
 import type { SeedResult } from './run-seed.js';
 
@@ -13,13 +14,11 @@ export function describeViolation(
   {
     hours,
     shards,
-    isSlow,
-    hasForecasts,
+    features,
   }: {
     readonly hours: number;
     readonly shards: number | null;
-    readonly isSlow: boolean;
-    readonly hasForecasts: boolean;
+    readonly features: readonly Feature[];
   },
 ): string {
   const { invariant, atMs, message } = violation;
@@ -28,8 +27,7 @@ export function describeViolation(
   const flags = [
     hours === 24 ? '' : ` --hours ${hours}`,
     shards === null ? '' : ` --replicas ${shards}`,
-    isSlow ? ' --slow-starts' : '',
-    hasForecasts ? ' --forecasts' : '',
+    ...features.map((feature) => ` --${feature}`),
   ].join('');
   return [
     `${invariant} seed ${result.seed} at ${formatTime(atMs)}: ${message}`,
@@ -56,6 +54,8 @@ function isRelevant(record: LogRecord, { atMs, scaler, process }: Violation): bo
     case 'heard':
     case 'replay':
       return false;
+    case 'back-test':
+      return scaler === null || record.scaler === scaler;
     default:
       return record satisfies never;
   }
@@ -89,6 +89,8 @@ function describeRecord(record: LogRecord): string {
       return `${start} has ${record.timers} timers, ${record.connections} watches`;
     case 'replay':
       return `${start} replays ${record.scaler}`;
+    case 'back-test':
+      return `${start} back-tests ${record.scaler} until ${record.endedMs === null ? '?' : formatTime(record.endedMs)}`;
     default:
       return record satisfies never;
   }

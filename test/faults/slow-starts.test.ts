@@ -11,7 +11,7 @@ jest.setTimeout(120_000);
 const MINUTE_MS = 60_000;
 
 const run = (faults: readonly Fault[], product: Product = SOURCE_PRODUCT): Promise<SeedResult> =>
-  runSeed({ seed: 3, hours: 1.1, product, faults, isSlow: true });
+  runSeed({ seed: 3, hours: 1.1, product, faults, features: ['slow-starts'] });
 
 /** From this minute on. */
 const span = (minute: number, minutes: number) => ({
@@ -81,7 +81,13 @@ describe('a world of slow starts', () => {
         }),
     };
 
-    const { violations } = await runSeed({ seed: 11, hours: 1, product, faults: [], isSlow: true });
+    const { violations } = await runSeed({
+      seed: 11,
+      hours: 1,
+      product,
+      faults: [],
+      features: ['slow-starts'],
+    });
 
     expect(violations).toEqual([]);
     expect(steps).toEqual([expect.stringMatching(/, 2 x 4 ready pods = 8: 6 -> 8$/)]);

@@ -129,6 +129,50 @@ describe('the format alertmanager', () => {
   });
 });
 
+describe('a recommendation', () => {
+  const recommendation = notificationOf({
+    id: 'run-3',
+    event: {
+      type: 'recommendation',
+      at: at(0),
+      namespace: 'shop',
+      name: 'web',
+      message: 'spec.maxReplicas: 20 -> 15:\nit saves 12 %',
+    },
+  });
+  const text = 'shop/web recommendation: spec.maxReplicas: 20 -> 15: it saves 12 %';
+  const of = recommendation === null ? [] : [recommendation];
+
+  it('is an event of its own in json, and a line in slack', () => {
+    expect(parsed('json', of)).toEqual({
+      version: 1,
+      events: [
+        {
+          id: 'run-3',
+          event: 'recommendation',
+          at: '2026-01-01T00:00:00Z',
+          namespace: 'shop',
+          scaler: 'web',
+          message: 'spec.maxReplicas: 20 -> 15: it saves 12 %',
+          text,
+        },
+      ],
+    });
+    expect(parsed('slack', of)).toEqual({ text: text.replace('->', '-&gt;') });
+  });
+
+  it('is an alert of a day in alertmanager', () => {
+    expect(parsed('alertmanager', of)).toEqual([
+      {
+        labels: { alertname: 'PromscalerRecommendation', severity: 'info', namespace: 'shop', scaler: 'web' },
+        annotations: { summary: text },
+        startsAt: '2026-01-01T00:00:00Z',
+        endsAt: '2026-01-02T00:00:00Z',
+      },
+    ]);
+  });
+});
+
 describe('notificationOf', () => {
   it('is nothing for a reload, a change that was held, and the failed change that a condition reports', () => {
     const of = (event: Parameters<typeof notificationOf>[0]['event']): string | undefined =>

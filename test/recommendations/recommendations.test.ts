@@ -44,6 +44,7 @@ interface Fixture extends Recommendations {
   readonly begun: string[];
   readonly kept: string[];
   readonly events: string[];
+  readonly published: string[];
   readonly stopped: string[];
   readonly faults: unknown[];
   readonly end: () => Promise<void>;
@@ -60,7 +61,8 @@ function setUp(
 ): Fixture {
   const { begin = '2026-01-01T00:00:00Z', minutes = 5, result = NOTHING, ...ports } = over;
   const clock = new ManualClock(begin);
-  const [begun, kept, stopped, events]: [string[], string[], string[], string[]] = [[], [], [], []];
+  const [begun, kept, stopped]: [string[], string[], string[]] = [[], [], []];
+  const [events, published]: [string[], string[]] = [[], []];
   const faults: unknown[] = [];
   const recommendations = createRecommendations({
     config: CONFIG,
@@ -80,6 +82,7 @@ function setUp(
       kept.push(scaler.name);
       return true;
     },
+    publish: ({ name }, message) => void published.push(`${name}: ${message}`),
     recordEvent: ({ name }, message) => {
       events.push(`${name}: ${message}`);
       return Promise.resolve();
@@ -100,7 +103,7 @@ function setUp(
   const running = recommendations.run(ending.signal);
   return {
     ...recommendations,
-    ...{ clock, begun, kept, stopped, events, faults },
+    ...{ clock, begun, kept, stopped, events, published, faults },
     end: () => {
       ending.abort();
       return running;
@@ -160,6 +163,31 @@ describe('createRecommendations', () => {
     expect([fixture.begun.length > 0, before, after, fixture.kept]).toEqual([true, [], ['a'], []]);
   });
 
+  it('ends with the term although a back-test does not, and the next term waits for that', async () => {
+    let release = (): void => undefined;
+    const fixture = setUp({
+      config: HOURLY,
+      backTest: ({ name }) => {
+        fixture.begun.push(name);
+        return new Promise((resolve) => (release = () => resolve(NOTHING)));
+      },
+    });
+    fixture.setScalers([named('a')]);
+    await fixture.pass(1);
+
+    await fixture.end();
+    const ending = new AbortController();
+    const nextTerm = fixture.run(ending.signal);
+    await fixture.pass(65);
+    const meanwhile = [...fixture.begun];
+    release();
+    await fixture.pass(65);
+    ending.abort();
+    await nextTerm;
+
+    expect([meanwhile, fixture.begun, fixture.kept]).toEqual([['a'], ['a', 'a'], []]);
+  });
+
   it('keeps a back-test running when another document changes', async () => {
     const scaler = named('a');
     const fixture = setUp({ minutes: 30 });
@@ -200,6 +228,9 @@ describe('createRecommendations', () => {
     await fixture.end();
 
     expect([results.length, fixture.events]).toEqual([0, expected]);
+    // Receivers of notifications and clients of the API choose themselves.
+    if (events) expect(fixture.published).toEqual(expected);
+    else expect(fixture.published).toHaveLength(2);
   });
 
   it('records an Event in the next night if the target could not be read', async () => {

@@ -31,7 +31,6 @@ import {
   originOf,
 } from './saved-manifest.js';
 import { restoreSource, startDryRun } from './undo-adoption.js';
-import { localTimes } from '../output/lines.js';
 
 /**
  * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision of promscaler that was
@@ -47,7 +46,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const view = await fetchView(context, scaler);
   const warnings: string[] = [];
   const onCompared = (report: AgreementReport): void => {
-    io.stdout.write(localTimes(agreementText(report)));
+    io.stdout.write(agreementText(report));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };

@@ -9,7 +9,7 @@ import {
   QUEUE_LEGEND,
 } from '../../backtest/report/columns.js';
 import { type Report, reportToJson, type RecommendedChange } from '../../backtest/report/report.js';
-import { alignColumns, lineLimit, localTimes } from '../output/lines.js';
+import { alignColumns, lineLimit } from '../output/lines.js';
 import type { CommandIo } from '../output/io.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;
@@ -27,7 +27,7 @@ export function writeReport(report: Report, format: Format, io: CommandIo): void
       return;
     }
     default: {
-      stdout.write(`${localTimes(textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n'))}\n`);
+      stdout.write(`${textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n')}\n`);
       return;
     }
   }

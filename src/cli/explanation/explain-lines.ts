@@ -1,3 +1,4 @@
+import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
 import { podStartSeconds } from '../../decision/proposals/context.js';
@@ -150,6 +151,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   if (settings === null) return [];
   const { mode, lookbackDays, quantile, fillPercent, leadSeconds, timeZone, budgetPercent } = settings;
   const { forecast } = decision;
+  const metric = metrics[settings.metric];
   const text =
     forecast === undefined
       ? 'none: no metric was evaluated'
@@ -160,7 +162,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
       : ` (${forecast.spentPercent} % spent); without it ${countOf(forecast.reactive, 'replica')}`;
   return [
     `Forecast (${mode}): ${text}`,
-    `  of ${metrics[settings.metric]?.identity ?? 'no metric'}: lookback ${lookbackDays}d, quantile ${quantile}, fill ${fillPercent} %, lead ${leadSeconds === null ? 'auto' : formatSeconds(leadSeconds)}, time zone ${timeZone}`,
+    `  of ${metric?.identity ?? 'no metric'}: lookback ${lookbackDays}d, quantile ${quantile}${metric === undefined ? '' : `, pods at ${usageWhenFull(metric, fillPercent)}`}, lead ${leadSeconds === null ? 'auto' : formatSeconds(leadSeconds)}, time zone ${timeZone}`,
     `  budget ${budgetPercent} %${spent}`,
     '',
   ];

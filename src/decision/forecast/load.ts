@@ -30,10 +30,11 @@ export function loadOf(
   if (sample.form === 'error') return { unknown: sample.error };
   if (sample.partial !== null) return { unknown: sample.partial };
   const { target } = metric;
+  const usage = usageWhenFull(metric, fillPercent);
   const total = sumOf(metric, sample);
   const unit = metric.type === 'Resource' || metric.type === 'ContainerResource' ? ' cores' : '';
   if (target.type !== 'Utilization') {
-    return { metric: metric.identity, total, ofPod: milliToNumber(target.milli), usage: 'the target', unit };
+    return { metric: metric.identity, total, ofPod: milliToNumber(target.milli), usage, unit };
   }
   const answer = podRequests(pods, metric.name, containerOf(metric));
   if ('error' in answer) return { unknown: answer.error };
@@ -41,7 +42,12 @@ export function loadOf(
   const request = milliToNumber(sumMilli(requests.values())) / requests.size;
   if (!(request > 0)) return { unknown: `no pod requests ${metric.name}` };
   const percent = Math.max(target.percent, fillPercent);
-  return { metric: metric.identity, total, ofPod: (request * percent) / 100, usage: `${percent} %`, unit };
+  return { metric: metric.identity, total, ofPod: (request * percent) / 100, usage, unit };
+}
+
+/** Returns the usage that a ready pod may have when a forecast load arrives: `95 %`, `the target`. */
+export function usageWhenFull({ target }: MetricSpec, fillPercent: number): string {
+  return target.type === 'Utilization' ? `${Math.max(target.percent, fillPercent)} %` : 'the target';
 }
 
 function sumOf(metric: MetricSpec, sample: Exclude<Sample, { readonly form: 'error' }>): number {

@@ -237,7 +237,7 @@ export function createMessageReader(onMessage: (message: StreamMessage) => void)
   return (text) => parser.feed(text);
 }
 
-/** Returns a decision or failure of another replica; null: another message, or one that violates the schema. */
+/** Returns a decision, failure or recommendation of another replica; null: another message, or one that violates the schema. */
 export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data);
   if (type === 'decision') {
@@ -247,6 +247,11 @@ export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | nul
   }
   if (type === 'failure') {
     const { data: facts } = eventSchemas.failure.safeParse(value);
+    const at = parseInstant(facts?.at ?? '');
+    return facts === undefined || at === null ? null : { ...facts, type, at };
+  }
+  if (type === 'recommendation') {
+    const { data: facts } = eventSchemas.recommendation.safeParse(value);
     const at = parseInstant(facts?.at ?? '');
     return facts === undefined || at === null ? null : { ...facts, type, at };
   }

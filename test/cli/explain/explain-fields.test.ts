@@ -81,7 +81,7 @@ const PRINTED: Readonly<Record<string, string>> = {
   'forecast.mode': 'Forecast (Raise)',
   'forecast.lookback': 'lookback 9d',
   'forecast.quantile': 'quantile 0.7',
-  'forecast.fillPercent': 'fill 91 %',
+  'forecast.fillPercent': 'pods at 91 %',
   'forecast.lead': 'lead 4m',
   'forecast.timeZone': 'time zone Europe/Paris',
   'forecast.budgetPercent': 'budget 3 %',

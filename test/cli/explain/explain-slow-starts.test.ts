@@ -53,3 +53,15 @@ it('explain adds the time in which pods start, and prints the state of a saturat
   expect(text).toContain('    served  sum(rate(served[1m]))\n');
   expect(text).toMatch(/ {4}step {4}the usage of the limits is unknown: pod \S+ has no cpu limit\n/);
 });
+
+it.each([
+  ['percent of the requests', { averageUtilization: 60 }, 'pods at 95 %, lead auto'],
+  ['percent of the requests above fillPercent', { averageUtilization: 99 }, 'pods at 99 %, lead auto'],
+  ['cores, where fillPercent has no effect', { averageValue: '500m' }, 'pods at the target, lead auto'],
+])('explain prints how full a forecast has the pods, for a target in %s', async (_, target, expected) => {
+  const metrics = [{ resource: { name: 'cpu', target } }];
+
+  const text = await explain(cpuSnapshot(83, { scaler: scalerDocument({ metrics, forecast: {} }) }));
+
+  expect(text).toContain(`lookback 15d, quantile 0.8, ${expected}, time zone UTC\n`);
+});

@@ -1,3 +1,5 @@
+import type { Feature } from '../world/scenario.js';
+
 /** A bug of our own, planted to test whether the checker detects it. */
 export interface Bug {
   readonly name: string;
@@ -12,8 +14,8 @@ interface Meant {
   readonly when: readonly string[];
   /** Simulated hours that it needs; default: those of the hunt. */
   readonly hours?: number;
-  /** Whether the documents need the fields for slow starts; unset: no. */
-  readonly isSlow?: boolean;
+  /** What the worlds need; unset: nothing. */
+  readonly features?: readonly Feature[];
   /** Replicas that divide the scalers; unset: those of the seed. */
   readonly shards?: number;
 }

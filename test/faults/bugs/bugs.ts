@@ -1,4 +1,5 @@
 import { bug, edit, type Bug, type Edit } from './bug.js';
+import { LOOK_AHEAD_BUGS } from './look-ahead-bugs.js';
 import { SHARDING_BUGS } from './sharding-bugs.js';
 import { SLOW_START_BUGS } from './slow-start-bugs.js';
 
@@ -319,4 +320,5 @@ export const BUGS: readonly Bug[] = [
   ),
   ...SHARDING_BUGS,
   ...SLOW_START_BUGS,
+  ...LOOK_AHEAD_BUGS,
 ];

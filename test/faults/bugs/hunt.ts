@@ -37,7 +37,7 @@ export async function huntBug(bug: Bug, options: HuntOptions): Promise<Catch> {
   const startedMs = performance.now();
   const { dist, copies, seeds } = options;
   const product = await loadProduct(plantBug(bug, dist, copies));
-  const { by, when, hours = options.hours, shards, isSlow = false } = bug.meant;
+  const { by, when, hours = options.hours, shards, features = [] } = bug.meant;
   const broken = new Set<string>();
   const step = by.includes('I11') && shards === undefined ? ELECTED_SEEDS : 1;
   const secondsSince = (): number => (performance.now() - startedMs) / 1000;
@@ -47,10 +47,10 @@ export async function huntBug(bug: Bug, options: HuntOptions): Promise<Catch> {
       replicas: shards ?? replicasOf(seed),
       isSharded: shards !== undefined,
       modes: when,
-      isSlow,
+      isSlow: features.includes('slow-starts'),
     };
     const faults = scheduleFaults(seed, plan);
-    const { violations } = await runSeed({ seed, hours, product, shards, faults, isSlow });
+    const { violations } = await runSeed({ seed, hours, product, shards, faults, features });
     for (const { invariant } of violations) broken.add(invariant);
     const first = violations.find(({ invariant }) => by.includes(invariant));
     if (first === undefined) continue;

@@ -4,7 +4,7 @@ import { bug, edit, type Bug } from './bug.js';
 export const SLOW_START_BUGS: readonly Bug[] = [
   bug(
     'starting-pods-doubled-again',
-    { by: ['I34'], when: [], isSlow: true },
+    { by: ['I34'], when: [], features: ['slow-starts'] },
     edit(
       'decision/proposals/saturation.js',
       'ceilCount(settings.factor * ready)',
@@ -15,7 +15,7 @@ export const SLOW_START_BUGS: readonly Bug[] = [
   ),
   bug(
     'missing-ceiling-is-none',
-    { by: ['I35'], when: ['query-missing'], isSlow: true },
+    { by: ['I35'], when: ['query-missing'], features: ['slow-starts'] },
     edit(
       'decision/limits/ceiling.js',
       'return last === undefined ? null : { replicas: last, error };',
@@ -24,13 +24,13 @@ export const SLOW_START_BUGS: readonly Bug[] = [
   ),
   bug(
     'ceiling-scales-down',
-    { by: ['I3'], when: [], isSlow: true },
+    { by: ['I3'], when: [], features: ['slow-starts'] },
     edit('decision/limits/limits.js', 'ceiling === null || replicas <= current ||', 'ceiling === null ||'),
     edit('decision/limits/limits.js', 'Math.max(current, ceiling.replicas)', 'ceiling.replicas'),
   ),
   bug(
     'capacity-forgotten-at-a-restart',
-    { by: ['I3'], when: ['crash', 'query-missing'], isSlow: true },
+    { by: ['I3'], when: ['crash', 'query-missing'], features: ['slow-starts'] },
     edit(
       'decision/snapshot/judge-sample.js',
       `return partial === null ? errorSample('missing', 'there is no capacity') : null;`,

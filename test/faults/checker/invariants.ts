@@ -3,6 +3,7 @@ import { CONVERGENCE_INVARIANTS } from './convergence.js';
 import { DATA_INVARIANTS } from './data.js';
 import type { History } from './history.js';
 import { LEADERSHIP_INVARIANTS } from './leadership.js';
+import { RECOMMENDATION_INVARIANTS } from './recommendations.js';
 import { SERVICE_INVARIANTS } from './service.js';
 import { SHARE_INVARIANTS } from './shares.js';
 import { SLOW_START_INVARIANTS } from './slow-starts.js';
@@ -23,6 +24,7 @@ const INVARIANTS: readonly Invariant[] = [
   ...SERVICE_INVARIANTS,
   ...API_RETURN_INVARIANTS,
   ...SLOW_START_INVARIANTS,
+  ...RECOMMENDATION_INVARIANTS,
 ].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));
 
 /** Returns all violations of a history, in the order of time. */

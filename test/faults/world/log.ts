@@ -75,6 +75,8 @@ export interface DecisionRecord {
   readonly outcome: string;
   readonly from: number | null;
   readonly to: number | null;
+  /** Lowest and highest count of the document that it used. */
+  readonly bounds: readonly [number, number];
   readonly reason: string;
 }
 
@@ -104,8 +106,25 @@ export interface ReplayRecord {
   readonly isSame: boolean;
 }
 
+/** A back-test of a document. */
+export interface BackTestRecord {
+  readonly kind: 'back-test';
+  readonly process: string;
+  readonly scaler: string;
+  readonly atMs: number;
+  /** When it ended by itself, or the service stopped it; null: neither. */
+  endedMs: number | null;
+}
+
 export type LogRecord =
-  ApiRecord | QueryRecord | HeardRecord | DecisionRecord | LineRecord | VitalsRecord | ReplayRecord;
+  | ApiRecord
+  | QueryRecord
+  | HeardRecord
+  | DecisionRecord
+  | LineRecord
+  | VitalsRecord
+  | ReplayRecord
+  | BackTestRecord;
 
 /** Returns the time that orders a record. */
 export function timeOf(record: LogRecord): number {

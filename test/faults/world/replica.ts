@@ -1,5 +1,6 @@
 import type { DocumentSet } from '../../../src/config/document-set.js';
 import type { CycleOutput } from '../../../src/control/cycle/types.js';
+import { createBackTest, createHistoryClient } from './back-tests.js';
 import { createSourceClient } from './prometheus.js';
 import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-wire.js';
@@ -115,7 +116,10 @@ export class Replica {
   async #run(process: SimulatedProcess): Promise<void> {
     const world = this.#world;
     const { product } = world;
-    const { config, problems } = product.readServiceConfig(serviceConfig(this.isSharded), 'promscaler.yaml');
+    const { config, problems } = product.readServiceConfig(
+      serviceConfig({ isSharded: this.isSharded, hasBackTests: world.hasBackTests }),
+      'promscaler.yaml',
+    );
     if (config === null) throw new Error(problems.map(({ message }) => message).join('; '));
     const stream = {
       write: (text: string) =>
@@ -152,6 +156,8 @@ export class Replica {
         const random = world.random.fork(`${process.name} ${source.name}`);
         return createSourceClient({ ...partsOf(world), process, source: found, random });
       },
+      createRangeClient: () => createHistoryClient(process, world.random.fork(`${process.name} histories`)),
+      backTest: createBackTest(process, world),
       onCycle: (output) => this.#tell(process, output),
     });
     let documents: DocumentSet = new Map();
@@ -183,6 +189,7 @@ function decisionOf(process: string, atMs: number, { record }: CycleOutput): Dec
     outcome: outcome.kind,
     from: outcome.from,
     to: outcome.to,
+    bounds: [scaler.spec.minReplicas, scaler.spec.maxReplicas],
     reason: decision?.reason ?? record.conditions.map(({ message }) => message).join('; '),
   };
 }

@@ -43,6 +43,10 @@ export interface WorkloadPlan {
   readonly replicasNeeded: number;
 }
 
+/** What the documents, or the service config, of a world have besides. */
+export const FEATURES = ['slow-starts', 'forecasts', 'recommendations'] as const;
+export type Feature = (typeof FEATURES)[number];
+
 export const NAMESPACE = 'shop';
 /** The namespace of promscaler itself. */
 export const OWN_NAMESPACE = 'promscaler';
@@ -207,11 +211,21 @@ function writeMetric(
 }
 
 /** The service config: two servers with the same targets, so that one can fail without the other. */
-export function serviceConfig(isSharded: boolean): string {
+export function serviceConfig({
+  isSharded,
+  hasBackTests,
+}: {
+  readonly isSharded: boolean;
+  readonly hasBackTests: boolean;
+}): string {
   return `
 prometheus:
   default: { urls: ["http://default:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS}, resourceWindowSeconds: 120 }
   queues: { urls: ["http://queues:9090"], scrapeIntervalSeconds: ${SCRAPE_SECONDS} }
 log: { level: warn, format: text }
-${isSharded ? 'sharding: { enabled: true }\n' : ''}`;
+${isSharded ? 'sharding: { enabled: true }\n' : ''}${hasBackTests ? NIGHTS : ''}`;
 }
+
+/** A night begins each hour, so that some hours have several. */
+const NIGHTS =
+  'recommendations: { enabled: true, schedule: "0 * * * *", spreadMinutes: 50, days: 2, events: true }\n';

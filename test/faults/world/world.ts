@@ -8,6 +8,7 @@ import { createLoad } from './load.js';
 import type { LogRecord } from './log.js';
 import { createRandom, type Random } from './random.js';
 import {
+  type Feature,
   OWN_NAMESPACE,
   planSlowWorkloads,
   planWorkloads,
@@ -30,8 +31,8 @@ export interface WorldOptions {
   /** Whether the replicas share the scalers; unset: one replica is the leader. */
   readonly isSharded?: boolean;
   readonly faults: readonly Fault[];
-  /** Whether the documents have the fields for slow starts; default: false. */
-  readonly isSlow?: boolean;
+  /** Default: none. */
+  readonly features?: readonly Feature[];
 }
 
 const VITALS_MS = 600_000;
@@ -65,11 +66,12 @@ export class World {
   /** Several replicas with a Lease. */
   readonly isElected: boolean;
   readonly isSharded: boolean;
+  readonly hasBackTests: boolean;
   readonly product: Product;
   readonly #read = new Map<string, readonly ReadDocument[]>();
 
   constructor(options: WorldOptions) {
-    const { seed, durationMs, faults, product } = options;
+    const { seed, durationMs, faults, product, features = [] } = options;
     this.product = product;
     this.isElected = options.replicas > 1;
     this.isSharded = options.isSharded ?? false;
@@ -77,7 +79,8 @@ export class World {
     const { timeline } = this;
     this.cluster = new Cluster({ timeline, random: this.random.fork('cluster') });
     const { cluster } = this;
-    const plan = options.isSlow === true ? planSlowWorkloads : planWorkloads;
+    const plan = features.includes('slow-starts') ? planSlowWorkloads : planWorkloads;
+    this.hasBackTests = features.includes('recommendations');
     const plans = plan(this.random.fork('plans'));
     this.tellsStart = this.random.fork('start').chance(0.7);
     this.api = new ApiWire({ timeline, cluster, random: this.random.fork('api') });
