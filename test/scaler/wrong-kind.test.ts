@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
+import { readScalers } from '../../src/scaler/read/read-scalers.js';
+import { scalerYaml } from '../support/scaler-yaml.js';
 
 const SPEC = { scaleTargetRef: { name: 'web' }, minReplicas: 5, maxReplicas: '3' };
 const METADATA = { name: 'web', namespace: 'shop', uid: 'a' };
@@ -41,6 +43,34 @@ describe('a document of another kind', () => {
     const document = { apiVersion: 'promscaler.dev/v2', kind: 'Scaler', metadata: METADATA, spec: SPEC };
 
     expect(codesOf(document)).toEqual(['system-fields', 'wrong-value', 'wrong-type']);
+  });
+});
+
+describe('a document of another kind in a file', () => {
+  const read = (...documents: readonly string[]): readonly [readonly string[], readonly string[]] => {
+    const { scalers, problems } = readScalers(documents.join('\n---\n'), 'a.yaml');
+    return [scalers.map(({ key }) => key), problems.map(({ code }) => code)];
+  };
+  const named = (apiVersion: string, kind: string): string =>
+    `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: web, namespace: shop }\nspec: { scaleTargetRef: { name: web }, maxReplicas: 3 }`;
+  const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec: { replicas: 2 }';
+
+  it('with a Scaler is skipped before and after it, as in the output of helm template', () => {
+    const hpa = named('autoscaling/v2', 'HorizontalPodAutoscaler');
+    const object = named('keda.sh/v1alpha1', 'ScaledObject');
+
+    expect(read(deployment, scalerYaml(), hpa, object)).toEqual([['shop/web'], []]);
+  });
+
+  it.each([
+    ['without a Scaler', [deployment, deployment], ['wrong-kind', 'wrong-kind']],
+    ['that is a misspelled Scaler', [scalerYaml(), named('promscaler.dev/v1', 'Scalar')], ['wrong-kind']],
+    ['that is a Scaler in lower case', [scalerYaml(), named('promscaler.dev/v1', 'scaler')], ['wrong-kind']],
+    ['of the API group of Scalers', [scalerYaml(), named('promscaler.dev/v1', 'Other')], ['wrong-kind']],
+    ['without an apiVersion', [scalerYaml(), 'kind: Deployment'], ['wrong-kind']],
+    ['that may contain Scalers', [scalerYaml(), 'apiVersion: v1\nkind: List\nitems: []'], ['wrong-kind']],
+  ])('is an error %s', (_, documents, codes) => {
+    expect(read(...documents)[1]).toEqual(codes);
   });
 });
 

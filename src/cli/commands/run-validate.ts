@@ -10,7 +10,7 @@ import { nameTarget } from '../../kubernetes/targets.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { finding, formatValue, inLineOrder, type LocatedDocument } from '../../scaler/problems/finding.js';
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
-import { readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
+import { readScalerDocument, refuseDuplicates, withoutOtherKinds } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { formatLocal } from '../../schedules/local-time.js';
@@ -51,6 +51,8 @@ export interface ValidationReport {
   readonly documents: number;
   /** Files with tests of documents, which are not validated. Unset: none. */
   readonly testFiles?: number;
+  /** Documents of other kinds, which are skipped next to a Scaler in the same file. Unset: none. */
+  readonly otherKinds?: number;
   readonly errors: number;
   readonly warnings: number;
   readonly problems: readonly Problem[];
@@ -126,9 +128,14 @@ async function checkLive(
 
 /** The last line counts everything: `0 errors` would contradict a failed check. */
 function describe(report: ValidationReport, io: CommandIo): string {
-  const { live, documents, problems, schedules } = report;
+  const { live, documents, otherKinds = 0, problems, schedules } = report;
   const paint = paintOf(io);
-  const found = [...problems.map(formatProblem), ...schedules.map(describeNextTimes)];
+  const found = [
+    ...problems.map(formatProblem),
+    ...schedules.map(describeNextTimes),
+    ...(otherKinds === 1 ? ['1 document of another kind is skipped'] : []),
+    ...(otherKinds > 1 ? [`${otherKinds} documents of other kinds are skipped`] : []),
+  ];
   const lines =
     live === undefined
       ? [...found, ...(documents === 0 ? [] : [NOT_CHECKED]), describeCounts(report, io)]
@@ -175,9 +182,13 @@ function validate(
   readonly config: ServiceConfig | null;
   readonly scalers: readonly Scaler[];
 } {
-  const all = files.flatMap((file) =>
-    readYaml(file.text, file.name).map((document): Placed => ({ file, document })),
-  );
+  let otherKinds = 0;
+  const all = files.flatMap((file) => {
+    const written = readYaml(file.text, file.name);
+    const own = [...withoutOtherKinds(written)];
+    otherKinds += written.length - own.length;
+    return own.map((document): Placed => ({ file, document }));
+  });
   const placed = all.filter((one) => !isTestFile(one));
   const services = placed.filter(isServiceConfig);
   const configs = services.map(({ document, file }) => readServiceDocument(document, file.absolutePath));
@@ -211,6 +222,7 @@ function validate(
     serviceConfigs: configs.length + (named === null ? 0 : 1),
     documents: documents.length,
     ...(all.length === placed.length ? {} : { testFiles: all.length - placed.length }),
+    ...(otherKinds === 0 ? {} : { otherKinds }),
     errors: problems.filter(({ severity }) => severity === 'error').length,
     warnings: problems.filter(({ severity }) => severity === 'warning').length,
     problems,

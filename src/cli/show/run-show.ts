@@ -6,7 +6,12 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { formatPath, type Path } from '../../scaler/problems/finding.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { type ReadOptions, readScalerDocument, refuseDuplicates } from '../../scaler/read/read-scalers.js';
+import {
+  type ReadOptions,
+  readScalerDocument,
+  refuseDuplicates,
+  withoutOtherKinds,
+} from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { SCRAPES_IN_WINDOW, windowOfInterval } from '../../units/resource-window.js';
@@ -54,7 +59,7 @@ function readShown(
   input: InputFile,
   options: ReadOptions,
 ): { readonly shown: readonly Shown[]; readonly problems: readonly Problem[] } {
-  const documents = readYaml(input.text, input.name);
+  const documents = [...withoutOtherKinds(readYaml(input.text, input.name))];
   if (documents.length === 0) {
     return { shown: [], problems: [unreadable(input.name, 'the file contains no document')] };
   }

@@ -101,8 +101,7 @@ function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
 function checkKind(value: unknown): Finding | null {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
-  const isMisspelt = nearest(kind, ['Scaler']) !== null;
-  const hint = isMisspelt ? '; did you mean "Scaler"?' : '';
+  const hint = isMisspelt(kind) ? '; did you mean "Scaler"?' : '';
   const version = apiVersion === API_VERSION ? '' : ` with apiVersion: ${API_VERSION}`;
   return finding(
     'wrong-kind',
@@ -110,6 +109,27 @@ function checkKind(value: unknown): Finding | null {
     `kind is ${kind}, must be Scaler${version}${hint}${KIND_HINTS.get(kind) ?? ''}`,
   );
 }
+
+function isMisspelt(kind: string): boolean {
+  return nearest(kind, ['Scaler']) !== null;
+}
+
+/**
+ * Returns whether a document is an object of another kind beyond doubt. A list may contain Scalers, and a kind of our
+ * API group is a mistake.
+ */
+export function isOtherKind(value: unknown): boolean {
+  const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
+  return (
+    typeof kind === 'string' &&
+    typeof apiVersion === 'string' &&
+    !apiVersion.startsWith(API_GROUP) &&
+    !kind.endsWith('List') &&
+    !isMisspelt(kind)
+  );
+}
+
+const API_GROUP = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1);
 
 /**
  * A document of another kind is checked if its `spec` has one of these fields. Otherwise every field would be reported

@@ -1,4 +1,4 @@
-import { buildScaler, checkDocument } from './parse-scaler.js';
+import { buildScaler, checkDocument, isOtherKind } from './parse-scaler.js';
 import {
   finding,
   inLineOrder,
@@ -52,7 +52,25 @@ export function* eachDocument(
   file: string,
   options: ReadOptions = {},
 ): Generator<ReadDocument> {
-  for (const document of eachYamlDocument(text, file)) yield readScalerDocument(document, file, options);
+  for (const document of withoutOtherKinds(eachYamlDocument(text, file)))
+    yield readScalerDocument(document, file, options);
+}
+
+/**
+ * Leaves out documents of other kinds next to a Scaler, as in the output of `helm template`. In a file without a Scaler,
+ * which is probably not the file that was meant, each of them is a problem.
+ */
+export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Generator<LocatedDocument> {
+  const others: LocatedDocument[] = [];
+  let hasScaler = false;
+  for (const document of documents) {
+    if (isOtherKind(document.value)) others.push(document);
+    else {
+      hasScaler ||= valueAt(document.value, ['kind']) !== undefined;
+      yield document;
+    }
+  }
+  if (!hasScaler) yield* others;
 }
 
 /** Never throws: a failure is a problem of the document. */

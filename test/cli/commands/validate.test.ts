@@ -36,6 +36,26 @@ describe('validate', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('1 document, 0 errors, 1 warning');
   });
 
+  it('skips the 3 documents of other kinds in the output of helm template, and counts them in one line', async () => {
+    const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec: {}\n';
+    const service = deployment.replace('apps/v1', 'v1').replace('Deployment', 'Service');
+    const stdin = [service, deployment, GOOD, deployment].join('---\n');
+    const cwd = folderOf({ 'web.yaml': deployment });
+
+    expect(await runCli(['validate', '-'], { stdin })).toMatchObject({
+      exitCode: 0,
+      stdout: `3 documents of other kinds are skipped\n${NOT_CHECKED}1 document, 0 errors, 0 warnings\n`,
+      stderr: '',
+    });
+    const json = await runCli(['validate', '-', '-o', 'json'], { stdin });
+    expect(JSON.parse(json.stdout)).toMatchObject({ documents: 1, otherKinds: 3, errors: 0 });
+    const both = await runCli(['validate', '-', 'web.yaml'], { stdin, cwd });
+    expect([both.exitCode, both.stdout]).toEqual([
+      1,
+      expect.stringContaining('web.yaml:2:7: error: kind is Deployment, must be Scaler'),
+    ]);
+  });
+
   it('prints the next three starts and ends of each schedule, and warns about a past date', async () => {
     const schedules = `  schedules:
     - { name: day, start: 0 8 * * 1-5, end: 0 20 * * 1-5, timeZone: Europe/Warsaw, minReplicas: 2 }
@@ -216,17 +236,6 @@ describe('validate, for directories,', () => {
     const { exitCode, stdout } = await runCli(['validate', 'd', 'd/web.yaml', './d'], { cwd });
 
     expect([exitCode, stdout]).toEqual([0, `${NOT_CHECKED}1 document, 0 errors, 0 warnings\n`]);
-  });
-});
-
-describe('validate, for a Deployment next to its scaler,', () => {
-  it('rejects only the Deployment, although both have one name', async () => {
-    const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: shop }\n';
-
-    const { stdout } = await runCli(['validate', '-'], { stdin: `${deployment}---\n${GOOD}` });
-
-    expect(stdout).toContain('kind is Deployment, must be Scaler');
-    expect(stdout).toMatch(/\n2 documents, 1 error, 0 warnings\n$/);
   });
 });
 

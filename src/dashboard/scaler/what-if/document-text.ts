@@ -23,14 +23,14 @@ interface ReadText {
 
 /** Parses YAML, which includes JSON. */
 export function readDocumentText(text: string, known: unknown): ReadText {
-  const read = readDocuments(text, FILE);
-  const [only] = [...eachYamlDocument(text, FILE)];
-  if (read.length !== 1 || only === undefined)
-    return { value: null, problems: [`${FILE}: ${read.length} documents, must be one`] };
+  const documents = [...eachYamlDocument(text, FILE)];
+  const [only] = documents;
+  if (documents.length !== 1 || only === undefined)
+    return { value: null, problems: [`${FILE}: ${documents.length} documents, must be one`] };
   const accepted = new Set(
     parseScaler(known).problems.map(({ code, path, message }) => keyOf(code, path, message)),
   );
-  const problems = read
+  const problems = readDocuments(text, FILE)
     .flatMap((document) => document.problems)
     .filter(({ code, path, message }) => !accepted.has(keyOf(code, path, message)));
   const isReadable = only.value !== undefined && only.problems.every(({ severity }) => severity !== 'error');
