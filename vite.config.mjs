@@ -18,6 +18,9 @@ const WITHOUT_UNUSED = [
 const COMMON =
   /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|tone|use-|announcer|page-heading|error-boundary)/;
 
+/** What copies commands. Several parts load it, each with a list of its files. */
+const COPY = /src\/(?:dashboard\/scaler\/(?:text\/(?:copy|command)-text|model\/commands)|units\/clean-text)/;
+
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {
   root: 'src/dashboard',
@@ -30,7 +33,14 @@ const DASHBOARD = {
     rollupOptions: {
       checks: { importIsUndefined: false },
       // What all pages need is one file: small ones compress badly, and each is a request.
-      output: { codeSplitting: { groups: [{ name: 'common', test: COMMON }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'common', test: COMMON },
+            { name: 'copy', test: COPY },
+          ],
+        },
+      },
     },
     outDir: '../../dist/dashboard',
     emptyOutDir: true,

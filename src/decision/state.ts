@@ -251,7 +251,7 @@ function isDryRun({ dryRun, conditions }: StateFacts): boolean {
 
 function dryRun(facts: StateFacts): Reason | null {
   if (!isDryRun(facts)) return null;
-  const { outcome, shadow, otherScaler: other } = facts;
+  const { decision, outcome, shadow, otherScaler: other } = facts;
   const isLive = ({ state }: Rule): boolean => STATES[state] === 'cannot-follow' && state !== 'Conflict';
   for (const rule of RULES) {
     const trouble = isLive(rule) ? rule.find(facts, null) : null;
@@ -260,7 +260,7 @@ function dryRun(facts: StateFacts): Reason | null {
   const change =
     outcome.kind === 'dry-run' && outcome.from !== outcome.to
       ? `would scale from ${outcome.from} to ${outcome.to}`
-      : 'would change nothing';
+      : `would keep ${decision === null ? 'the replicas' : countOf(decision.currentReplicas, 'replica')}`;
   if (shadow !== undefined) return { cause: `${change}; ${shadow.beside} wants ${shadow.theirReplicas}` };
   return {
     cause:

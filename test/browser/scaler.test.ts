@@ -119,7 +119,7 @@ describe('the page of a scaler', () => {
     expect(await card.innerText()).toContain(reason);
     await card.getByRole('heading', { name: 'What to do' }).waitFor();
     expect(await card.locator('.what-to-do').innerText()).toMatch(
-      /^What to do\s+Pause at 10 replicas for 30 minutes, above the maximum:\s+promscaler pause shop\/web --replicas 10 --for 30m\s+Raise spec.maxReplicas: 10 replicas are recommended. In web.yaml, set:\s+maxReplicas: 10/,
+      /^What to do\s+Pause at 10 replicas for 30 minutes, above the maximum:\s+kubectl promscaler pause shop\/web --replicas 10 --for 30m\s+Raise spec.maxReplicas: 10 replicas are recommended. In web.yaml, set:\s+maxReplicas: 10/,
     );
     await card.getByRole('button', { name: /^Copy: Pause/ }).waitFor();
     await card.getByRole('button', { name: /^Copy: Raise/ }).click();
@@ -331,7 +331,7 @@ describe('the page of a scaler', () => {
     const text = await readFile(await download.path(), 'utf8');
     expect(JSON.parse(text)).toEqual(read(`/snapshot?at=${at}`));
     expect(download.suggestedFilename()).toMatch(/^shop-web-[\dTZ-]+\.json$/);
-    expect(await part.locator('code').innerText()).toBe(`promscaler explain shop/web --at ${at}`);
+    expect(await part.locator('code').innerText()).toBe(`kubectl promscaler explain shop/web --at ${at}`);
   });
 });
 

@@ -30,9 +30,9 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
     await card.getByRole('button', { name: 'Next' }).click();
 
     await card.getByRole('heading', { name: '2 of 5 that cannot follow their load' }).waitFor();
-    expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe('data/etl');
+    expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe('web/blog');
     expect(await card.locator('.start-steps').innerText()).toMatch(/^Previous\s+2 of 5\s+Next$/);
-    await card.getByText(/ doctor data\/etl /).waitFor();
+    await card.getByText('kubectl get -n web deployment').waitFor();
 
     await card.getByRole('button', { name: 'Previous' }).click();
     await card.getByText('maxReplicas: 16', { exact: true }).waitFor();

@@ -201,7 +201,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a dry run next to another document',
     'DryRun',
-    'would change nothing; Scaler shop/other has the same target',
+    'would keep 4 replicas; Scaler shop/other has the same target',
     decided({ record: { dryRun: true, otherScaler: OTHER } }),
   ],
   [

@@ -1,14 +1,13 @@
 import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { OverviewRow } from '../../api/answers.js';
-import { remediesOf } from '../../decision/remedies.js';
 import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import { formatSince } from '../ui/short-times.js';
 import { parseTime } from '../ui/times.js';
-import { RemedyItem } from '../scaler/text/what-to-do.jsx';
+import { RemedyItem, remediesFor } from '../scaler/text/what-to-do.jsx';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
@@ -165,7 +164,7 @@ function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNo
     everyMs: EVERY_MS,
     isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
   });
-  const [first, second] = value === null ? [] : remediesOf(value);
+  const [first, second] = value === null ? [] : remediesFor(value);
   return (
     <ul class="start-next">
       {first === undefined ? null : <RemedyItem remedy={first} label="Run now" />}

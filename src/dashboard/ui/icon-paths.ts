@@ -17,7 +17,6 @@ export const ICON_PATHS = {
   close: 'M3.5 3.5l9 9M12.5 3.5l-9 9',
   copy: 'M5.5 5.5h8v8h-8ZM3.5 10.5h-1v-8h8v1',
   download: 'M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11',
-  outside: 'M9 2.5h4.5V7M13.5 2.5 7 9M6 3.5H2.5v10h10V10',
   clock: 'M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM8 4.5V8l2.5 1.7',
 } as const;
 

@@ -9,7 +9,7 @@ export const OUTCOME_NAMES: Readonly<Record<OutcomeKind, string>> = {
   replaced: 'Replaced',
   'dry-run': 'Dry run',
   paused: 'Paused',
-  held: 'Held',
+  held: 'Held back',
   conflict: 'Conflict',
   failed: 'Failed',
 };

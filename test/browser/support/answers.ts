@@ -125,7 +125,7 @@ function special(
             metric: null,
             state: stateOf('NoData', { cause: 'no series for queue_length' }),
           }
-        : { state: stateOf('DryRun', { cause: 'would change nothing' }) };
+        : { state: stateOf('DryRun', { cause: 'would keep 4 replicas' }) };
     default:
       return {};
   }

@@ -103,7 +103,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   'a maximum far below the load': troubledFleet({
     worst: 'checkout/cart',
     cause: /^16 recommended, maxReplicas is 8$/,
-    command: /^promscaler pause checkout\/cart --replicas 16 --for 30m$/,
+    command: /^kubectl promscaler pause checkout\/cart --replicas 16 --for 30m$/,
     stories: {
       'data/etl': empty,
       'checkout/cart': atMaximum(190),
@@ -134,7 +134,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
       'billing/refunds': down,
       'data/etl': atMaximum(112, 20),
       'search/suggest': twoScalers,
-      'shop/cart': unread,
+      'shop/cart': unready(104),
     },
     since: { 'billing/payments': -DOWN_SECONDS, 'billing/refunds': 60 - DOWN_SECONDS },
     service: serviceOf({

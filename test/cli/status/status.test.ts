@@ -17,7 +17,7 @@ describe('status', () => {
     expect(stdout).toBe(
       [
         'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  STATE        SINCE  CAUSE',
-        'animals    zoo   cpu: 60%/60%        2    10   4         DryRun       20s    would change nothing',
+        'animals    zoo   cpu: 60%/60%        2    10   4         DryRun       20s    would keep 4 replicas',
         'shop       api   cpu: 30%/60%        2    10   4         Stabilizing  20s    2 recommended, 4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s (3m40s left)',
         'shop       dead  cpu: <unknown>/60%  2    10   4         NoData       20s    gone for cpu',
         'shop       web   cpu: 83%/60%        2    10   4->6      OK           20s    scaled from 4 to 6',
@@ -34,7 +34,7 @@ describe('status', () => {
     expect(stdout).toBe(
       [
         'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  CHANGED  STATE        SINCE  CAUSE',
-        'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        <none>   DryRun       20s    would change nothing',
+        'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        <none>   DryRun       20s    would keep 4 replicas',
         'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        <none>   Stabilizing  20s    2 recommended, 4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s (3m40s left)',
         'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        <none>   NoData       20s    gone for cpu',
         'shop       web   Deployment/web   cpu: 83%/60%        2    10   4         6        20s      OK           20s    scaled from 4 to 6',

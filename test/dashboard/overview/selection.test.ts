@@ -88,6 +88,19 @@ describe('selectRows', () => {
     ).toBe('ecdgfbhkjia');
   });
 
+  it('shows a missing target before a missing metric, though the metric has been missing for longer', () => {
+    const [blind, gone] = (['NoData', 'NoTarget'] as const).map((state, index) =>
+      rowOf({ name: state, metric: null, state: stateOf(state, { since: after(index - 20) }) }),
+    );
+
+    expect(
+      selectRows(
+        [blind, gone].flatMap((row) => row ?? []),
+        EVERYTHING,
+      ).map(({ name }) => name),
+    ).toEqual(['NoTarget', 'NoData']);
+  });
+
   it.each([
     ['replicas', false, ['zoo', 'etl', 'web', 'cart']],
     ['replicas', true, ['web', 'etl', 'zoo', 'cart']],
@@ -114,7 +127,7 @@ describe('linesOf', () => {
     expect(linesIn({})).toEqual([
       'Cannot follow 1',
       'cart',
-      'Held 1',
+      'Held by a person 1',
       'web',
       'Waiting 1',
       'etl',

@@ -38,6 +38,12 @@ describe('commands', () => {
   test('plain names stand without quotes', () => {
     const name = { namespace: 'shop', name: 'web' };
     expect(explainCommand(name, null)).toBe('promscaler explain shop/web');
+    expect(explainCommand({ ...name, doctor: 'promscaler doctor shop/web' }, null)).toBe(
+      'promscaler explain shop/web',
+    );
+    expect(explainCommand({ ...name, doctor: 'kubectl exec -n a b -- promscaler doctor' }, null)).toBe(
+      'kubectl promscaler explain shop/web',
+    );
     expect(explainCommand(name, '2026-01-01T10:00:00Z')).toBe(
       'promscaler explain shop/web --at 2026-01-01T10:00:00Z',
     );

@@ -1,16 +1,18 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ScalerDetail } from '../../../api/answers.js';
 import { ApiError } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { snapshotRequest } from '../../data/requests.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { explainCommand, snapshotFileName } from '../model/commands.js';
+import { CommandText } from '../text/command-text.jsx';
 import { copyText } from '../text/copy-text.js';
 
-interface DecisionActionsProps {
+export interface DecisionActionsProps {
   readonly api: Api;
-  readonly scaler: { readonly namespace: string; readonly name: string };
+  readonly scaler: ScalerDetail;
   /** RFC 3339; null: the last decision. */
   readonly at: string | null;
 }
@@ -39,9 +41,7 @@ export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNod
   };
   return (
     <div class="decision-actions">
-      <code ref={code} class="command">
-        {command}
-      </code>
+      <CommandText code={code} text={command} />
       <button type="button" onClick={() => void copy()}>
         <Icon name="copy" /> Copy command
       </button>

@@ -9,6 +9,7 @@ import { Section } from '../../ui/section.jsx';
 import { EmptyView, Notice, Waiting } from '../../ui/states.jsx';
 import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
+import { usePart } from '../../ui/use-part.js';
 import type { DecisionEntry, Outcome, PastDecision } from '../model/answers.js';
 import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
@@ -17,7 +18,7 @@ import type { Moment } from '../model/use-moment.js';
 import { Cause, Headline } from '../text/headline.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
-import { DecisionActions } from './decision-actions.jsx';
+import type { DecisionActionsProps } from './decision-actions.jsx';
 import { MetricResults } from './metric-results.jsx';
 import type { MetricTargets } from './metric-results.jsx';
 import { PodsView } from './pods-view.jsx';
@@ -64,10 +65,18 @@ function LastDecision({ api, detail }: DecisionSectionProps): VNode {
       <DecisionView decision={decision} outcome={outcome} targets={detail.metrics} queries={detail.queries}>
         <ArithmeticSection api={api} scaler={detail} at={null} decidedAt={detail.at} />
       </DecisionView>
-      {decision === null ? null : <DecisionActions api={api} scaler={detail} at={null} />}
+      {decision === null ? null : <Actions api={api} scaler={detail} at={null} />}
     </>
   );
 }
+
+/** Nothing is copied or downloaded before the decision is read. */
+function Actions(props: DecisionActionsProps): VNode | null {
+  const { part } = usePart(loadActions, true);
+  return part === null ? null : <part.DecisionActions {...props} />;
+}
+
+const loadActions = () => import('./decision-actions.jsx');
 
 function PastDecisionView({
   api,
@@ -117,7 +126,7 @@ function PastDecisionView({
       >
         <ArithmeticSection api={api} scaler={detail} at={at} decidedAt={entry.lastAt} />
       </DecisionView>
-      {decision === null ? null : <DecisionActions api={api} scaler={detail} at={at} />}
+      {decision === null ? null : <Actions api={api} scaler={detail} at={at} />}
     </>
   );
 }

@@ -1,19 +1,21 @@
+import type { ScalerDetail } from '../../../api/answers.js';
 import { quoteForShell } from '../../../units/clean-text.js';
 
+type Named = Pick<ScalerDetail, 'namespace' | 'name' | 'doctor'>;
+
 /** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last decision. */
-export function explainCommand(
-  name: { readonly namespace: string; readonly name: string },
-  at: string | null,
-): string {
-  const scaler = quoteForShell(`${name.namespace}/${name.name}`);
-  return `promscaler explain ${scaler}${at === null ? '' : ` --at ${quoteForShell(at)}`}`;
+export function explainCommand(scaler: Named, at: string | null): string {
+  const name = quoteForShell(`${scaler.namespace}/${scaler.name}`);
+  return asPlugin(`promscaler explain ${name}${at === null ? '' : ` --at ${quoteForShell(at)}`}`, scaler);
+}
+
+/** All commands of a service in a cluster are those of kubectl, because that for `doctor` is `kubectl exec`. */
+export function asPlugin(command: string, { doctor }: Pick<ScalerDetail, 'doctor'>): string {
+  return doctor?.startsWith('kubectl ') === true ? command.replace(/^promscaler /, 'kubectl $&') : command;
 }
 
 /** Returns a file name with only letters, digits, dots and hyphens. */
-export function snapshotFileName(
-  name: { readonly namespace: string; readonly name: string },
-  at: string,
-): string {
+export function snapshotFileName(name: Pick<Named, 'namespace' | 'name'>, at: string): string {
   const safe = (text: string): string => text.replace(/[^\w.-]/g, '-');
   return `${safe(name.namespace)}-${safe(name.name)}-${safe(at)}.json`;
 }

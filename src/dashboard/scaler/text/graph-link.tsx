@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { Icon } from '../../ui/icon.jsx';
 
 interface GraphLinkProps {
   /** Undefined or null: there is none. */
@@ -18,7 +17,7 @@ export function GraphLink({ url, metric }: GraphLinkProps): VNode | null {
       ) : (
         <span class="visually-hidden">Query of {metric} in Prometheus</span>
       )}
-      <Icon name="outside" />
+      <span aria-hidden="true"> ↗{'\ufe0e'}</span>
     </a>
   );
 }

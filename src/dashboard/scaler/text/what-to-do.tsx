@@ -1,4 +1,4 @@
-import type { ComponentChild, VNode } from 'preact';
+import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { remediesOf } from '../../../decision/remedies.js';
 import type { Remedy } from '../../../decision/remedies.js';
@@ -6,12 +6,14 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { GraphLink } from './graph-link.jsx';
+import { asPlugin } from '../model/commands.js';
+import { CommandText } from './command-text.jsx';
 import { copyText } from './copy-text.js';
 import './what-to-do.css';
 
 /** Shows what a person can do about the state, with commands to copy. The page runs none of them. */
 export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode | null {
-  const remedies = remediesOf(detail);
+  const remedies = remediesFor(detail);
   if (remedies.length === 0) return null;
   return (
     <div class="what-to-do">
@@ -25,13 +27,21 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
   );
 }
 
+/** Returns the remedies with commands in the form of the page. */
+export function remediesFor(detail: ScalerDetail): readonly Remedy[] {
+  return remediesOf(detail).map(({ text, snippet }) => ({
+    text,
+    snippet: snippet === null ? null : { ...snippet, text: asPlugin(snippet.text, detail) },
+  }));
+}
+
 interface RemedyItemProps {
   readonly remedy: Remedy;
   /** When to do it, such as `Run now`. */
   readonly label?: string;
 }
 
-/** Shows an item of a list. Only a command of a shell looks like one. */
+/** Shows an item of a list. */
 export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps): VNode {
   const code = useRef<HTMLElement>(null);
   return (
@@ -44,9 +54,7 @@ export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps
         </span>
         {snippet === null ? null : (
           <div class="remedy-command">
-            <code ref={code} class={`snippet snippet-${snippet.kind}`} dir="ltr">
-              {snippet.kind === 'command' ? wordsOf(snippet.text) : snippet.text}
-            </code>
+            <CommandText code={code} {...snippet} />
             <button
               type="button"
               class="icon-button"
@@ -62,16 +70,4 @@ export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps
       </div>
     </li>
   );
-}
-
-/** A line ends between two words, not after a hyphen of an option. */
-function wordsOf(command: string): readonly ComponentChild[] {
-  return command.split(' ').flatMap((word, index) => {
-    const shown = (
-      <span key={index} class="word">
-        {word}
-      </span>
-    );
-    return index === 0 ? [shown] : [' ', shown];
-  });
 }

@@ -6,6 +6,7 @@ import type { PlainObject } from '../../../scaler/plain-json.js';
 import { quoteForShell } from '../../../units/clean-text.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
+import { CommandText } from '../text/command-text.jsx';
 import { copyText } from '../text/copy-text.js';
 
 interface ApplyProps {
@@ -30,9 +31,7 @@ export function Apply({ detail: { namespace, name, generation }, before, after }
         <b>Apply</b> {changes.map(changeText).join(', ')}
         {generation === null ? '. In the file, set:' : ':'}
       </p>
-      <code ref={code} class="command">
-        {text}
-      </code>{' '}
+      <CommandText code={code} text={text} kind={generation === null ? 'edit' : 'command'} />{' '}
       <button type="button" onClick={() => void copyText(text, code.current).then(announce)}>
         <Icon name="copy" /> Copy
       </button>

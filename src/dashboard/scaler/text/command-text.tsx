@@ -1,0 +1,25 @@
+import type { RefObject, VNode } from 'preact';
+import './command-text.css';
+
+interface CommandTextProps {
+  /** The element, which is selected if the browser does not copy. */
+  readonly code: RefObject<HTMLElement | null>;
+  readonly text: string;
+  readonly kind?: 'command' | 'edit' | 'query';
+}
+
+/** Shows what to copy. Only a command of a shell looks like one. Its lines end between words, not in an option. */
+export function CommandText({ code, text, kind = 'command' }: CommandTextProps): VNode {
+  return (
+    <code ref={code} class={`snippet snippet-${kind}`} dir="ltr">
+      {kind === 'command'
+        ? text.split(' ').flatMap((word, index) => [
+            index === 0 ? '' : ' ',
+            <span key={index} class="word">
+              {word}
+            </span>,
+          ])
+        : text}
+    </code>
+  );
+}
