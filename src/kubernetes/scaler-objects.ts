@@ -207,6 +207,7 @@ export async function patchScalerStatus(
     path: `${SCALER_ROOT}/namespaces/${encodeURIComponent(namespace)}/${SCALER_PLURAL}/${encodeURIComponent(name)}/status`,
     query: { fieldManager: 'promscaler' },
     body: { metadata: { uid, resourceVersion }, status },
+    isRepeatable: true,
     doing,
     verb: 'patch',
     resource: `${SCALER_PLURAL}/status`,

@@ -143,14 +143,17 @@ export async function pollFor<T>(
 /** The service decides on a new generation within a sync period, and writes the status within seconds of that. */
 const STATUS_MS = 30_000;
 
-/** Waits until the status of the Scaler object is that of its present generation; false: it is not. */
-export async function waitForStatus(
+/**
+ * Waits until the service has set this condition for the present generation of the Scaler object, and returns it. Null:
+ * it has not.
+ */
+export function waitForCondition(
   { io, objects }: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,
-): Promise<boolean> {
-  const shown = await pollFor(io, STATUS_MS, async () => {
+  type: 'Accepted' | 'Held',
+): Promise<JsonObject | null> {
+  return pollFor(io, STATUS_MS, async () => {
     const object = await objects.get(SCALER, name);
-    return object === null ? null : conditionOf(object, 'Held');
+    return object === null ? null : conditionOf(object, type);
   });
-  return shown !== null;
 }

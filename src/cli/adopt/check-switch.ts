@@ -1,6 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
-import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -60,8 +60,12 @@ export async function whyRefused(
 }
 
 /** After the switch, nothing else scales the workload: the document must be in force and must stay so. */
-export function whyNotInForce(context: AdoptContext, scaler: ScalerObject): Refusal | null {
-  const invalid = whyInvalid(context, scaler);
+export function whyNotInForce(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  view: ServiceView,
+): Refusal | null {
+  const invalid = whyInvalid(context, scaler, view);
   if (invalid !== null) return { why: invalid, canBeForced: false };
   const manager = managerOf(scaler.object);
   if (manager === null || context.options.force === true) return null;
@@ -69,15 +73,29 @@ export function whyNotInForce(context: AdoptContext, scaler: ScalerObject): Refu
   return { why, canBeForced: true };
 }
 
-function whyInvalid(context: AdoptContext, scaler: ScalerObject): string | null {
+function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: ServiceView): string | null {
   const name = nameScaler(context, scaler);
   const accepted = conditionOf(scaler.object, 'Accepted');
-  if (accepted === null)
-    return `no service has accepted ${name}: it must run with scalers.customResources: true and without --dry-run`;
+  if (accepted === null) return row === null ? whyNotRead(context, scaler) : whyUnwritten(context, scaler);
   if (textIn(accepted, 'status') !== 'True')
     return `${name} is invalid: ${textIn(accepted, 'message') ?? ''}`;
   const paused = objectIn(scaler.object, 'spec')?.['paused'] ?? false;
   return paused === false ? null : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first`;
+}
+
+function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
+  return `the service does not have ${nameScaler(context, scaler)}: it must run with scalers.customResources: true, and watch namespace ${context.source.namespace}`;
+}
+
+/** The service decides for the scaler, but its status is of an older generation, or there is none. */
+function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
+  const name = nameScaler(context, scaler);
+  const reason = 'its log has the reason: failed to write status of Scaler';
+  const last = countIn(objectIn(scaler.object, 'status'), 'observedGeneration');
+  if (last === null)
+    return `the service has ${name}, but has not written its status: it must run without --dry-run. Otherwise ${reason}`;
+  const generation = countIn(objectIn(scaler.object, 'metadata'), 'generation') ?? 0;
+  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). I${reason.slice(1)}`;
 }
 
 function whyNotServed(

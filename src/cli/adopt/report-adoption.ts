@@ -33,7 +33,8 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
     return 0;
   }
-  const refusal = whyNotInForce(context, scaler) ?? (await whyRefused(context, scaler, { object, view }));
+  const refusal =
+    whyNotInForce(context, scaler, view) ?? (await whyRefused(context, scaler, { object, view }));
   const command = commandFor('--switch', source, context);
   io.stdout.write(
     refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,

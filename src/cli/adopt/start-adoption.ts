@@ -20,14 +20,14 @@ import { SCALER } from '../reach/source-kinds.js';
 import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
-  conditionOf,
   isMadeFrom,
   nameScaler,
-  pollFor,
   readAdoption,
   targetOf,
   nameWorkload,
   notStarted,
+  pollFor,
+  waitForCondition,
 } from './adoption.js';
 import { whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
@@ -211,15 +211,9 @@ function withAnnotations(document: JsonObject, object: JsonObject, { source }: A
   return { ...document, metadata: { ...metadata, annotations } };
 }
 
-/** The service validates a new object within seconds. */
-const ACCEPT_MS = 20_000;
-
 async function waitForService(context: AdoptContext, name: string): Promise<ExitCode> {
-  const { io, objects } = context;
-  const accepted = await pollFor(io, ACCEPT_MS, async () => {
-    const object = await objects.get(SCALER, name);
-    return object === null ? null : conditionOf(object, 'Accepted');
-  });
+  const { io } = context;
+  const accepted = await waitForCondition(context, { name }, 'Accepted');
   if (accepted === null) {
     io.stderr.write(
       `promscaler: warning: no service has accepted ${nameScaler(context, { name })} yet. It must run with scalers.customResources: true and without --dry-run, and watch namespace ${context.source.namespace}\n`,

@@ -11,7 +11,7 @@ import {
   nameScaler,
   nameWorkload,
   notStarted,
-  waitForStatus,
+  waitForCondition,
   readAdoption,
   pollFor,
   targetOf,
@@ -39,11 +39,16 @@ import { restoreSource, startDryRun } from './undo-adoption.js';
  */
 export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
+  const first = await readAdoption(context);
+  if (first.scaler === null) throw await notStarted(context, first);
+  if (!first.scaler.isDryRun) return confirmEarlier(context, first.scaler, first.object !== null);
+  // Without a service, this fails at once, and nothing would write the status.
+  await fetchView(context, first.scaler);
+  await waitForCondition(context, first.scaler, 'Accepted');
   const { object, scaler } = await readAdoption(context);
   if (scaler === null) throw await notStarted(context, { object });
-  if (!scaler.isDryRun) return confirmEarlier(context, scaler, object !== null);
-  mustBeAllowed(whyNotInForce(context, scaler));
   const view = await fetchView(context, scaler);
+  mustBeAllowed(whyNotInForce(context, scaler, view));
   const warnings: string[] = [];
   const onCompared = (report: AgreementReport): void => {
     io.stdout.write(agreementText(report));
@@ -193,7 +198,7 @@ async function endDryRun(
   }
   if (why === null) {
     // Otherwise kubectl would show the dry run of a scaler that scales.
-    if (!(await waitForStatus(context, scaler).catch(() => false)))
+    if ((await waitForCondition(context, scaler, 'Held').catch(() => null)) === null)
       io.stderr.write(
         `promscaler: warning: the service has not written the status of ${name} yet: kubectl get scalers shows an older state\n`,
       );

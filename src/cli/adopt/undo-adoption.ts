@@ -4,7 +4,7 @@ import {
   type AdoptContext,
   type ScalerObject,
   nameScaler,
-  waitForStatus,
+  waitForCondition,
   readAdoption,
   nameWorkload,
   notStarted,
@@ -50,7 +50,7 @@ export async function startDryRun(context: AdoptContext, scaler: ScalerObject): 
   const { io, objects } = context;
   await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
   const name = nameScaler(context, scaler);
-  if (!(await waitForStatus(context, scaler)))
+  if ((await waitForCondition(context, scaler, 'Held')) === null)
     io.stderr.write(
       `promscaler: warning: the service has not confirmed the dry run of ${name}; it does not scale next to an HPA\n`,
     );

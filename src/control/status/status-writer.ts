@@ -44,6 +44,11 @@ const MAX_REFRESHES_PER_PASS = 10;
 const MAX_TRANSITIONS_PER_PASS = 500;
 /** After a lasting 403, a namespace waits 5 to 10 s, doubled up to a minute. */
 const FORBIDDEN_MS = { first: 5000, last: 30_000 };
+/**
+ * After a lost connection, a timeout or a 5xx, the writer waits 1 to 2 s, doubled up to 10 s, until a write succeeds.
+ * That is one request in 5 s to a server that does not answer: clients wait for the status of a scaler that scales.
+ */
+const OUTAGE_MS = { first: 1000, last: 5000 };
 const REJECTED_MS = 300_000;
 /** An internal error must neither end the term nor fill the log. */
 const INTERNAL_ERROR_MS = 60_000;
@@ -58,7 +63,8 @@ const OUTDATED_MS = 10_000;
 export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
   const due = createDueStatuses(ports);
-  const backoff = createBackoff(clock, PASS_MS);
+  const startBackoff = (): Backoff => createBackoff(clock, OUTAGE_MS.first, OUTAGE_MS.last);
+  let backoff = startBackoff();
   const loggedKinds = new Set<string>();
   const refusals = new Map<string, Refused>();
   const refusalsOf = (namespace: string): Refused => {
@@ -92,6 +98,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
       try {
         due.written(one, await writeOne(ports, one, signal));
         window.answered(clock.monotonicMs() - startMs);
+        backoff = startBackoff();
         clearRefusals(one.object.namespace);
         // The permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);

@@ -22,6 +22,11 @@ export interface KubernetesRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
+  /**
+   * Whether a second write changes nothing, such as one with a resourceVersion. Like a GET, it is then sent again after
+   * a lost connection.
+   */
+  readonly isRepeatable?: boolean;
   /** The members of the answer that are read. Default: all. */
   readonly fields?: JsonFields;
   /** Called with the body of a 2xx response before it is parsed. */
@@ -53,8 +58,8 @@ export interface WatchStream {
 export interface Transport {
   /**
    * Sends a request and returns the object in the response. Retries once after a 401 if the token has changed. Retries
-   * a GET once after a lost connection, and up to twice after a 429, or a 5xx with `Retry-After`, if the wait ends
-   * before the deadline. Does not retry anything else.
+   * a GET or a repeatable write once after a lost connection, and a GET up to twice after a 429, or a 5xx with
+   * `Retry-After`, if the wait ends before the deadline. Does not retry anything else.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
   /**
@@ -328,10 +333,12 @@ function retryDelayMs(
   request: KubernetesRequest,
   { error, attempts, clock }: { readonly error: unknown; readonly attempts: number; readonly clock: Clock },
 ): number | null {
-  if (!(error instanceof KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
-    return null;
+  if (!(error instanceof KubernetesError) || attempts >= MAX_ATTEMPTS) return null;
+  const isRead = request.method === 'GET';
   // The server may have closed an idle connection, which only the next request detects.
-  if (error.kind === 'connection') return attempts === 1 ? 0 : null;
+  if (error.kind === 'connection')
+    return attempts === 1 && (isRead || request.isRepeatable === true) ? 0 : null;
+  if (!isRead) return null;
   const limitedMs = rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;
   return error.kind === 'server_error' && error.retryAfterSeconds !== null

@@ -41,6 +41,14 @@ const ADAPTER = `externalRules:
     metricsQuery: sum(<<.Series>>{<<.LabelMatchers>>})
 `;
 
+interface FixtureOptions {
+  readonly args?: readonly string[];
+  /** The namespaces that the service watches, as YAML; default: all. */
+  readonly namespaces?: string;
+  /** Requests that the API server answers with 403 from the start. */
+  readonly forbidden?: FaultMatch;
+}
+
 /** A cluster with the HPA `shop/web` and its controller, both wanting 4 replicas at first, and a running service. */
 export class AdoptFixture {
   readonly cluster: ResourceFixture;
@@ -56,10 +64,7 @@ export class AdoptFixture {
   name = 'hpa/web';
   command = 'promscaler';
 
-  private constructor(
-    cluster: ResourceFixture,
-    { args = [], forbidden }: { readonly args?: readonly string[]; readonly forbidden?: FaultMatch },
-  ) {
+  private constructor(cluster: ResourceFixture, { forbidden, ...options }: FixtureOptions) {
     this.cluster = cluster;
     if (forbidden !== undefined) cluster.simulator.faults.add(forbidden, { kind: 'forbid' });
     cluster.simulator.addObject(HPA);
@@ -69,13 +74,10 @@ export class AdoptFixture {
     endings.push(() => this.controller.stop());
     this.folder = folderOf({ 'adapter.yaml': ADAPTER, kubeconfig: cluster.simulator.kubeconfig() });
     this.env = { KUBECONFIG: `${this.folder}/kubeconfig`, HOME: this.folder };
-    this.service = cluster.start({ args });
+    this.service = cluster.start(options);
   }
 
-  /** `forbidden`: requests that the API server answers with 403 from the start. */
-  static async create(
-    options: { readonly args?: readonly string[]; readonly forbidden?: FaultMatch } = {},
-  ): Promise<AdoptFixture> {
+  static async create(options: FixtureOptions = {}): Promise<AdoptFixture> {
     const fixture = new AdoptFixture(await ResourceFixture.create(), options);
     await eventually(
       () => fixture.cluster.replicas('web') === 4 && fixture.url() !== '',

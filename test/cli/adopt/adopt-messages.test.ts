@@ -145,6 +145,62 @@ describe('adopt --switch', () => {
   });
 });
 
+describe('adopt --switch of a scaler whose status is of another generation', () => {
+  const STATUS = { verbs: ['patch'], resource: 'scalers', subresource: 'status' } as const;
+
+  it('names both generations if the service does not write it for 30 s, and changes nothing', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    fixture.cluster.simulator.faults.add(STATUS, { kind: 'drop' });
+    await fixture.cluster.edit('web', { maxReplicas: 19 });
+    await fixture.cluster.edit('web', { maxReplicas: 18 });
+
+    const { exitCode, stderr } = await fixture.run('--switch');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). Its log has the reason: failed to write status of Scaler. Nothing was changed\n',
+    ]);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
+  });
+
+  it('waits until the service has written it', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    fixture.cluster.simulator.faults.add(STATUS, { kind: 'drop' }, 4);
+    await fixture.cluster.edit('web', { maxReplicas: 19 });
+
+    const { exitCode } = await fixture.run('--switch', '--force');
+
+    expect([exitCode, fixture.hpa(), fixture.isDryRun()]).toEqual([0, null, false]);
+  });
+
+  it('says that a service with --dry-run writes none', async () => {
+    const fixture = await AdoptFixture.create({ args: ['--dry-run'] });
+    await fixture.run('--adapter-config', 'adapter.yaml');
+    await fixture.compared(1);
+
+    const { exitCode, stderr } = await fixture.run('--switch');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: the service has scaler shop/web, but has not written its status: it must run without --dry-run. Otherwise its log has the reason: failed to write status of Scaler. Nothing was changed\n',
+    ]);
+  });
+
+  it('says that the service does not have it', async () => {
+    const fixture = await AdoptFixture.create({ namespaces: '[lab]' });
+    await fixture.run('--adapter-config', 'adapter.yaml');
+
+    const { exitCode, stderr } = await fixture.run('--switch');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: the service does not have scaler shop/web: it must run with scalers.customResources: true, and watch namespace shop. Nothing was changed\n',
+    ]);
+  });
+});
+
 it('adopt --undo of a paused workload does not wait for the end of the pause', async () => {
   const fixture = await AdoptFixture.create();
   await fixture.start();

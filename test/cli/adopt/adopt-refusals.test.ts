@@ -235,7 +235,7 @@ describe('adopt', () => {
         await fixture.service.stop();
         await fixture.cluster.edit('web', { maxReplicas: 19 });
       },
-      'no service has accepted scaler shop/web',
+      'no HTTP server listens at this address',
     ],
     [
       'an HPA that a controller makes again',

@@ -187,6 +187,16 @@ describe('requests', () => {
     expect(reports.map(({ code }) => code)).toEqual(['connection', 'connection', 'connection']);
   });
 
+  it('retries a PATCH once that changes nothing when it is repeated, after a lost connection', async () => {
+    fake.on('PATCH', PATH, cut, json({ a: 1 }), cut, cut, json({ a: 1 }));
+    const patch = { ...WRITE, isRepeatable: true };
+
+    expect(await transport.request(patch)).toEqual({ a: 1 });
+    expect((await failure(patch)).kind).toBe('connection');
+
+    expect(fake.seen('PATCH')).toHaveLength(4);
+  });
+
   it('rejects an answer of more than 4 MiB', async () => {
     fake.on('GET', PATH, text(200, `"${'x'.repeat(4 * 1024 * 1024)}"`));
 
