@@ -52,6 +52,11 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
 
 const HELP_CHARACTERS = 80;
 
+/** The usage of the whole program has no command. */
+function nameInHelp(text: string, io: CommandIo): string {
+  return nameProgram(text, io).replace(/^Usage: promscaler (?=\[)/, () => `Usage: ${io.command} `);
+}
+
 function buildProgram(given: CommandIo, result: Result): Command {
   const env = { ...given.env };
   const io = { ...given, env };
@@ -65,8 +70,8 @@ function buildProgram(given: CommandIo, result: Result): Command {
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (chunk) => io.stdout.write(chunk),
-      writeErr: (chunk) => io.stderr.write(chunk),
+      writeOut: (chunk) => io.stdout.write(nameInHelp(chunk, io)),
+      writeErr: (chunk) => io.stderr.write(nameInHelp(chunk, io)),
       // Longer lines are hard to read on a wide terminal.
       getOutHelpWidth: () => HELP_CHARACTERS,
       getErrHelpWidth: () => HELP_CHARACTERS,

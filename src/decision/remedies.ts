@@ -332,8 +332,12 @@ function patch(scaler: TroubledScaler, text: string, field: string, value: numbe
 }
 
 function patchObject({ namespace, name }: Named, field: string, value: number | boolean): Snippet {
-  const json = JSON.stringify({ spec: { [field]: value } });
-  return kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', json);
+  return command(patchCommand({ namespace, name }, JSON.stringify({ spec: { [field]: value } })));
+}
+
+/** Returns the command that applies a JSON merge patch to a Scaler object. */
+export function patchCommand({ namespace, name }: Named, patch: string): string {
+  return kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', patch).text;
 }
 
 function keepReplicas(scaler: TroubledScaler): Remedy {

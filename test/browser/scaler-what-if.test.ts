@@ -82,7 +82,7 @@ test('a change of a file is shown as the lines to set, and that of an object as 
   await page.getByRole('button', { name: 'Try another document' }).click();
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
   expect(await patch.locator('code').innerText()).toBe(
-    `kubectl patch scalers.promscaler.dev web -n shop --type=merge -p '{"spec":{"maxReplicas":12}}'`,
+    `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"maxReplicas":12}}'`,
   );
   expect(await findBarriers(page)).toEqual([]);
 });

@@ -31,7 +31,7 @@ function run(argv: readonly string[], surroundings: Surroundings = {}): Promise<
 }
 
 /** Starts a service with a scaler without data, and with a rejected document. */
-async function serveDead(): Promise<readonly string[]> {
+async function serveDead(scaler: string | null = null): Promise<readonly string[]> {
   const ledger = createLedger();
   ledger.add(recordOf(cpuSnapshot(0, { samples: [{ error: 'gone', kind: 'missing' }] })));
   const problem = {
@@ -42,6 +42,7 @@ async function serveDead(): Promise<readonly string[]> {
     place: null,
     path: '',
     sourceLine: null,
+    ...(scaler === null ? {} : { scaler }),
   } as const;
   return ['--url', await serveApp(appOf(ledger, {}, { problems: () => [problem] }))];
 }
@@ -62,6 +63,22 @@ describe('a hint of a command that was started with node /srv/promscaler/main.js
 
     expect(stderr).toContain(`; ${COMMAND} import converts it\n`);
     expect(unnamed.stderr).toContain(`; ${COMMAND} status -o wide lists`);
+  });
+
+  it('status, in the CAUSE of a rejected document', async () => {
+    const url = await serveDead('shop/hpa');
+    const { stdout } = await run(['status', ...url]);
+
+    expect(stdout).toMatch(/ Invalid .*; node \/srv\/promscaler\/main\.js import converts it\n/);
+  });
+
+  it('--help, in usage and examples', async () => {
+    const [whole, one] = [await run(['--help']), await run(['adopt', '--help'])];
+
+    expect(whole.stdout).toContain(`Usage: ${COMMAND} [options] [command]\n`);
+    expect(one.stdout).toContain(`Usage: ${COMMAND} adopt [options] `);
+    expect(one.stdout).toContain(`\n  ${COMMAND} adopt hpa/web -n shop\n`);
+    expect(`${whole.stdout}${one.stdout}`).not.toMatch(/(?<![/\w.])promscaler (?:adopt|\[)/);
   });
 
   it.each(['text', 'json'])('doctor -o %s', async (format) => {

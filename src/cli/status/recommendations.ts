@@ -1,7 +1,8 @@
 import type { ScalerView } from '../../api/answers.js';
+import { patchCommand } from '../../decision/remedies.js';
 import { changeText } from '../../scaler/field-changes.js';
 import { RECOMMEND_CONDITION } from '../../telemetry/recommendation.js';
-import { cleanText, quoteForShell } from '../../units/clean-text.js';
+import { cleanText } from '../../units/clean-text.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;
 
@@ -71,9 +72,8 @@ interface Named {
   readonly name: string;
 }
 
-function applyCommand({ namespace, name }: Named, { patch, isObject }: Recommendation): string | null {
-  if (patch === null || !isObject) return null;
-  return `kubectl patch scalers.promscaler.dev ${name} -n ${namespace} --type merge -p ${quoteForShell(patch)}`;
+function applyCommand(named: Named, { patch, isObject }: Recommendation): string | null {
+  return patch === null || !isObject ? null : patchCommand(named, patch);
 }
 
 function reproduceCommand(

@@ -1,8 +1,7 @@
 import { sleep } from '../../units/clock.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
-import { nameProgram } from '../output/lines.js';
-import { lineLimit } from '../output/lines.js';
+import { lineLimit, nameProgram } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import type { ReachOptions } from '../reach/find-service.js';
@@ -164,7 +163,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
   for (;;) {
     const now = io.clock.now();
     const table = writeTable(
-      tableRows(list, watched.selection).map((row) => statusRow(row, now)),
+      tableRows(list, watched.selection).map((row) => cellsOf(row, now, io)),
       // The size of the terminal may change.
       tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
@@ -233,7 +232,7 @@ function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   let widths: readonly number[] | null = null;
   return (rows) => {
     const now: Instant = io.clock.now();
-    const shown = rows.map((row) => ({ row, cells: statusRow(row, now) }));
+    const shown = rows.map((row) => ({ row, cells: cellsOf(row, now, io) }));
     const changed = shown.filter(({ row, cells }) => isNew(row, keyOf(cells))).map(({ cells }) => cells);
     const isFirst = widths === null;
     widths ??= columnWidths(
@@ -244,6 +243,12 @@ function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
     const all = isFirst ? [writeTitles(widths, style), ...lines] : lines;
     io.stdout.write(all.map((line) => `${line}\n`).join(''));
   };
+}
+
+/** The cause of a rejected document may contain a command. */
+function cellsOf(row: ListedScaler, now: Instant, io: CommandIo): StatusRow {
+  const cells = statusRow(row, now);
+  return { ...cells, cause: { ...cells.cause, head: nameProgram(cells.cause.head, io) } };
 }
 
 /** Excludes cells that depend on the current time. */

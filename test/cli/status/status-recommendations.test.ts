@@ -56,7 +56,7 @@ describe('status --recommendations', () => {
     const { stdout } = await runCli(['status', 'shop/web', '--recommendations', '--url', url]);
 
     expect(stdout).toContain(
-      `  apply: kubectl patch scalers.promscaler.dev web -n shop --type merge -p '{"spec":{"tolerance":0.05,"note":"it'\\''s"}}'\n`,
+      `  apply: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"tolerance":0.05,"note":"it'\\''s"}}'\n`,
     );
     expect(stdout).toContain(
       `  reproduce: kubectl get scalers.promscaler.dev web -n shop -o yaml | promscaler backtest --scaler - ${OPTIONS}\n`,

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
+import { patchCommand } from '../../../decision/remedies.js';
 import { changeText, fieldChanges, mergePatch } from '../../../scaler/field-changes.js';
 import type { PlainObject } from '../../../scaler/plain-json.js';
-import { quoteForShell } from '../../../units/clean-text.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { CommandText } from '../text/command-text.jsx';
@@ -19,12 +19,10 @@ interface ApplyProps {
 export function Apply({ detail: { namespace, name, generation }, before, after }: ApplyProps): VNode {
   const code = useRef<HTMLElement>(null);
   const changes = fieldChanges(before, after, '');
-  const patch = quoteForShell(JSON.stringify(mergePatch(before, after)));
-  const object = `${quoteForShell(name)} -n ${quoteForShell(namespace)}`;
   const text =
     generation === null
       ? changes.map(({ field, proposed }) => `${field}: ${proposed}`).join('\n')
-      : `kubectl patch scalers.promscaler.dev ${object} --type=merge -p ${patch}`;
+      : patchCommand({ namespace, name }, JSON.stringify(mergePatch(before, after)));
   return (
     <div class="what-if-apply">
       <p dir="auto">
