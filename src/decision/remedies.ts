@@ -1,3 +1,4 @@
+import { guessIn } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
 import { WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
@@ -72,12 +73,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   Invalid: fixDocument,
   Rejected: fixDocument,
   Conflict: endConflict,
-  NoTarget: ({ namespace, target }) => [
-    {
-      text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
-      snippet: kubectl(namespace, 'get', plainKind(target.kind)),
-    },
-  ],
+  NoTarget: findWorkload,
   WriteFailed: (scaler) => [
     {
       text: 'Check the permissions of promscaler and what rejects its requests',
@@ -110,6 +106,31 @@ function fixDocument({ namespace, name, rejections, generation }: TroubledScaler
     ? command(`promscaler validate ${quoteForShell(file)}`)
     : kubectl(namespace, 'edit', OBJECTS, name);
   return [{ text, snippet }];
+}
+
+function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
+  const { namespace, target, conditions } = scaler;
+  const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
+  const near = guessIn(failed?.message ?? '');
+  return [
+    ...(near === null ? [] : [correctName(scaler, near)]),
+    {
+      text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
+      snippet: kubectl(namespace, 'get', plainKind(target.kind)),
+    },
+  ];
+}
+
+function correctName(scaler: TroubledScaler, name: string): Remedy {
+  const text = 'Correct the name of the target';
+  return scaler.generation === null
+    ? editFile(scaler, text, correctedName(name))
+    : { text, snippet: patchObject(scaler, { scaleTargetRef: { name } }) };
+}
+
+/** Returns the field of a document with the corrected name of its target. */
+export function correctedName(name: string): string {
+  return `spec.scaleTargetRef.name: ${name}`;
 }
 
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {
@@ -194,7 +215,7 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
     },
     {
       text: `To let this one scale, put ${namespace}/${name} in dry run (or its file)`,
-      snippet: patchObject(other, 'dryRun', true),
+      snippet: patchObject(other, { dryRun: true }),
     },
   ];
 }
@@ -323,16 +344,18 @@ function explain(scaler: TroubledScaler): Remedy {
 
 /** An object is patched; a file is edited by its owner. */
 function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
-  const { namespace, name, file = null, generation } = scaler;
-  if (generation === null) {
-    const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
-    return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: `${field}: ${value}` } };
-  }
-  return { text, snippet: patchObject(scaler, field, value) };
+  return scaler.generation === null
+    ? editFile(scaler, text, `${field}: ${value}`)
+    : { text, snippet: patchObject(scaler, { [field]: value }) };
 }
 
-function patchObject({ namespace, name }: Named, field: string, value: number | boolean): Snippet {
-  return command(patchCommand({ namespace, name }, JSON.stringify({ spec: { [field]: value } })));
+function editFile({ namespace, name, file = null }: TroubledScaler, text: string, edit: string): Remedy {
+  const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
+  return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
+}
+
+function patchObject(named: Named, spec: Readonly<Record<string, unknown>>): Snippet {
+  return command(patchCommand(named, JSON.stringify({ spec })));
 }
 
 /** Returns the command that applies a JSON merge patch to a Scaler object. */

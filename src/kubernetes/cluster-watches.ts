@@ -3,14 +3,14 @@ import type { Clock } from '../units/clock.js';
 import { createInformers, type Informer, type Informers } from './watch/informers.js';
 import { createHpaStore, HPA_FIELDS, HPA_PLURAL, HPA_ROOT, type HpaStore, readWatchedHpa } from './hpa.js';
 import type { Log } from '../units/log.js';
-import { createObjectStore, type ObjectStore } from './watch/object-store.js';
+import { createObjectStore, type NamedStore } from './watch/object-store.js';
 import { createPodStore, type PodStore } from './pods/pod-store.js';
 import { createPodReader, POD_FIELDS } from './pods/watched-pod.js';
 import { APPS_ROOT, readWatchedTarget, TARGET_FIELDS, watchedPlural, type WatchedTarget } from './targets.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type OtherScaler } from './api/types.js';
 
-type TargetStore = ObjectStore<WatchedTarget>;
+type TargetStore = NamedStore<WatchedTarget>;
 
 /** Watches of pods, of apps/v1 kinds and of HPAs, in the namespaces with scale targets. */
 export interface Watches {

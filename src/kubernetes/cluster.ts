@@ -1,3 +1,4 @@
+import { didYouMean } from '../scaler/problems/nearest.js';
 import type { TargetRef } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
@@ -172,9 +173,11 @@ async function readWatched(
   if (!isUsable(informer)) await firstList(informer, { doing, clock, signal });
   const watched = informer.store.get(namespace, ref.name);
   if (watched === undefined)
-    throw new KubernetesError('not_found', `${doing}: 404 Not Found: the object does not exist`, {
-      status: 404,
-    });
+    throw new KubernetesError(
+      'not_found',
+      `${doing}: 404 Not Found: the object does not exist${didYouMean(ref.name, informer.store.namesIn(namespace))}`,
+      { status: 404 },
+    );
   return watched;
 }
 

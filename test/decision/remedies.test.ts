@@ -148,6 +148,30 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
+  it('is the closest name for a target that does not exist, as an edit or a patch', async () => {
+    const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
+    const conditions = [
+      {
+        type: 'AbleToScale',
+        status: 'False',
+        reason: 'FailedGetScale',
+        message: 'does not exist; did you mean "checkout"?',
+      },
+    ];
+    const [create = ''] = await remediesFor(what);
+
+    expect(await remediesFor(what, { conditions })).toEqual([
+      expect.stringMatching(
+        /^Correct the name of the target\. In the file of .*, set: spec\.scaleTargetRef\.name: checkout$/,
+      ),
+      create,
+    ]);
+    expect(await remediesFor(what, { conditions, generation: 1, name: 'web' })).toEqual([
+      `Correct the name of the target: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"scaleTargetRef":{"name":"checkout"}}}'`,
+      create,
+    ]);
+  });
+
   it('is the deletion of the HPA that the conflict names', async () => {
     const [first] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '');
 

@@ -160,7 +160,19 @@ describe('a watched target', () => {
     );
 
     expect(error.kind).toBe('not_found');
-    expect(error.message).toContain('reading deployment shop/gone: 404 Not Found');
+    expect(error.message).toBe('reading deployment shop/gone: 404 Not Found: the object does not exist');
+  });
+
+  it('is not found with the closest name of the namespace, web for wbe', async () => {
+    fixture.start();
+
+    const error = await failureOf(() =>
+      fixture.cluster.readTarget('shop', { ...WEB, name: 'wbe' }, fixture.signal),
+    );
+
+    expect(error.message).toBe(
+      'reading deployment shop/wbe: 404 Not Found: the object does not exist; did you mean "web"?',
+    );
   });
 
   it('has only annotations of promscaler.dev, and 1 replica if replicas are unset', async () => {

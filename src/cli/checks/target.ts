@@ -1,3 +1,4 @@
+import { correctedName } from '../../decision/remedies.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { groupOf, nameTarget, watchedPlural, APPS_ROOT } from '../../kubernetes/targets.js';
@@ -95,7 +96,7 @@ async function explainMissingTarget(
           ref.name,
           here.map(({ name }) => name),
         );
-  if (near !== null) return [message, `spec.scaleTargetRef.name: ${near}`];
+  if (near !== null) return [message, correctedName(near)];
   const otherKind = await findOtherKind(context, namespace, ref);
   if (otherKind !== null)
     return [

@@ -1,10 +1,9 @@
 import type { Decision } from '../../decision/result/decision.js';
-import { remediesOf } from '../../decision/remedies.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
 import type { ScalerDetail } from '../../api/answers.js';
 import { decideJson } from './decide-json.js';
 import { explainFile } from './explain-file.js';
-import { explainLines } from '../explanation/explain-lines.js';
+import { explainLines, remedyLines } from '../explanation/explain-lines.js';
 import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
 import { explainPast } from './explain-past.js';
 import { readStatus } from './read-status.js';
@@ -59,7 +58,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const status = read === null ? null : readStatus(read.detail);
   const now = read === null ? snapshot.now : io.clock.now();
   const lines = explainLines({ snapshot, decision, status, now });
-  const remedies = status === null || status.state === null ? [] : remedyLines(read);
+  const remedies = read === null || status?.state === null ? [] : remedyLines(read.detail);
   const text = [...lines, ...notes(read, decision), ...remedies].join('\n');
   io.stdout.write(`${nameProgram(text, io)}\n`);
   return 0;
@@ -110,17 +109,4 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   return desired === decision.desiredReplicas
     ? []
     : [`Note: the service has a different version than this command and decided on ${desired}`];
-}
-
-/** The last lines, next to the prompt. */
-function remedyLines(read: ReadScaler | null): readonly string[] {
-  const remedies = read === null ? [] : remediesOf(read.detail);
-  if (remedies.length === 0) return [];
-  const lines = remedies.flatMap(({ text, snippet }) => {
-    if (snippet === null) return [`  ${text}`];
-    const { kind, text: copied, graphUrl } = snippet;
-    if (kind === 'command') return [`  ${text}:`, `    ${copied}`];
-    return [`  ${text}: ${copied}`, ...(graphUrl === undefined ? [] : [`    ${graphUrl}`])];
-  });
-  return ['', 'What to do', ...lines];
 }

@@ -1,6 +1,7 @@
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
+import { remediesOf, type TroubledScaler } from '../../decision/remedies.js';
 import { podStartSeconds } from '../../decision/proposals/context.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -30,6 +31,19 @@ export function explainLines(explanation: Explanation): readonly string[] {
     '',
     ...changeLines(explanation),
   ];
+}
+
+/** Returns what to do about the state, for the end of the output, next to the prompt; empty: nothing. */
+export function remedyLines(scaler: TroubledScaler): readonly string[] {
+  const remedies = remediesOf(scaler);
+  if (remedies.length === 0) return [];
+  const lines = remedies.flatMap(({ text, snippet }) => {
+    if (snippet === null) return [`  ${text}`];
+    const { kind, text: copied, graphUrl } = snippet;
+    if (kind === 'command') return [`  ${text}:`, `    ${copied}`];
+    return [`  ${text}: ${copied}`, ...(graphUrl === undefined ? [] : [`    ${graphUrl}`])];
+  });
+  return ['', 'What to do', ...lines];
 }
 
 function headLines({ snapshot, decision, status, now }: Explanation): readonly string[] {

@@ -1,9 +1,10 @@
 import { createApiClient } from '../../api/client.js';
 import type { ApiClient, Get } from '../../api/client.js';
-import type { ScalerList, ScalerView, ServiceStatus } from '../../api/answers.js';
+import type { ScalerDetail, ScalerList, ScalerView, ServiceStatus } from '../../api/answers.js';
 import { AnswerError } from '../../api/read-answer.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, type ReachedService, type ReachOptions, reachService } from './find-service.js';
+import { remedyLines } from '../explanation/explain-lines.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { cleanText } from '../../units/clean-text.js';
@@ -68,8 +69,12 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       }
     }
   });
-  const explain: ServiceClient['explainMissing'] = async (name) =>
-    explainMissing(name, { service, ...(await listScalers(null)) });
+  const explain: ServiceClient['explainMissing'] = async (name) => {
+    const { rows, problems } = await listScalers(null);
+    const row = rows.find((one) => one.namespace === name.namespace && one.name === name.name);
+    if (row === undefined) return explainMissing(name, { service, rows, problems });
+    return explainUndecided(await eachReplica('showScaler', { namespace: name.namespace, name: name.name }));
+  };
   const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
     try {
       return await reading;
@@ -139,21 +144,22 @@ function explainMissing(
         ...errors.map((problem) => `  ${placedLine(problem)}`),
       ].join('\n'),
     );
-  const row = rows.find((one) => one.namespace === namespace && one.name === name);
-  if (row !== undefined) {
-    const failed = row.conditions.find(({ status, type }) => status === 'False' && type !== 'Held');
-    const why =
-      failed === undefined
-        ? 'its last cycle could not read the target'
-        : `${failed.reason}: ${failed.message}`;
-    return new CommandError(`${key} has no decision yet: ${why}`);
-  }
   const hint = keysHint(
     key,
     rows.map((one) => `${one.namespace}/${one.name}`),
   );
   return new CommandError(
     `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}${workloadHint({ namespace, name })}`,
+  );
+}
+
+function explainUndecided(detail: ScalerDetail): CommandError {
+  const { namespace, name, conditions } = detail;
+  const failed = conditions.find(({ status, type }) => status === 'False' && type !== 'Held');
+  const why =
+    failed === undefined ? 'its last cycle could not read the target' : `${failed.reason}: ${failed.message}`;
+  return new CommandError(
+    [`${namespace}/${name} has no decision yet: ${why}`, ...remedyLines(detail)].join('\n'),
   );
 }
 

@@ -12,7 +12,11 @@ export interface ObjectStore<T extends WatchedObject> {
   readonly remove: (namespace: string, name: string) => void;
 }
 
-export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
+export interface NamedStore<T extends WatchedObject> extends ObjectStore<T> {
+  readonly namesIn: (namespace: string) => readonly string[];
+}
+
+export function createObjectStore<T extends WatchedObject>(): NamedStore<T> {
   // Two maps, because each cycle looks up an object, and a joined key would be built and hashed each time.
   let namespaces = new Map<string, Map<string, T>>();
   const put = (into: Map<string, Map<string, T>>, object: T): void => {
@@ -21,6 +25,7 @@ export function createObjectStore<T extends WatchedObject>(): ObjectStore<T> {
   };
   return {
     get: (namespace, name) => namespaces.get(namespace)?.get(name),
+    namesIn: (namespace) => [...(namespaces.get(namespace)?.keys() ?? [])],
     replace: (all) => {
       const next = new Map<string, Map<string, T>>();
       for (const object of all) put(next, object);

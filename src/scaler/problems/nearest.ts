@@ -32,6 +32,11 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return guess === null ? '' : `; did you mean "${guess}"?`;
 }
 
+/** Returns the guess of a message that ends with `didYouMean`; null: it has none. */
+export function guessIn(message: string): string | null {
+  return /; did you mean "([^"]+)"\?$/.exec(message)?.[1] ?? null;
+}
+
 function isSlip(word: string, candidate: string): boolean {
   const [short, long] = word.length < candidate.length ? [word, candidate] : [candidate, word];
   if (short.length >= 4 && long.toLowerCase().startsWith(short.toLowerCase()))

@@ -292,9 +292,10 @@ describe('explain NAMESPACE/NAME', () => {
     expect([exitCode, stderr.includes(sentence)]).toEqual([1, true]);
   });
 
-  it('prints why there is no decision yet', async () => {
+  it('prints why there is no decision yet, and what to do about it', async () => {
     const ledger = createLedger();
-    const failed = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
+    const message = 'not found; did you mean "checkout"?';
+    const failed = condition({ status: 'False', reason: 'FailedGetScale', message });
     ledger.add(recordOf(cpuSnapshot(83), { snapshot: null, decision: null, conditions: [failed] }));
     service = await listen(appOf(ledger));
 
@@ -302,7 +303,13 @@ describe('explain NAMESPACE/NAME', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: shop/web has no decision yet: FailedGetScale: not found\n',
+      `promscaler: shop/web has no decision yet: FailedGetScale: ${message}
+
+What to do
+  Correct the name of the target. In the file of shop/web, set: spec.scaleTargetRef.name: checkout
+  Create the Deployment web, or correct spec.scaleTargetRef:
+    kubectl get -n shop deployment
+`,
     ]);
   });
 });
