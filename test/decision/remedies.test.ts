@@ -208,6 +208,19 @@ describe('what to do about the state of a scaler', () => {
     ]);
   });
 
+  it('is the end of the dry run for an object whose HPA is gone', async () => {
+    const lines = await remediesFor('a dry run next to another document', {
+      name: 'web',
+      generation: 3,
+      otherScaler: null,
+      document: { spec: { dryRun: true } },
+    });
+
+    expect(lines).toEqual([
+      `Carry the decisions out: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":false}}'`,
+    ]);
+  });
+
   it('is only the search for the value of a metric in a dry run without one', async () => {
     const lines = await remediesFor('a dry run without data');
 

@@ -1,5 +1,60 @@
-import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { importObject, type ImportedObject } from '../../importers/import-object.js';
+import { nameSources } from '../../importers/manifest/context.js';
+import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
+import { asObject, type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
+import { listSome } from '../output/lines.js';
+import { type AdoptContext, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';
+import { savedManifest } from './saved-manifest.js';
+
+/** Converts the autoscaler as it is now; null: it cannot be converted. */
+export function importNow(
+  { kind, namespace }: Source,
+  object: JsonObject,
+  queries = NO_QUERIES,
+): ImportedObject | null {
+  // A list omits both in its items, and a get may, too.
+  const whole = { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+  const sources = nameSources([whole]);
+  return importObject(whole, { namespace, isNamespaceGiven: true, queries, sources, isDryRun: true });
+}
+
+/**
+ * Returns bounds and targets in which a scaler without a saved manifest differs from a conversion of the autoscaler as
+ * it is now; null: none. The document may differ on purpose, so this refuses no switch.
+ */
+export function whatDiffers(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  object: JsonObject,
+): string | null {
+  const draft = importNow(context.source, object)?.draft ?? null;
+  if (draft === null || savedManifest(scaler.object) !== null) return null;
+  const imported = { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
+  const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
+  if (changes.length === 0) return null;
+  return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): carry the change over unless it is intended`;
+}
+
+/** The query of a metric is not that of the autoscaler. */
+function comparable(spec: JsonObject | null): JsonObject {
+  const targetOf = ([type, metric]: readonly [string, unknown]): readonly [string, unknown] => [
+    type,
+    { target: asObject(metric)?.['target'] },
+  ];
+  return {
+    minReplicas: spec?.['minReplicas'],
+    maxReplicas: spec?.['maxReplicas'],
+    metrics: objectsIn(spec, 'metrics').map((metric) => Object.fromEntries(Object.entries(metric).map(targetOf))),
+  };
+}
+
+const MOST_CHANGES = 3;
+
+export function changesText(changes: readonly FieldChange[]): string {
+  return listSome(changes.map(changeText), MOST_CHANGES);
+}
 
 /** Returns the message about the controller that made the object, and would make it again; null: none did. */
 export function whyOwned(object: JsonObject, source: Source): string | null {

@@ -12,8 +12,8 @@ import {
 } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
-import { managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
-import { isSameSpec, manifestOf, savedManifest } from './saved-manifest.js';
+import { changesText, managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
+import { manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 import { HPA } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -164,9 +164,9 @@ function whyDifferent(
   if (!isMadeFrom(source, scaler))
     return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare metrics and bounds of both`;
   const saved = savedManifest(scaler.object);
-  const isChanged = saved !== null && !isSameSpec(saved, manifestOf(object, source));
-  return isChanged
-    ? `${nameSource(source)} has changed since it was imported: carry the change over to ${nameScaler(context, scaler)}`
+  const changes = saved === null ? [] : specChanges(saved, manifestOf(object, source));
+  return changes.length > 0
+    ? `${nameSource(source)} has changed since it was imported (${changesText(changes)}): carry the change over to ${nameScaler(context, scaler)}`
     : null;
 }
 

@@ -10,6 +10,7 @@ import {
   readAdoption,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
+import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView } from './service-view.js';
@@ -30,12 +31,14 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   io.stdout.write(format === 'text' ? agreementText(report) : writeStructured(format, report));
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
-    io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
+    io.stdout.write(`${goneLines(context, scaler).join('\n')}\n`);
     return 0;
   }
   const refusal =
     whyNotInForce(context, scaler, view) ?? (await whyRefused(context, scaler, { object, view }));
   const command = commandFor('--switch', source, context);
+  const differs = whatDiffers(context, scaler, object);
+  if (differs !== null) io.stdout.write(`Note:    ${differs}\n`);
   io.stdout.write(
     refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
   );
@@ -45,14 +48,21 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
 /** After a switch, or if something else deleted the autoscaler: there is nothing to compare with. */
 function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandError {
   const { source } = context;
-  const who = nameScaler(context, scaler);
-  const workload = nameWorkload(context, scaler);
-  const back = `Way back: ${commandFor('--undo', source, context)}`;
+  const why = scaler.isDryRun
+    ? ''
+    : `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`;
   return new CommandError(
-    scaler.isDryRun
-      ? `${nameSource(source)} does not exist anymore and ${who} is in dry run: nothing scales ${workload}. Switch:   ${commandFor('--switch', source, context)}\n${back}`
-      : `${nameSource(source)} does not exist anymore, so there is nothing to compare: ${who} scales ${workload}. ${back}`,
+    [`${nameSource(source)} does not exist anymore${why}`, ...goneLines(context, scaler)].join('\n'),
   );
+}
+
+function goneLines(context: AdoptContext, scaler: ScalerObject): readonly string[] {
+  const { source } = context;
+  const dryRun = [
+    `${nameScaler(context, scaler)} is in dry run: nothing scales ${nameWorkload(context, scaler)}`,
+    `Switch:   ${commandFor('--switch', source, context)}`,
+  ];
+  return [...(scaler.isDryRun ? dryRun : []), `Way back: ${commandFor('--undo', source, context)}`];
 }
 
 export async function fetchView(

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ADOPTED_FROM } from '../../importers/import-object.js';
 import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
 import { openOutputFile } from '../output/output-file.js';
 import { writeStructured } from '../output/output-format.js';
@@ -51,17 +52,9 @@ export function annotationsOf(object: JsonObject): Readonly<Record<string, strin
   return textsIn(objectIn(object, 'metadata'), 'annotations');
 }
 
-/** Compares regardless of the order of fields. */
-export function isSameSpec(a: JsonObject, b: JsonObject): boolean {
-  return canonical(a['spec']) === canonical(b['spec']);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
+/** Returns the fields of the spec that differ, regardless of the order of fields. */
+export function specChanges(before: JsonObject, after: JsonObject): readonly FieldChange[] {
+  return fieldChanges(before['spec'], after['spec'], 'spec');
 }
 
 /** Returns the file of a manifest without `--save`. */

@@ -1,8 +1,7 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { isIncomplete, type Remark } from '../../importers/draft/draft.js';
-import { importObject, remarkLine } from '../../importers/import-object.js';
+import { remarkLine } from '../../importers/import-object.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
-import { nameSources } from '../../importers/manifest/context.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
@@ -29,7 +28,7 @@ import {
   pollFor,
   waitForCondition,
 } from './adoption.js';
-import { whyOwned } from './check-source.js';
+import { importNow, whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 
 /** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
@@ -173,16 +172,8 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
   const { source, io, options } = context;
   const { adapterConfig } = options;
   const queries = adapterConfig === undefined ? NO_QUERIES : await readAdapterFile(adapterConfig, io);
-  const { namespace, kind } = source;
-  // A list omits both in its items, and a get may, too.
-  const whole = { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
-  const imported = importObject(whole, {
-    namespace,
-    isNamespaceGiven: true,
-    queries,
-    sources: nameSources([whole]),
-    isDryRun: true,
-  });
+  const { kind } = source;
+  const imported = importNow(source, object, queries);
   const linesOf = (kind: Remark['kind']): readonly string[] =>
     (imported?.remarks ?? [])
       .filter((remark) => remark.kind === kind)

@@ -17,7 +17,7 @@ import {
   targetOf,
 } from './adoption.js';
 import { type AgreementReport, agreementText, whyShort } from './agreement.js';
-import { managerAdvice, managerOf } from './check-source.js';
+import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
 import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
 import { confirmService } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
@@ -27,8 +27,8 @@ import {
   savedManifest,
   ADOPT_ANNOTATIONS,
   type ManifestFile,
-  isSameSpec,
   originOf,
+  specChanges,
 } from './saved-manifest.js';
 import { restoreSource, startDryRun } from './undo-adoption.js';
 
@@ -58,6 +58,8 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
   const manager = object === null ? null : managerOf(object);
   if (manager !== null) warnings.push(managerAdvice(manager, source));
+  const differs = object === null ? null : whatDiffers(context, scaler, object);
+  if (differs !== null) warnings.push(differs);
   for (const warning of warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const file = object === null ? null : await openManifestFile(manifestOf(object, source), source, context);
   if (options.preview === true) {
@@ -126,7 +128,7 @@ async function removeSource(
   const spec = manifest;
   for (let object: JsonObject | null = first, tries = 0; object !== null; tries += 1) {
     manifest = manifestOf(object, source);
-    if (tries === MOST_TRIES || !isSameSpec(manifest, spec))
+    if (tries === MOST_TRIES || specChanges(manifest, spec).length > 0)
       throw new CommandError(`${nameSource(source)} keeps changing: it was not deleted. Try again`);
     await file.write(manifest);
     const annotations = {

@@ -247,9 +247,33 @@ describe('adopt and import', () => {
 
     expect([started.exitCode, started.stderr]).toEqual([0, '']);
     expect(started.stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web');
+    expect(switched.stderr).not.toContain('differs');
     expect([switched.exitCode, fixture.hpa(), fixture.isDryRun()]).toEqual([0, null, false]);
     expect((await fixture.run('--undo')).exitCode).toBe(0);
     expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+  });
+
+  it('say what the HPA has changed since such a document was made: a maximum of 30, and a target of 11', async () => {
+    const fixture = await AdoptFixture.create();
+    const earlier = parse(JSON.stringify(HPA).replace('"10"', '"11"').replace('20', '30')) as JsonObject;
+    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(earlier));
+    const rules = ['--adapter-config', 'adapter.yaml'];
+    const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: fixture.folder });
+    fixture.cluster.simulator.addObject(parse(stdout) as JsonObject);
+    await fixture.compared(1);
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
+
+    const reported = await fixture.run('--report');
+    const switched = await fixture.run('--switch', '--preview', '--force');
+
+    const differs =
+      'an import of HPA shop/web differs from scaler shop/web now (spec.maxReplicas: 30 -> 20, ' +
+      'spec.metrics[0].external.target.averageValue: 11 -> 10): carry the change over unless it is intended\n';
+    expect(reported.stdout).toContain(`Note:    ${differs}`);
+    expect(switched.stderr).toContain(`warning: ${differs}`);
   });
 
   it('advise the rules that were passed, if they do not suffice', async () => {

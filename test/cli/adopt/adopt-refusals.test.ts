@@ -216,7 +216,7 @@ describe('adopt', () => {
           body: { spec: { maxReplicas: 30 } },
         });
       },
-      'HPA shop/web has changed since it was imported: carry the change over to scaler shop/web. Nothing was changed',
+      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): carry the change over to scaler shop/web. Nothing was changed',
     ],
     [
       'a paused document',

@@ -51,7 +51,7 @@ describe('adopt', () => {
     const late = await fixture.run('--report');
     expect([late.exitCode, late.stdout]).toEqual([1, '']);
     expect(late.stderr).toContain(
-      'HPA shop/web does not exist anymore, so there is nothing to compare: scaler shop/web scales deployment shop/web. Way back: ',
+      'HPA shop/web does not exist anymore, so there is nothing to compare: scaler shop/web scales deployment shop/web\nWay back: ',
     );
 
     const undone = await fixture.run('--undo');
