@@ -1,6 +1,7 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
 import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
 import { inSeconds } from '../../units/format.js';
 import { secondsBetween } from '../../units/time.js';
@@ -15,29 +16,23 @@ const LEAST_DELAY_SECONDS = 15;
 const MUCH_LONGER = 2;
 
 /**
- * Compares the time in which the pods become ready, from the document or measured, with the ranges of queries and with a
- * scale-up of one pod per period.
+ * Compares the measured time in which the pods become ready with the ranges of queries and with a scale-up of one pod
+ * per period. A time that the document sets is compared by the rules of documents: `range-above-pod-start` and
+ * `slow-scale-up`.
  */
 export function checkPodStart({ scaler, cluster, sources }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('pod-start', scalerKey(scaler));
+  if ((scaler.spec.podStart?.seconds ?? null) !== null) return [make.ok('')];
   const read = cluster?.pods ?? null;
   const pods = read === null || read instanceof KubernetesError ? [] : read.map(({ pod }) => pod);
-  const stated = scaler.spec.podStart?.seconds ?? null;
-  const seconds = stated ?? medianStart(pods);
-  if (seconds === null) return [make.ok('')];
-  const start = { seconds, origin: stated === null ? '' : ' (podStart.seconds)' };
+  const startSeconds = medianStart(pods);
+  if (startSeconds === null) return [make.ok('')];
   const ofRanges = scaler.spec.metrics.flatMap((metric) => {
     const intervalSeconds = sources.get(metric.source)?.source.scrapeIntervalSeconds;
-    return intervalSeconds === undefined ? [] : checkRange(metric, { start, intervalSeconds, make });
+    return intervalSeconds === undefined ? [] : checkRange(metric, { startSeconds, intervalSeconds, make });
   });
-  const results = [...ofRanges, ...checkPolicy(scaler, start, make)];
+  const results = [...ofRanges, ...checkPolicy(scaler, startSeconds, make)];
   return results.length === 0 ? [make.ok('')] : results;
-}
-
-interface Start {
-  readonly seconds: number;
-  /** Says that the document sets the time; empty: it was measured. */
-  readonly origin: string;
 }
 
 /** The API server rounds times down to seconds. */
@@ -58,18 +53,18 @@ function medianStart(pods: readonly Pod[]): number | null {
 function checkRange(
   metric: MetricSpec,
   {
-    start,
+    startSeconds,
     intervalSeconds,
     make,
-  }: { readonly start: Start; readonly intervalSeconds: number; readonly make: ResultBuilder },
+  }: { readonly startSeconds: number; readonly intervalSeconds: number; readonly make: ResultBuilder },
 ): readonly CheckResult[] {
   const range = 'query' in metric ? largestWrittenRangeSeconds(metric.query) : 0;
   const enough = SCRAPES * intervalSeconds;
-  const needed = Math.max(start.seconds, enough);
+  const needed = Math.max(startSeconds, enough);
   if (range < MUCH_LONGER * needed || range - needed < LEAST_DELAY_SECONDS) return [];
   return [
     make.warning(
-      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(start.seconds)} in which a pod becomes ready${start.origin}: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
+      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} in which a pod becomes ready: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
       `shorten the range to four scrape intervals: [${enough}s]`,
     ),
   ];
@@ -78,17 +73,18 @@ function checkRange(
 /** A limit of one pod per period shorter than a start does not wait for pods, it only delays them. */
 function checkPolicy(
   { spec: { behavior, minReplicas, maxReplicas } }: Scaler,
-  { seconds, origin }: Start,
+  startSeconds: number,
   make: ResultBuilder,
 ): readonly CheckResult[] {
   const [policy, second] = behavior?.scaleUp.policies ?? [];
   if (policy?.type !== 'Pods' || policy.value !== 1 || second !== undefined) return [];
   const { periodSeconds } = policy;
   const more = maxReplicas - minReplicas;
-  if (seconds <= periodSeconds || more <= 1) return [];
+  const isReported = more * periodSeconds > LONGEST_SCALE_UP_SECONDS;
+  if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `scale-up adds one pod per ${periodSeconds} s, and a pod becomes ready in ${inSeconds(seconds)}${origin}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + seconds)} instead of ${inSeconds(seconds)}, while the backlog grows`,
+      `scale-up adds one pod per ${periodSeconds} s, and a pod becomes ready in ${inSeconds(startSeconds)}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, while the backlog grows`,
       `add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];

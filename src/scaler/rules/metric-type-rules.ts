@@ -170,8 +170,8 @@ function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly
   return [finding('range-above-pod-start', queryPath, message)];
 }
 
-/** The longest time from minReplicas to maxReplicas without a warning, in seconds. */
-const LONGEST_SCALE_UP = 900;
+/** The longest time from minReplicas to maxReplicas by one pod per period without a warning. */
+export const LONGEST_SCALE_UP_SECONDS = 900;
 
 /** A limit of one pod for each period, which is meant to wait until a pod has started. */
 function checkSpeed({
@@ -195,7 +195,7 @@ function checkSpeed({
   const seconds = steps * periodSeconds;
   const start = podStart?.seconds ?? 0;
   const isSlower = start > periodSeconds && steps > 1;
-  if (seconds <= LONGEST_SCALE_UP && !isSlower) return [];
+  if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
   const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
