@@ -32,12 +32,7 @@ export interface TroubledScaler {
   readonly recommendedReplicas: number | null;
   readonly maxReplicas: number | null;
   readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
-  readonly conditions: readonly {
-    readonly type: string;
-    readonly status: string;
-    readonly reason: string;
-    readonly message: string;
-  }[];
+  readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
   readonly conflictingWriter: { readonly managers: readonly string[] } | null;
   readonly otherScaler: { readonly kind: string; readonly namespace: string; readonly name: string } | null;
@@ -51,7 +46,11 @@ export interface TroubledScaler {
   readonly queries?:
     | readonly { readonly path: string; readonly query: string; readonly graphUrl: string | null }[]
     | undefined;
-  readonly rejections: readonly { readonly file: string | null; readonly line: number | null }[];
+  readonly rejections: readonly {
+    readonly code: string;
+    readonly file: string | null;
+    readonly line: number | null;
+  }[];
   readonly document: Readonly<Record<string, unknown>>;
 }
 
@@ -97,6 +96,14 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
 };
 
 function fixDocument({ namespace, name, rejections, generation }: TroubledScaler): readonly Remedy[] {
+  const copy = rejections.find(({ code }) => code === 'duplicate-document');
+  // Each copy is valid on its own.
+  if (copy !== undefined) {
+    const text = 'Delete one of the documents with this name';
+    return copy.file?.startsWith(`${OBJECTS}/`) === true
+      ? [{ text: `${text}: the file, or the object`, snippet: kubectl(namespace, 'delete', OBJECTS, name) }]
+      : [{ text, snippet: null }];
+  }
   const { file, line } = rejections.find((problem) => problem.file !== null) ?? { file: null, line: null };
   const isFile = file !== null && generation === null;
   const text = isFile
@@ -113,19 +120,21 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
   const near = guessIn(failed?.message ?? '');
   return [
-    ...(near === null ? [] : [correctName(scaler, near)]),
+    ...(near === null
+      ? []
+      : [
+          patch(
+            scaler,
+            'Correct the name of the target',
+            { scaleTargetRef: { name: near } },
+            correctedName(near),
+          ),
+        ]),
     {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
-      snippet: kubectl(namespace, 'get', plainKind(target.kind)),
+      snippet: kubectl(namespace, 'get', target.kind.toLowerCase()),
     },
   ];
-}
-
-function correctName(scaler: TroubledScaler, name: string): Remedy {
-  const text = 'Correct the name of the target';
-  return scaler.generation === null
-    ? editFile(scaler, text, correctedName(name))
-    : { text, snippet: patchObject(scaler, { scaleTargetRef: { name } }) };
 }
 
 /** Returns the field of a document with the corrected name of its target. */
@@ -137,7 +146,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
     const isAdoptable = adopt(scaler, '') !== null;
-    const compare = patch(scaler, 'Or compare the two first, in dry run', 'dryRun', true);
+    const compare = patch(scaler, 'Or compare the two first, in dry run', { dryRun: true });
     return [
       ...(otherScaler.kind === 'Scaler' ? [deleteThis(scaler)] : []),
       deleteOther(otherScaler),
@@ -194,12 +203,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   return [
     ...(other === null ? [] : makeWay(other)),
     isOfDocument
-      ? patch(
-          scaler,
-          other === null ? 'Carry the decisions out' : 'Then carry the decisions out',
-          'dryRun',
-          false,
-        )
+      ? patch(scaler, `${other === null ? 'Carry' : 'Then carry'} the decisions out`, { dryRun: false })
       : { text: 'Start the service without --dry-run to carry the decisions out', snippet: null },
   ];
 }
@@ -209,10 +213,7 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
   const { kind, namespace, name } = other;
   if (kind !== 'Scaler') return [deleteOther(other)];
   return [
-    {
-      text: 'Compare with the scaler of the target',
-      snippet: command(`promscaler explain ${keyOf(other)}`),
-    },
+    { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
     {
       text: `To let this one scale, put ${namespace}/${name} in dry run (or its file)`,
       snippet: patchObject(other, { dryRun: true }),
@@ -249,7 +250,7 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
     ...(pause.by === 'document'
       ? []
       : [{ text: 'End the pause', snippet: command(`promscaler resume ${keyOf(scaler)}`) }]),
-    ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', 'paused', false)]),
+    ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', { paused: false })]),
   ];
 }
 
@@ -322,7 +323,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const meanwhile = keepRecommended(scaler, Math.min(recommendedReplicas, 2 * maxReplicas));
   if (own !== maxReplicas)
     return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];
-  const raised = patch(scaler, raise('spec.maxReplicas'), 'maxReplicas', recommendedReplicas);
+  const raised = patch(scaler, raise('spec.maxReplicas'), { maxReplicas: recommendedReplicas });
   return generation === null ? [meanwhile, raised] : [raised];
 }
 
@@ -342,14 +343,15 @@ function explain(scaler: TroubledScaler): Remedy {
   };
 }
 
-/** An object is patched; a file is edited by its owner. */
-function patch(scaler: TroubledScaler, text: string, field: string, value: number | boolean): Remedy {
-  return scaler.generation === null
-    ? editFile(scaler, text, `${field}: ${value}`)
-    : { text, snippet: patchObject(scaler, { [field]: value }) };
-}
-
-function editFile({ namespace, name, file = null }: TroubledScaler, text: string, edit: string): Remedy {
+/** An object is patched; a file is edited by its owner, who sees `edit`, by default the field. */
+function patch(
+  scaler: TroubledScaler,
+  text: string,
+  spec: Readonly<Record<string, unknown>>,
+  edit = Object.entries(spec).map(([field, value]) => `${field}: ${String(value)}`)[0] ?? '',
+): Remedy {
+  const { namespace, name, file = null, generation } = scaler;
+  if (generation !== null) return { text, snippet: patchObject(scaler, spec) };
   const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
   return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
 }
@@ -364,9 +366,9 @@ export function patchCommand({ namespace, name }: Named, patch: string): string 
 }
 
 function keepReplicas(scaler: TroubledScaler): Remedy {
-  const { currentReplicas } = scaler;
+  const { currentReplicas: count } = scaler;
   return {
-    text: `Keep ${currentReplicas === null ? 'the replicas' : countOf(currentReplicas, 'replica')} for 30 minutes meanwhile`,
+    text: `Keep ${count === null ? 'the replicas' : countOf(count, 'replica')} for 30 minutes meanwhile`,
     snippet: command(`promscaler pause ${keyOf(scaler)} --for 30m`),
   };
 }
@@ -380,11 +382,7 @@ function keyOf({ namespace, name }: Named): string {
 }
 
 function targetOf({ target }: TroubledScaler): string {
-  return `${plainKind(target.kind)}/${target.name}`;
-}
-
-function plainKind(kind: string): string {
-  return kind.toLowerCase();
+  return `${target.kind.toLowerCase()}/${target.name}`;
 }
 
 function kubectl(namespace: string, verb: string, ...words: readonly string[]): Snippet {

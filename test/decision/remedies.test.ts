@@ -232,12 +232,27 @@ describe('what to do about the state of a scaler', () => {
     const [first] = await remediesFor('no series', {
       name: 'web',
       generation: 3,
-      rejections: [{ file: 'scalers.promscaler.dev/shop/web', line: null }],
+      rejections: [{ code: 'wrong-value', file: 'scalers.promscaler.dev/shop/web', line: null }],
     });
 
     expect(first).toBe(
       'Correct the document, and apply it again: kubectl edit -n shop scalers.promscaler.dev web',
     );
+  });
+
+  it.each([
+    [
+      'scalers.promscaler.dev/shop/web',
+      'Delete one of the documents with this name: the file, or the object: kubectl delete -n shop scalers.promscaler.dev web',
+    ],
+    ['/etc/promscaler/scalers/web.yaml', 'Delete one of the documents with this name'],
+  ])('is the deletion of one of two documents with a name, if one is %s', async (file, expected) => {
+    const [first] = await remediesFor('no series', {
+      name: 'web',
+      rejections: [{ code: 'duplicate-document', file, line: null }],
+    });
+
+    expect(first).toBe(expected);
   });
 
   it('deletes no scaler that scales the target of a dry run', async () => {

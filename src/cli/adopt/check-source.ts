@@ -1,12 +1,19 @@
 import { importObject, type ImportedObject } from '../../importers/import-object.js';
 import { nameSources } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
-import { asObject, type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import {
+  asObject,
+  type JsonObject,
+  objectIn,
+  objectsIn,
+  textIn,
+  textsIn,
+} from '../../kubernetes/api/json.js';
 import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
-import { listSome } from '../output/lines.js';
 import { type AdoptContext, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';
 import { savedManifest } from './saved-manifest.js';
+import { listSome } from '../../units/format.js';
 
 /** Converts the autoscaler as it is now; null: it cannot be converted. */
 export function importNow(
@@ -24,11 +31,7 @@ export function importNow(
  * Returns bounds and targets in which a scaler without a saved manifest differs from a conversion of the autoscaler as
  * it is now; null: none. The document may differ on purpose, so this refuses no switch.
  */
-export function whatDiffers(
-  context: AdoptContext,
-  scaler: ScalerObject,
-  object: JsonObject,
-): string | null {
+export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
   const draft = importNow(context.source, object)?.draft ?? null;
   if (draft === null || savedManifest(scaler.object) !== null) return null;
   const imported = { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
@@ -46,7 +49,9 @@ function comparable(spec: JsonObject | null): JsonObject {
   return {
     minReplicas: spec?.['minReplicas'],
     maxReplicas: spec?.['maxReplicas'],
-    metrics: objectsIn(spec, 'metrics').map((metric) => Object.fromEntries(Object.entries(metric).map(targetOf))),
+    metrics: objectsIn(spec, 'metrics').map((metric) =>
+      Object.fromEntries(Object.entries(metric).map(targetOf)),
+    ),
   };
 }
 

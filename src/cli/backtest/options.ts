@@ -10,9 +10,9 @@ import {
   type QueueSettings,
 } from '../../backtest/simulation/settings.js';
 import type { MetricSpec } from '../../scaler/spec.js';
-import { listSome } from '../output/lines.js';
 import { CommandError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
+import { listSome } from '../../units/format.js';
 
 export interface HistoryOptions {
   readonly prometheus?: string;

@@ -10,7 +10,8 @@ import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { listSome, nameProgram, writeProblems } from '../output/lines.js';
+import { nameProgram, writeProblems } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 /**
  * Reads the scaler in a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. If

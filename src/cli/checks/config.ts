@@ -25,14 +25,17 @@ function resultOf({ severity, message, file, place, code, path }: Problem): Chec
   const prefix = `reading ${file ?? ''}`;
   const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
   const isMissing = code === 'no-documents' || code === 'unreadable';
-  const field = code === 'missing-is-zero' ? (path.split('.').at(-1) ?? null) : null;
-  return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : detailsCommand(file, field));
+  return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : fixOf({ file, code, path }));
 }
 
-function detailsCommand(file: string | null, removed: string | null): string {
+function fixOf({ file, code, path }: Pick<Problem, 'file' | 'code' | 'path'>): string {
   const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
-  const step = removed === null ? null : `remove ${removed}`;
-  if (namespace === undefined || name === undefined)
-    return `${step ?? 'correct it'}: promscaler validate ${file ?? 'PATH'} shows the line`;
-  return `${step ?? 'correct the object'}, and apply it again: kubectl edit ${OBJECTS_PATH} ${name} -n ${namespace}`;
+  const object =
+    namespace === undefined || name === undefined ? null : `${OBJECTS_PATH} ${name} -n ${namespace}`;
+  if (code === 'duplicate-document')
+    return `delete one of the documents${object === null ? '' : `; the object with kubectl delete ${object}`}`;
+  const step = code === 'missing-is-zero' ? `remove ${path.split('.').at(-1) ?? ''}` : null;
+  return object === null
+    ? `${step ?? 'correct it'}; promscaler validate ${file ?? 'PATH'} shows the line`
+    : `${step ?? 'correct the object'}, and apply it again: kubectl edit ${object}`;
 }

@@ -8,9 +8,9 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { type CheckResult, resultsOf, orError, orNull } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
-import { listSome } from '../output/lines.js';
 import { reviewPermissions, scaledNamespaces } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
+import { listSome } from '../../units/format.js';
 
 /** Checks that the CRD exists, and that the account may read Scaler objects and patch their status. */
 export async function checkCustomResources(context: ClusterContext): Promise<readonly CheckResult[]> {

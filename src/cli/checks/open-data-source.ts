@@ -1,4 +1,4 @@
-import { createPrometheusClient } from '../../prometheus/client/client.js';
+import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
 import { createProbe } from '../../prometheus/client/request.js';
 import { learnWindow } from '../../prometheus/queries/learned-windows.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
@@ -29,4 +29,12 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
     return { ...opened, source: await learnWindow(fitting, context.scalers, opened.runQuery) };
   };
   return { ...opened, recognized };
+}
+
+/** Returns a client for the config of a recognized source, which does not ask the server again what it is. */
+export function createRecognizedClient(
+  source: SourceConfig,
+  { clock, env }: Pick<DoctorContext, 'clock' | 'env'>,
+): PrometheusClient {
+  return { ...createPrometheusClient(source, clock, env), recognize: () => Promise.resolve(true) };
 }

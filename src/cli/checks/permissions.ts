@@ -4,9 +4,9 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { groupOf } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { type Permission, permissionsBy } from '../../service/permissions.js';
-import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull, type ResultBuilder, orError } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
+import { listSome } from '../../units/format.js';
 
 /** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];

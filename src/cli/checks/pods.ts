@@ -7,9 +7,8 @@ import { resourceSampledAt } from '../../prometheus/samples.js';
 import { formatInstant } from '../../units/time.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { listSome } from '../output/lines.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
-import { countOf } from '../../units/format.js';
+import { countOf, listSome } from '../../units/format.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 

@@ -6,7 +6,7 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import { newerLiterals } from '../../promql/ranges.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
-import { listSome } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 /** Errors for queries that exceed a limit in Prometheus, VictoriaMetrics, Mimir, Cortex or Thanos. */
 const LIMIT =

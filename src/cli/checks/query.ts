@@ -20,12 +20,12 @@ import {
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
 import { autoCapacityOf, type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
-import { listSome } from '../output/lines.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { whyNoSeries } from './why-no-series.js';
+import { listSome } from '../../units/format.js';
 
 /** Prometheus should aggregate this number of series or more. */
 const MANY_SERIES = 2000;

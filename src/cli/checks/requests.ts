@@ -4,8 +4,8 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
 import { type ContainerResourceMetric, type ResourceMetric, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { listSome } from '../output/lines.js';
 import type { ScalerFacts } from './scaler-facts.js';
+import { listSome } from '../../units/format.js';
 
 const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['cpu', '250m'],

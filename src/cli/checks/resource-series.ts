@@ -6,7 +6,6 @@ import {
 } from '../../prometheus/data-source/resource-queries.js';
 import { describeLabels, findContainerDuplicates } from '../../prometheus/queries/find-duplicates.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
-import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, labelValues, onlyValue } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';
@@ -20,6 +19,7 @@ import {
   type UsedResource,
   usedResources,
 } from './resource-labels.js';
+import { listSome } from '../../units/format.js';
 
 /** Checks that resource queries return series with the expected labels for all scaled namespaces. */
 export async function checkResourceSeries(context: SourceContext): Promise<readonly CheckResult[]> {

@@ -1,6 +1,6 @@
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
+import type { PrometheusClient } from '../../prometheus/client/client.js';
 import { readAnswers } from '../../prometheus/metric-source.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
@@ -40,7 +40,7 @@ import {
 import { judgeFlavor } from './flavor.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
 import { openCluster } from './open-cluster.js';
-import { openDataSource } from './open-data-source.js';
+import { createRecognizedClient, openDataSource } from './open-data-source.js';
 import { readClusterFacts, type ScalerFacts } from './scaler-facts.js';
 
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
@@ -177,7 +177,7 @@ async function checkScalers(
       clock,
       onQuery: () => undefined,
       createClient: (source) =>
-        sources.has(source.name) ? createPrometheusClient(source, clock, input.env) : UNREACHABLE_CLIENT,
+        sources.has(source.name) ? createRecognizedClient(source, input) : UNREACHABLE_CLIENT,
     },
     scalers,
     signal,

@@ -9,9 +9,8 @@ import {
 } from '../../prometheus/queries/target-ages.js';
 import { resourceQuery } from '../../prometheus/data-source/resource-queries.js';
 import { selectedRanges } from '../../promql/ranges.js';
-import { inSeconds } from '../../units/format.js';
+import { inSeconds, listSome } from '../../units/format.js';
 import { mapAtOnce } from '../../units/semaphore.js';
-import { listSome } from '../output/lines.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import { usedResources } from './resource-labels.js';

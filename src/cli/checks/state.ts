@@ -4,9 +4,9 @@ import { readStateMap, type StateMap } from '../../kubernetes/state/state-config
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { type CheckResult, type ResultBuilder, resultsOf, orError } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
-import { listSome } from '../output/lines.js';
 import { reviewPermissions } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
+import { listSome } from '../../units/format.js';
 
 const DEGRADED = 'their scalers can scale up but not down';
 

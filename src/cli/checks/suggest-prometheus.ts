@@ -2,7 +2,7 @@ import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kub
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { type CheckResult, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
-import { listSome } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 /** Names of Services that serve queries. Excludes exporters, operators and similar components. */
 const QUERY_SERVICES =

@@ -5,12 +5,11 @@ import { groupOf, nameTarget, watchedPlural, APPS_ROOT } from '../../kubernetes/
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import { listSome } from '../output/lines.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
-import { countOf } from '../../units/format.js';
+import { countOf, listSome } from '../../units/format.js';
 
 export async function checkTarget({
   scaler,

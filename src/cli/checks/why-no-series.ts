@@ -10,7 +10,7 @@ import {
 import { nearest } from '../../scaler/problems/nearest.js';
 import type { SourceContext } from './context.js';
 import { labelValues, onlyValue } from './check-result.js';
-import { listSome } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 interface NoSeriesReason {
   /**

@@ -6,7 +6,6 @@ import { oneLine } from '../../importers/draft/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { readAnswers } from '../../prometheus/metric-source.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -16,7 +15,7 @@ import { decideOnce } from '../checks/decision.js';
 import { type ClusterContext, type SourceContext, usedSources } from '../checks/context.js';
 import { readOptionsOf, requireServiceConfig, withPrometheusUrl } from '../input/service-config.js';
 import { openCluster } from '../checks/open-cluster.js';
-import { openDataSource } from '../checks/open-data-source.js';
+import { createRecognizedClient, openDataSource } from '../checks/open-data-source.js';
 import { readClusterFacts } from '../checks/scaler-facts.js';
 import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
 import type { CommandIo } from '../output/io.js';
@@ -58,7 +57,7 @@ export async function compareLive(
       sources: usedSources(config, sources),
       clock,
       onQuery: () => undefined,
-      createClient: (source) => createPrometheusClient(source, clock, env),
+      createClient: (source) => createRecognizedClient(source, io),
     },
     scalers,
     signal,

@@ -15,7 +15,7 @@ import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { formatLocal } from '../../schedules/local-time.js';
 import { nextOccurrences } from '../../schedules/occurrences.js';
-import { countOf } from '../../units/format.js';
+import { countOf, listSome } from '../../units/format.js';
 import type { Instant } from '../../units/time.js';
 import { readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
@@ -28,7 +28,7 @@ import {
   type ServiceInput,
   withPrometheusUrl,
 } from '../input/service-config.js';
-import { listSome, nameProgramIn } from '../output/lines.js';
+import { nameProgramIn } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';

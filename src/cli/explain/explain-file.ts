@@ -2,7 +2,6 @@ import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
 import { readRecord } from '../input/read-record.js';
-import { listSome } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
@@ -10,6 +9,7 @@ import { decideJson } from './decide-json.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { parsePastTime } from './parse-time.js';
 import { readStatus } from './read-status.js';
+import { listSome } from '../../units/format.js';
 
 interface FileRequest {
   /** Decision record; `-`: standard input. */

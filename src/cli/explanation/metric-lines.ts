@@ -4,7 +4,7 @@ import type { JudgedMetric } from '../../decision/proposals/propose.js';
 import type { MetricResult } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { AutoCapacity, LabelSelector, MetricSpec } from '../../scaler/spec.js';
-import { listSome } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 export function metricLines(metric: JudgedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;

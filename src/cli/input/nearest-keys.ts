@@ -1,6 +1,6 @@
 import leven from 'leven';
 import { didYouMean } from '../../scaler/problems/nearest.js';
-import { listSome } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 const MOST_KEYS = 5;
 
@@ -30,8 +30,7 @@ export function keysHint(key: string, keys: readonly string[]): string {
   const namespace = key.slice(0, key.indexOf('/') + 1);
   const isNear = (one: string): boolean => one.startsWith(namespace);
   const shown = keys.toSorted((a, b) => Number(isNear(b)) - Number(isNear(a)) || (a < b ? -1 : 1));
-  const others = keys.length - MOST_KEYS;
-  return `; scalers: ${shown.slice(0, MOST_KEYS).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  return `; scalers: ${listSome(shown, MOST_KEYS)}`;
 }
 
 /** Returns the hint for an object that does not exist in its namespace: a similar name, otherwise the existing names. */

@@ -5,7 +5,7 @@ import { parseRecordLine, type RecordLine } from '../../recording/record-line.js
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { listSome } from '../output/lines.js';
+import { listSome } from '../../units/format.js';
 
 /** Larger than the largest snapshot: 15,000 pods with two containers and two metrics. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;

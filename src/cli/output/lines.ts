@@ -51,12 +51,6 @@ export function lineLimit({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): n
   return columns > 0 ? columns : USUAL_CHARACTERS;
 }
 
-/** Returns at most `most` names and how many others there are: `a, b, c and 4 more`. */
-export function listSome(names: readonly string[], most = 5): string {
-  const rest = names.length > most ? ` and ${names.length - most} more` : '';
-  return `${names.slice(0, most).join(', ')}${rest}`;
-}
-
 /** Returns the options of a command line that are set, such as `--context test`. */
 export function writeOptions(options: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(options).flatMap(([option, value]) =>

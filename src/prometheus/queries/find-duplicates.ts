@@ -1,6 +1,7 @@
 import { addsUp, groupedBy } from '../../promql/adds-up.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
+import { listSome } from '../../units/format.js';
 import type { Answer } from '../answers/answer.js';
 import { labelOf, type Series } from '../answers/columns.js';
 
@@ -18,8 +19,7 @@ export interface Duplicates {
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
   if (first === undefined) return 'no distinguishing label';
-  const more = first.values.length > SHOWN ? ` and ${first.values.length - SHOWN} more` : '';
-  const values = first.values.slice(0, SHOWN).map((value) => (value === '' ? '(none)' : value));
+  const values = first.values.map((value) => (value === '' ? '(none)' : value));
   const also =
     rest.length === 0
       ? ''
@@ -27,7 +27,7 @@ export function describeLabels({ labels }: Duplicates): string {
           .map(({ name }) => name)
           .slice(0, SHOWN)
           .join(', ')})`;
-  return `${first.name} ${values.join(', ')}${more}${also}`;
+  return `${first.name} ${listSome(values, SHOWN)}${also}`;
 }
 
 const SHOWN = 5;

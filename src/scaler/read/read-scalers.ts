@@ -13,6 +13,7 @@ import { eachYamlDocument } from '../yaml/read-yaml.js';
 import { findPastDates } from '../rules/schedule-rules.js';
 import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
 import { type Scaler, scalerKey } from '../spec.js';
+import { listSome } from '../../units/format.js';
 import type { Instant } from '../../units/time.js';
 
 export interface ReadOptions {
@@ -149,14 +150,10 @@ export function refuseDuplicates(documents: readonly ReadDocument[]): readonly R
   });
 }
 
-/** Of more copies, the rest is counted. */
-const MOST_COPIES = 5;
-
 function duplicateOf(document: ReadDocument, others: readonly ReadDocument[]): Problem {
   const places = others.map(({ file, place }) => `${file}${place === null ? '' : `:${place.line}`}`);
-  const rest = places.length > MOST_COPIES ? ` and ${places.length - MOST_COPIES} more` : '';
   const used = places.length === 1 ? 'neither' : 'none of them';
-  const message = `${document.key ?? ''} is also in ${places.slice(0, MOST_COPIES).join(', ')}${rest}: the service uses ${used}, and keeps a version that is in effect; a file takes precedence over a Scaler object`;
+  const message = `${document.key ?? ''} is also in ${listSome(places)}: the service uses ${used}, and keeps a version that is in effect; a file takes precedence over a Scaler object`;
   return {
     code: 'duplicate-document',
     severity: 'error',

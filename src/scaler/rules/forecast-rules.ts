@@ -4,10 +4,10 @@ import { didYouMean } from '../problems/nearest.js';
 import { targetOf, targetTypeOf } from '../resolve/metric-form.js';
 import { identityOf } from '../resolve/resolve-metric.js';
 import type { Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
+import { listSome } from '../../units/format.js';
 import { unknownTimeZone } from './schedule-rules.js';
 
 const METRIC = ['spec', 'forecast', 'metric'];
-const MOST_NAMES = 5;
 const TIME_ZONE = ['spec', 'forecast', 'timeZone'];
 
 /** Checks that the document has the metric of its forecast, and that its sum is the load of the workload. */
@@ -31,9 +31,7 @@ function metricProblem(
     written.length === 0 ? DEFAULT : written.flatMap((entry) => entry ?? []);
   const names = metrics.map((entry) => identityOf(entry) ?? '');
   if (metric !== undefined && !names.includes(metric)) {
-    const known = names.slice(0, MOST_NAMES).join(', ');
-    const list = names.length > MOST_NAMES ? `${known}, ...` : known;
-    const message = `spec.forecast.metric must be a metric of the document: ${list}${didYouMean(metric, names)}`;
+    const message = `spec.forecast.metric must be a metric of the document: ${listSome(names)}${didYouMean(metric, names)}`;
     return finding('unknown-metric', METRIC, message);
   }
   const reasons = metrics.flatMap((entry, index) =>

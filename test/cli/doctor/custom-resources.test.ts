@@ -6,7 +6,7 @@ import type { Rule } from '../../../src/simulator/api/requests/rules.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { rulesFor } from '../../support/permission-rules.js';
-import { cluster, type Diagnosis, diagnosed, prometheus } from './fixture.js';
+import { cluster, type Diagnosis, diagnosed, document, prometheus } from './fixture.js';
 
 const ON = 'scalers: { customResources: true }\n';
 const GRANTED = rulesFor(permissionsBy(['crd.enabled']));
@@ -109,6 +109,24 @@ describe('doctor, with documents in the cluster', () => {
         'correct the object, and apply it again: kubectl edit scalers.promscaler.dev api -n shop',
       );
     }
+  });
+
+  it('says to delete one of an object and a file with the same name', async () => {
+    define();
+    const spec = { scaleTargetRef: { name: 'web' }, maxReplicas: 3 };
+    const metadata = { name: 'web', namespace: 'shop' };
+    simulator.addObject({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata, spec });
+
+    const report = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      config: ON,
+      documents: { web: document('web') },
+    });
+
+    expect(report.of('config').map(({ fix }) => fix)).toEqual([
+      'delete one of the documents; the object with kubectl delete scalers.promscaler.dev web -n shop',
+    ]);
   });
 
   it('says to remove onMissing and onNaN where they are zero', async () => {

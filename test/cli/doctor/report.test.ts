@@ -14,6 +14,7 @@ import {
   document,
   diagnosed,
   healthy,
+  metric,
   prometheus,
   runDoctor,
   server,
@@ -181,7 +182,7 @@ describe('config', () => {
     expect(exitCode).toBe(1);
     expect(stdout).toContain('config: promscaler.yaml:1:1: ');
     expect(stdout).toContain('did you mean "prometheus"?');
-    expect(stdout).toContain('fix: correct it: promscaler validate promscaler.yaml shows the line');
+    expect(stdout).toContain('fix: correct it; promscaler validate promscaler.yaml shows the line');
   });
 
   it('with an invalid document fails, and the other documents are checked', async () => {
@@ -192,6 +193,28 @@ describe('config', () => {
     expect(exitCode).toBe(1);
     expect(of('config')[0]?.message).toContain('maxReplica');
     expect(results.some(({ subject }) => subject === 'shop/web')).toBe(true);
+  });
+
+  it('with onMissing and onNaN: zero in a file says to remove them, and how to find the line', async () => {
+    const zero = metric('external', 'sum(a)').replace('target:', 'onMissing: zero, onNaN: zero, target:');
+
+    const { of } = await diagnosed({ ...world, documents: { web: document('web', zero) } });
+
+    expect(of('config').map(({ status, fix }) => [status, fix])).toEqual([
+      [
+        'warning',
+        expect.stringMatching(/^remove onMissing; promscaler validate \S+web\.yaml shows the line$/),
+      ],
+      ['warning', expect.stringMatching(/^remove onNaN; promscaler validate \S+web\.yaml shows the line$/)],
+    ]);
+  });
+
+  it('with a document in two files says to delete one: each is valid on its own', async () => {
+    const documents = { web: document('web'), copy: document('web') };
+
+    const { of } = await diagnosed({ ...world, documents });
+
+    expect(of('config').map(({ fix }) => fix)).toEqual(['delete one of the documents']);
   });
 
   it('that is unset is that of run: every value has its default, and there is no directory of documents', async () => {

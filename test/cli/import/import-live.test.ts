@@ -4,6 +4,7 @@ import '../../../src/cli/commands/run-import.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { send } from '../../simulator/cluster.js';
+import type { RecordedRequest } from '../../prometheus/fakes.js';
 import { cluster, EVERY_5_S, healthy, prometheus } from '../doctor/fixture.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
 
@@ -16,6 +17,7 @@ const ADAPTER = `externalRules:
 
 let simulator: Simulator;
 let url: string;
+let requests: readonly RecordedRequest[];
 
 /** An HPA that wants one replica per 10 of its metric, with this status. */
 function hpa(name: string, status: JsonObject = {}, metric = 'load'): JsonObject {
@@ -48,7 +50,7 @@ const computed = (desiredReplicas: number): JsonObject => ({
 beforeAll(async () => {
   const names = ['same', 'less', 'fresh', 'alone'];
   simulator = await cluster({ workloads: names.map((name) => ({ namespace: 'shop', name, replicas: 3 })) });
-  ({ url } = await prometheus([[/^sum\(load/, 40]]));
+  ({ url, requests } = await prometheus([[/^sum\(load/, 40]]));
   const statuses = { same: computed(4), less: computed(3), fresh: {} };
   for (const [name, status] of Object.entries(statuses)) {
     const object = hpa(name, status);
@@ -68,6 +70,15 @@ function importLive(objects: readonly JsonObject[], ...args: readonly string[]):
 }
 
 describe('import --live', () => {
+  it('asks a data source once what it is', async () => {
+    const asked = (): number => requests.filter((one) => one.url.includes('/status/buildinfo')).length;
+    const before = asked();
+
+    await importLive([hpa('same'), hpa('less')]);
+
+    expect(asked() - before).toBe(1);
+  });
+
   it('prints one line per document: the same count, the difference, or why nothing is compared', async () => {
     const { exitCode, stdout, stderr } = await importLive([
       hpa('same'),

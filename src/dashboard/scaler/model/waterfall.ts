@@ -1,4 +1,5 @@
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
+import { listSome } from '../../../units/format.js';
 import { OUTCOME_NAMES } from '../../ui/outcome-names.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
@@ -50,7 +51,7 @@ function startRows(decision: PastDecision): readonly WaterfallRow[] {
   const start = total(
     'Largest proposal',
     largest.replicas,
-    largest.names.length === 0 ? '' : listNames(largest.names),
+    largest.names.length === 0 ? '' : listSome(largest.names, MOST_NAMES),
   );
   if (largest.replicas === recommended) return [start];
   const step: WaterfallRow = {
@@ -106,8 +107,3 @@ function total(label: string, to: number, reason: string): WaterfallRow {
 }
 
 const MOST_NAMES = 3;
-
-function listNames(names: readonly string[]): string {
-  const rest = names.length - MOST_NAMES;
-  return rest > 0 ? `${names.slice(0, MOST_NAMES).join(', ')} and ${rest} more` : names.join(', ');
-}
