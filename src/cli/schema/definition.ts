@@ -84,6 +84,10 @@ function objectSchema(): JsonSchema {
   };
 }
 
+/**
+ * The message has no values: `messageExpression` is an unknown field before Kubernetes 1.27, for which `kubectl apply`
+ * rejects the whole definition.
+ */
 function rule(expression: string, message: string): JsonSchema {
   return { rule: expression, message };
 }
@@ -114,7 +118,7 @@ const FIELD_RULES: SchemaAdditions = {
     'x-kubernetes-validations': [
       rule(
         '!has(self.minReplicas) || self.minReplicas <= self.maxReplicas',
-        'minReplicas must be at most maxReplicas',
+        'spec.minReplicas must be at most spec.maxReplicas',
       ),
       rule(
         "!has(self.scaleTargetRef.kind) || self.scaleTargetRef.kind != 'DaemonSet'",
@@ -133,7 +137,7 @@ const FIELD_RULES: SchemaAdditions = {
       ),
       rule(
         '!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas',
-        'minReplicas must be at most maxReplicas',
+        'minReplicas of a schedule must be at most its maxReplicas',
       ),
     ],
   },

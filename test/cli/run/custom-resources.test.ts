@@ -55,7 +55,7 @@ describe('run, with scalers of the cluster', () => {
 
     expect([refused.code, refused.body['message']]).toEqual([
       422,
-      expect.stringContaining('minReplicas must be at most maxReplicas'),
+      expect.stringContaining('spec.minReplicas must be at most spec.maxReplicas'),
     ]);
     const message = fixture.condition('web', 'Accepted')?.message;
     expect(message).toMatch(/^spec\.metrics\[0\]\.external\.query/);
