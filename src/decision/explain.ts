@@ -40,10 +40,15 @@ export function explainCount(
       : `; reactive ${forecast.reactive}, budget ${forecast.spentPercent} of ${budget} %`;
   const noted = note === null ? cost : `${cost}; ${note}`;
   const held = explainSteps(limits);
-  const outcome = desired === current ? `stays at ${current}` : `${current} -> ${desired}`;
+  const outcome = countChange(current, desired);
   const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;
   // Joined into one string: a template would keep the tree of its parts, and each scaler may keep a reason.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
+}
+
+/** Returns `stays at 4`, or `4 -> 6`. */
+export function countChange(from: number, to: number): string {
+  return from === to ? `stays at ${to}` : `${from} -> ${to}`;
 }
 
 /** A bound that overrides a hold comes last: the hold continues, but the bound determines the count. */

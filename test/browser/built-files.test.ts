@@ -42,8 +42,8 @@ const SHELL = ['index.html', 'index', 'icon'];
 
 describe('the built dashboard', () => {
   it.each([
-    // 29,000 until a row showed a long cause on two lines and, on a phone, said which number is which.
-    ['the list of scalers', 'fleet-view', 29_100],
+    // 29,100 until the next command for a target that does not exist named the closest one.
+    ['the list of scalers', 'fleet-view', 29_200],
     ['a scaler with its charts', 'scaler-content', 60_200],
     ['the health', 'health-content', 23_700],
   ])('opens %s with less than this, compressed and without what a click loads', (_page, part, most) => {

@@ -37,7 +37,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
       snapshot: line.snapshot,
       status: line.status,
     });
-  const status = readStatus({ ...line.status });
+  const status = readStatus({ ...line.status, decision: line.decision });
   const conditions = status.conditions.map(({ type, status, reason, message }) => ({
     type,
     status,

@@ -1,4 +1,5 @@
 import type { DecisionEntry, HistoryAnswer } from '../../api/answers.js';
+import { countChange } from '../../decision/explain.js';
 import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { alignColumns } from '../output/lines.js';
 import { formatAmount } from '../../units/format.js';
@@ -63,7 +64,7 @@ export function entryLines(
     why,
   ]);
   return [
-    `${name}  ${currentReplicas === desiredReplicas ? `stays at ${currentReplicas}` : `${currentReplicas} -> ${desiredReplicas}`}`,
+    `${name}  ${countChange(currentReplicas, desiredReplicas)}`,
     reason,
     ...(limits.length === 0 ? [] : ['', 'Limits', ...alignColumns(limits)]),
     '',

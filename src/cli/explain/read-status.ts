@@ -7,6 +7,7 @@ import {
   objectsIn,
   textIn,
 } from '../../kubernetes/api/json.js';
+import { countChange } from '../../decision/explain.js';
 import { OBJECTS_PATH } from '../../config/read-objects.js';
 import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
 
@@ -19,6 +20,7 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
     to: countIn(outcome, 'to'),
     message: textIn(outcome, 'message') ?? '',
   };
+  const change = pausedChange(detail, reported);
   return {
     state: stateIn(detail),
     conditions: objectsIn(detail, 'conditions').map((condition) => ({
@@ -29,7 +31,8 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
       lastTransitionTime: textIn(condition, 'lastTransitionTime') ?? '',
     })),
     outcome: reported,
-    reason: reasonIn(detail, reported),
+    reason: reasonIn(detail, reported, change),
+    pausedChange: change,
     generation: countIn(asObject(detail), 'generation'),
     newestGeneration: countIn(asObject(detail), 'newestGeneration'),
     ...readRejections(detail),
@@ -63,14 +66,25 @@ function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' 
   };
 }
 
-/** A stored decision has no separate reason. In a pause with replicas, the outcome contains the reason. */
-function reasonIn(
+/** A stored decision has no pause. In one with a fixed count, the message of its outcome is the reason. */
+function pausedChange(
   detail: JsonObject,
   { kind, from, to, message }: ExplainedStatus['outcome'],
+): ExplainedStatus['pausedChange'] {
+  const replicas = countIn(objectIn(detail, 'pause'), 'replicas');
+  const current = countIn(objectIn(detail, 'decision'), 'currentReplicas');
+  if (replicas !== null && current !== null) return { from: current, to: replicas };
+  if (!message.startsWith('paused by ') || from === null || to === null) return null;
+  return { from, to: kind === 'patched' ? to : from };
+}
+
+/** A stored decision has no separate reason. */
+function reasonIn(
+  detail: JsonObject,
+  { message }: ExplainedStatus['outcome'],
+  change: ExplainedStatus['pausedChange'],
 ): string | null {
   const reason = textIn(detail, 'reason');
-  const setsReplicas = countIn(objectIn(detail, 'pause'), 'replicas') !== null;
-  if (reason !== null && (setsReplicas || reason.startsWith('resumed: '))) return reason;
-  if (!message.startsWith('paused by ')) return null;
-  return `${kind === 'patched' ? `${from ?? '?'} -> ${to ?? '?'}` : `stays at ${from ?? '?'}`}: ${message}`;
+  if (reason !== null) return reason === textIn(objectIn(detail, 'decision'), 'reason') ? null : reason;
+  return change === null ? null : `${countChange(change.from, change.to)}: ${message}`;
 }

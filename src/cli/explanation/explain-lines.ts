@@ -1,6 +1,7 @@
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
+import { countChange } from '../../decision/explain.js';
 import { remediesOf, type TroubledScaler } from '../../decision/remedies.js';
 import { podStartSeconds } from '../../decision/proposals/context.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
@@ -51,22 +52,18 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   const { kind, name } = scaler.spec.scaleTargetRef;
   const { currentReplicas, desiredReplicas, minReplicas, maxReplicas } = decision;
   const ago = secondsBetween(snapshot.now, now);
-  const decided =
-    currentReplicas === desiredReplicas
-      ? `stays at ${currentReplicas}`
-      : `${currentReplicas} -> ${desiredReplicas}`;
-  const reason = status?.reason ?? null;
-  const byPause = PAUSE_CHANGE.exec(reason ?? '')?.[1];
-  const held = heldBack(status, byPause?.startsWith('stays at ') === true);
+  const paused = status?.pausedChange ?? null;
+  const change = paused ?? { from: currentReplicas, to: desiredReplicas };
+  const held = heldBack(status, paused !== null && paused.from === paused.to);
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
-    `${scalerKey(scaler)}  ${byPause ?? decided}${held === null ? '' : `, not carried out: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
-    `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${reason ?? decision.reason}`,
+    `${scalerKey(scaler)}  ${countChange(change.from, change.to)}${held === null ? '' : `, not carried out: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
+    `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${status?.reason ?? decision.reason}`,
     ...stateLines(status, now),
     ...versionLines(status),
     ...(held === null ? [] : [`not carried out: ${held.message}`]),
-    ...(byPause === undefined ? [] : [`without the pause: ${decision.reason}`]),
+    ...(paused === null ? [] : [`without the pause: ${decision.reason}`]),
   ];
 }
 
@@ -118,9 +115,6 @@ function heldBack(status: ExplainedStatus | null, isKept: boolean): ReportedCond
   if (isKept && held.reason === 'Paused') return null;
   return ['dry-run', 'paused', 'held'].includes(status.outcome.kind) ? held : null;
 }
-
-/** The reason of a pause with `replicas`. The group is the effect on the replicas. */
-const PAUSE_CHANGE = /^(stays at \d+|\d+ -> \d+): paused by /;
 
 function allMetricLines(
   { snapshot, decision }: Explanation,

@@ -29,6 +29,8 @@ export interface ExplainedStatus {
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
   /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after it. */
   readonly reason: string | null;
+  /** What a pause with a fixed count does to the replicas; null: there is no such pause. */
+  readonly pausedChange: { readonly from: number; readonly to: number } | null;
   /** Generation of the Scaler object that the decision was made for; null: the document is a file, or it is unknown. */
   readonly generation: number | null;
   readonly newestGeneration: number | null;

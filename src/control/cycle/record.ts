@@ -1,3 +1,4 @@
+import { countChange } from '../../decision/explain.js';
 import { metricFailed } from '../../decision/conditions.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
 import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
@@ -76,7 +77,7 @@ export function buildUnreadRecord(
 function changeReason({ decision, order, observed: { pause, memory } }: Settled): string | undefined {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);
-  if (text !== null) return `${from === to ? `stays at ${to}` : `${from} -> ${to}`}: ${text}`;
+  if (text !== null) return `${countChange(from, to)}: ${text}`;
   return pause === null && memory.wasPaused === true && from !== to
     ? `resumed: ${decision.reason}`
     : undefined;

@@ -1,5 +1,4 @@
 import { type Document, isScalar, visit } from 'yaml';
-import { formatValue } from '../problems/finding.js';
 
 /** Larger than any document needs, and small enough for a fast linear search. */
 export const MAX_KEYS = 1000;
@@ -27,7 +26,7 @@ export function findKeyProblems(document: Document): readonly KeyProblem[] {
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;
         if (seen.has(key.value)) {
-          const message = `${formatValue(key.value)} appears twice in one object`;
+          const message = 'this key appears twice in one object';
           problems.push({ kind: 'duplicate', message, offset: key.range?.[0] ?? 0 });
         }
         seen.add(key.value);

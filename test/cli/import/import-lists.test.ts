@@ -53,7 +53,7 @@ describe('import of a list of kubectl', () => {
 
   it.each([
     ['a syntax error', '    bad: [\n', /-:30:1: error: not YAML/, ['a', 'c']],
-    ['a key twice', '    maxReplicas: 6\n', /-:29:5: error: "maxReplicas" appears twice/, ['a', 'b', 'c']],
+    ['a key twice', '    maxReplicas: 6\n', /-:29:5: error: this key appears twice/, ['a', 'b', 'c']],
   ])('with %s in an item keeps the others, and names the line', async (_, more, error, names) => {
     const ran = await runImport(list([item('a'), item('b', more), item('c')]));
 

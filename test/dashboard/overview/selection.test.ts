@@ -9,6 +9,8 @@ import {
   writeSelection,
 } from '../../../src/dashboard/overview/selection.js';
 import type { Selection } from '../../../src/dashboard/overview/selection.js';
+import { SEVERITIES as ORDERED } from '../../../src/decision/state.js';
+import { SEVERITIES } from '../../../src/dashboard/ui/severities.js';
 import { after, rowOf, stateOf } from '../../browser/support/answers.js';
 
 const ROWS = [
@@ -35,6 +37,10 @@ const ROWS = [
 function namesOf(selection: Partial<Selection>): readonly string[] {
   return selectRows(ROWS, { ...EVERYTHING, ...selection }).map(({ name }) => name);
 }
+
+it('the list has the order of severities of the states', () => {
+  expect(SEVERITIES).toEqual(ORDERED);
+});
 
 describe('selectRows', () => {
   it.each([
