@@ -13,7 +13,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   schedules: { units: 'all' },
   scaler: { schedules: 'all', units: 'all', promql: 'all' },
   decision: { schedules: 'all', scaler: 'all', units: 'all' },
-  importers: { scaler: 'all', promql: 'all', units: 'all' },
+  importers: { decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   config: {
     files: 'all',
     http: 'types',

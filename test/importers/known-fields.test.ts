@@ -246,9 +246,14 @@ describe('of a ScaledObject, standard error lists', () => {
       'spec.cooldownPeriod is 299: KEDA sets 0 replicas 299 s after the last activity, promscaler after 300 s',
     ],
     [
-      'policies at the step to 0',
+      'no scale-down at all',
       'advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { selectPolicy: Disabled } } } }\n',
-      'spec.advanced.horizontalPodAutoscalerConfig.behavior.scaleDown has limits that also apply to the step to 0 replicas',
+      'spec.cooldownPeriod is 300, the default: KEDA sets 0 replicas 300 s after the last activity, from any count at once; promscaler never, because behavior.scaleDown also applies to this step',
+    ],
+    [
+      'a step of more than 8 hours',
+      'advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { policies: [{ type: Pods, value: 1, periodSeconds: 1800 }] } } } }\n',
+      'spec.cooldownPeriod is 300, the default: KEDA sets 0 replicas 300 s after the last activity, from any count at once; promscaler after 300 s from 1 replica and much longer from 100, because behavior.scaleDown also applies to this step',
     ],
     [
       'modifiers without a formula',

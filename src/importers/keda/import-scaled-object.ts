@@ -9,6 +9,7 @@ import { withUniqueNames } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';
 import { readTriggers } from './read-triggers.js';
 import { formatValue } from '../../scaler/problems/finding.js';
+import { type Decline, secondsToZero } from './seconds-to-zero.js';
 import { parseBoolean } from './trigger.js';
 
 const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };
@@ -26,11 +27,12 @@ export function importScaledObject(
   const target = spec.object('scaleTargetRef');
   const scaleTargetRef = readScaleTarget(target);
   const maxReplicas = spec.integer('maxReplicaCount') ?? DEFAULTS.maxReplicaCount;
-  const minimum = readMinimum(spec);
+  const { minimum, idle } = readMinimum(spec);
   const advanced = readAdvanced(spec);
   const { metrics, schedules } = readTriggers(spec, {
     sources: context.sources,
-    canBeZero: minimum === 0,
+    minimum,
+    idle,
     maxReplicas,
     formula: advanced.formula,
   });
@@ -38,7 +40,7 @@ export function importScaledObject(
   // CPU and memory have no value without pods, so KEDA does not scale to 0 on them either.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
-  const times = readTimes(spec, { minReplicas, behavior: advanced.behavior });
+  const times = readTimes(spec, { minReplicas, maxReplicas, idle, behavior: advanced.behavior });
   const fallback = readFallback(spec, { minReplicas, maxReplicas });
   spec.rest();
   return {
@@ -66,16 +68,16 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
   return read?.['name'] === undefined ? { ...read, name: old } : read;
 }
 
-function readMinimum(spec: Fields): number {
+/** `idle`: the count of an inactive workload in KEDA, which the document does not have; null: none. */
+function readMinimum(spec: Fields): { readonly minimum: number; readonly idle: number | null } {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
-  const idle = spec.integer('idleReplicaCount');
+  const idle = spec.integer('idleReplicaCount') ?? null;
   // An idle workload with 0 replicas starts with 1, which is the meaning of minReplicas: 0.
-  if (idle === 0 && minimum === 1) return 0;
-  if (idle !== undefined && idle !== minimum) {
-    const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;
-    spec.log.lose([...spec.path, 'idleReplicaCount'], message);
-  }
-  return minimum;
+  if (idle === 0 && minimum === 1) return { minimum: 0, idle: null };
+  if (idle === null || idle === minimum) return { minimum, idle: null };
+  const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;
+  spec.log.lose([...spec.path, 'idleReplicaCount'], message);
+  return { minimum, idle };
 }
 
 interface Advanced {
@@ -105,53 +107,72 @@ function readAdvanced(spec: Fields): Advanced {
   return { behavior, formula: undefined };
 }
 
-/** cooldownPeriod and activation apply only between 0 and 1 replicas. */
-function readTimes(
-  spec: Fields,
-  { minReplicas, behavior }: { readonly minReplicas: number; readonly behavior: PlainObject | undefined },
-): PlainObject {
+interface Step {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+  readonly idle: number | null;
+  readonly behavior: PlainObject | undefined;
+}
+
+/** cooldownPeriod and activation apply only to the step between the idle count, usually 0, and the minimum. */
+function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: Step): PlainObject {
   const cooldown = spec.integer('cooldownPeriod');
   const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
   const initial = spec.integer('initialCooldownPeriod') ?? 0;
   if (initial > 0)
     spec.log.lose([...spec.path, 'initialCooldownPeriod'], `is ${initial}, which has no equivalent`);
   const isZero = minReplicas === 0;
-  if (!isZero && cooldown !== undefined && cooldown !== DEFAULTS.cooldownPeriod)
+  const place = [...spec.path, 'cooldownPeriod'];
+  if (!isZero && idle !== null && cooldown !== undefined)
+    spec.log.lose(
+      place,
+      `is ${cooldown}: KEDA waits this long before it sets idleReplicaCount (${idle}), which promscaler does not`,
+    );
+  else if (!isZero && cooldown !== undefined && cooldown !== DEFAULTS.cooldownPeriod)
     spec.log.note(
-      [...spec.path, 'cooldownPeriod'],
-      `is ${cooldown}: in KEDA, too, it applies only to the step from 1 replica to 0. downscaleStabilizationSeconds delays every scale-down.`,
+      place,
+      `is ${cooldown}: in KEDA, too, it applies only to the step to 0 replicas. downscaleStabilizationSeconds delays every scale-down.`,
     );
   const isShort = polling > 0 && polling < HPA_PERIOD_SECONDS;
   if (isShort)
     spec.log.note(
       [...spec.path, 'pollingInterval'],
-      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often only between 0 and 1 replicas; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
+      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often only for activation; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
     );
+  const syncPeriodSeconds = isShort ? polling : undefined;
   return {
-    cooldownSeconds: isZero ? readCooldown(spec, cooldown, behavior) : undefined,
-    syncPeriodSeconds: isShort ? polling : undefined,
+    cooldownSeconds: isZero
+      ? readCooldown(spec, cooldown, { maxReplicas, behavior, syncPeriodSeconds })
+      : undefined,
+    syncPeriodSeconds,
   };
 }
 
 /**
  * Returns `cooldownSeconds`. KEDA sets 0 replicas from any count when cooldownPeriod has passed since the last activity,
- * whatever its HPA does. In promscaler, the downscale stabilization follows cooldownSeconds. Source:
+ * whatever its HPA does. In promscaler, the downscale stabilization follows cooldownSeconds, and policies apply. Source:
  * pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
  */
 function readCooldown(
   { log, path }: Fields,
   written: number | undefined,
-  behavior: PlainObject | undefined,
+  decline: Omit<Decline, 'cooldownSeconds'>,
 ): number {
   const cooldown = written ?? DEFAULTS.cooldownPeriod;
-  const rules = valueAt(behavior, ['scaleDown']);
+  const rules = valueAt(decline.behavior, ['scaleDown']);
   const stabilization = valueAt(rules, ['stabilizationWindowSeconds']) ?? DEFAULT_STABILIZATION;
   const window = typeof stabilization === 'number' ? stabilization : DEFAULT_STABILIZATION;
-  const seconds = Math.max(0, cooldown - window);
+  const cooldownSeconds = Math.max(0, cooldown - window);
   const { lose, note } = log.at(['spec', 'cooldownSeconds']);
   const place = [...path, 'cooldownPeriod'];
   const value = `is ${cooldown}${written === undefined ? ', the default' : ''}: KEDA sets 0 replicas`;
-  if (cooldown < window)
+  const slower = slowerText(Math.max(cooldown, window), rules, { ...decline, cooldownSeconds });
+  if (slower !== null)
+    lose(
+      place,
+      `${value} ${cooldown} s after the last activity, from any count at once; promscaler ${slower}, because behavior.scaleDown also applies to this step`,
+    );
+  else if (cooldown < window)
     lose(
       place,
       `${value} ${cooldown} s after the last activity, promscaler after ${window} s, because the downscale stabilization also applies to this step`,
@@ -159,15 +180,21 @@ function readCooldown(
   else
     note(
       place,
-      `${value} ${cooldown} s after the last activity. So does promscaler: cooldownSeconds (${seconds}), then the downscale stabilization (${window} s).`,
+      `${value} ${cooldown} s after the last activity. So does promscaler: cooldownSeconds (${cooldownSeconds}), then the downscale stabilization (${window} s).`,
     );
-  const isLimited = ['selectPolicy', 'policies'].some((field) => valueAt(rules, [field]) !== undefined);
-  if (isLimited)
-    lose(
-      [...path, 'advanced', 'horizontalPodAutoscalerConfig', 'behavior', 'scaleDown'],
-      'has limits that also apply to the step to 0 replicas, which KEDA takes from any count at once',
-    );
-  return seconds;
+  return cooldownSeconds;
+}
+
+/** Returns a clause about the time from the last activity to 0 replicas; null: policies do not extend it. */
+function slowerText(fromOne: number, rules: unknown, decline: Decline): string | null {
+  if (valueAt(rules, ['selectPolicy']) === 'Disabled') return 'never';
+  if (valueAt(rules, ['policies']) === undefined && valueAt(rules, ['selectPolicy']) === undefined)
+    return null;
+  const seconds = secondsToZero(decline);
+  const from = `${fromOne} s from 1 replica and`;
+  if (seconds === null) return `after ${from} much longer from ${decline.maxReplicas}`;
+  const isSlower = seconds > fromOne + (decline.syncPeriodSeconds ?? HPA_PERIOD_SECONDS);
+  return isSlower ? `after ${from} ${seconds} s from ${decline.maxReplicas}` : null;
 }
 
 const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;

@@ -5,6 +5,7 @@ import { defined } from '../draft/draft.js';
 import { readQuantity } from '../manifest/fields.js';
 import {
   ACTIVATION,
+  type ActivationStep,
   type ReadTrigger,
   type Trigger,
   metadataFlag,
@@ -182,7 +183,7 @@ function formatSetting([key, value]: readonly [string, unknown]): string {
 }
 
 /** Returns a metric with a placeholder for a trigger that reads another system. Its value must come from Prometheus. */
-export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigger {
+export function readUnsupported(trigger: Trigger, step: ActivationStep): ReadTrigger {
   const { type, name, metadata, authentication, path } = trigger;
   const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
   const query = example === undefined ? null : exampleOf(example, metadata);
@@ -206,7 +207,7 @@ export function readUnsupported(trigger: Trigger, canBeZero: boolean): ReadTrigg
   const activation = readActivation(
     metadata,
     thresholds.filter((key) => !key.endsWith('FromEnv')),
-    canBeZero,
+    step,
   );
   const average = trigger.metricType === 'Value' ? 'value' : 'averageValue';
   return offMetric(

@@ -5,6 +5,7 @@ import { readQuantity } from '../manifest/fields.js';
 import { queryItem } from '../manifest/named-metric.js';
 import { DEFAULT_SOURCE, type SourceNames, normalAddress } from '../manifest/context.js';
 import {
+  type ActivationStep,
   type ReadTrigger,
   type Trigger,
   metadataFlag,
@@ -29,8 +30,8 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
 
 const THRESHOLD = 'activationThreshold';
 
-/** Converts a prometheus trigger to an External metric. `canBeZero`: whether the workload may scale to 0. */
-export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero: boolean): ReadTrigger {
+/** Converts a prometheus trigger to an External metric. */
+export function readPrometheus(trigger: Trigger, sources: SourceNames, step: ActivationStep): ReadTrigger {
   const { metadata, path } = trigger;
   const { log } = metadata;
   const query = metadataText(metadata, 'query') ?? '';
@@ -38,7 +39,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, canBeZero
   const threshold = readQuantity(metadataText(metadata, 'threshold'));
   const name = trigger.name ?? written ?? metricNames(query)[0] ?? `trigger-${trigger.index}`;
   const source = readSource(trigger, sources);
-  const activation = readActivation(metadata, [THRESHOLD], canBeZero);
+  const activation = readActivation(metadata, [THRESHOLD], step);
   const isNullIgnored = metadataFlag(metadata, 'ignoreNullValues') ?? true;
   remarkOnRest(metadata, [THRESHOLD]);
   const body = {

@@ -5,11 +5,16 @@ import type { Fields } from '../manifest/fields.js';
 import { readCron, readResource, readUnsupported } from './other-triggers.js';
 import { readPrometheus } from './prometheus-trigger.js';
 import type { SourceNames } from '../manifest/context.js';
-import { type ReadTrigger, type Trigger, metadataText, readActivation } from './trigger.js';
+import {
+  type ActivationStep,
+  type ReadTrigger,
+  type Trigger,
+  metadataText,
+  readActivation,
+} from './trigger.js';
 
-interface Options {
+interface Options extends ActivationStep {
   readonly sources: SourceNames;
-  readonly canBeZero: boolean;
   readonly maxReplicas: number;
   /** `advanced.scalingModifiers`, if it has a formula. */
   readonly formula: Fields | undefined;
@@ -33,9 +38,9 @@ export function readTriggers(spec: Fields, options: Options): Lists {
     const { item } = convert(trigger, options);
     lists[list].push(options.formula === undefined ? item : { ...item, isOff: true });
   }
-  const { formula, canBeZero } = options;
+  const { formula } = options;
   if (formula !== undefined)
-    lists.metrics.push(formulaItem(formula.at(['spec', 'metrics', lists.metrics.length]), canBeZero));
+    lists.metrics.push(formulaItem(formula.at(['spec', 'metrics', lists.metrics.length]), options));
   return lists;
 }
 
@@ -62,25 +67,25 @@ function readTrigger(
   return null;
 }
 
-function convert(trigger: Trigger, { sources, canBeZero, maxReplicas }: Options): ReadTrigger {
+function convert(trigger: Trigger, options: Options): ReadTrigger {
   switch (trigger.type) {
     case 'prometheus':
-      return readPrometheus(trigger, sources, canBeZero);
+      return readPrometheus(trigger, options.sources, options);
     case 'cpu':
     case 'memory':
       return readResource(trigger);
     case 'cron':
-      return readCron(trigger, maxReplicas);
+      return readCron(trigger, options.maxReplicas);
     default:
-      return readUnsupported(trigger, canBeZero);
+      return readUnsupported(trigger, options);
   }
 }
 
 /** Returns one metric for a formula, which combines all triggers. */
-function formulaItem(modifiers: Fields, canBeZero: boolean): DraftItem {
+function formulaItem(modifiers: Fields, step: ActivationStep): DraftItem {
   const formula = modifiers.text('formula') ?? '';
   const target = metadataText(modifiers, 'target');
-  const activation = readActivation(modifiers, ['activationTarget'], canBeZero);
+  const activation = readActivation(modifiers, ['activationTarget'], step);
   const metricType = modifiers.text('metricType') ?? 'AverageValue';
   modifiers.rest();
   const message = `FILL IN one query that computes ${formatValue(formula)} from the queries of the triggers`;

@@ -41,23 +41,36 @@ export function parseBoolean(text: string | undefined): boolean | undefined {
 /** KEDA names the activation threshold after the target field: `activationLagThreshold`, `activationValue`. */
 export const ACTIVATION = /^activation[A-Z]/;
 
+/** The counts between which activation decides in KEDA. */
+export interface ActivationStep {
+  readonly minimum: number;
+  /** The count of an inactive workload, which the document does not have; null: `minimum`. */
+  readonly idle: number | null;
+}
+
 /**
- * Returns `activation` of the metric. KEDA also applies it only if the workload may scale to 0. The default of KEDA is
+ * Returns `activation` of the metric. Its threshold counts only if the workload may scale to 0. The default of KEDA is
  * 0. `keys` are the fields with a threshold. Only the first valid field applies.
  */
 export function readActivation(
   { value, path, log, skip }: Fields,
   keys: readonly string[],
-  canBeZero: boolean,
+  { minimum, idle }: ActivationStep,
 ): PlainObject | undefined {
   skip(...keys);
   const written = keys.filter((key) => value[key] !== undefined);
-  if (!canBeZero) {
+  if (minimum > 0) {
     for (const key of written)
-      log.note(
-        [...path, key],
-        `is ${formatValue(value[key])}, without effect: KEDA, too, applies it only with minReplicaCount 0.`,
-      );
+      if (idle === null)
+        log.note(
+          [...path, key],
+          `is ${formatValue(value[key])}, without effect: KEDA, too, applies it only with minReplicaCount 0 or idleReplicaCount.`,
+        );
+      else
+        log.lose(
+          [...path, key],
+          `is ${formatValue(value[key])}: unless a value is above it, KEDA sets idleReplicaCount (${idle}); promscaler keeps at least ${minimum}`,
+        );
     return undefined;
   }
   const lose = (key: string, message: string): void =>
