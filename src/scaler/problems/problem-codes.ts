@@ -53,6 +53,7 @@ const CLASSES = {
   'unknown-source': 'rule',
   'source-not-admitted': 'rule',
   'namespace-not-watched': 'rule',
+  'octal-number': 'warning',
   'system-fields': 'warning',
   'query-unknown': 'warning',
   'never-scales-up': 'warning',

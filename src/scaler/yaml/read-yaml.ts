@@ -126,10 +126,11 @@ function readDocument(document: Document, source: Source): LocatedDocument {
     ...asTemplate(syntaxProblems(document, source), source),
     ...keyProblems(document, source),
     ...aliasProblems(document, source),
+    ...octalProblems(document, source),
   ];
   const problems = found.slice(0, MAX_FINDINGS);
   if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...TOO_MANY, offset: null }));
-  const isReadable = problems.every(({ code }) => code === 'duplicate-key');
+  const isReadable = problems.every(({ code }) => code === 'duplicate-key' || code === 'octal-number');
   return {
     // The last of several duplicate keys applies.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
@@ -243,6 +244,25 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
     Alias: (_, alias: Alias) => {
       const message = `*${alias.source} is an alias, which is not supported: write out the value`;
       problems.push(problemAt(source, { code: 'yaml-alias', message, offset: alias.range?.[0] ?? 0 }));
+      return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
+    },
+  });
+  return problems;
+}
+
+const LEADING_ZERO = /^[-+]?0[0-7]+$/;
+
+/** kubectl and Helm read YAML 1.1, in which `010` is 8. */
+function octalProblems(document: Document, source: Source): readonly Problem[] {
+  if (!/(?:^|[^\w.])0[0-7]/.test(source.text)) return [];
+  const problems: Problem[] = [];
+  visit(document, {
+    Scalar: (key, { source: written = '', type, range }) => {
+      const [here, there] = [Number(written), Number.parseInt(written, 8)];
+      if (key === 'key' || type !== 'PLAIN' || !LEADING_ZERO.test(written) || here === there)
+        return undefined;
+      const message = `${written} is ${here}, but ${there} for kubectl and Helm, which read a leading zero as octal: write ${here} or ${there}`;
+      problems.push(problemAt(source, { code: 'octal-number', message, offset: range?.[0] ?? 0 }));
       return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
   });
