@@ -1,10 +1,11 @@
 import { formatSelector } from '../../kubernetes/pods/selectors.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
+import { STARTING_SECONDS } from '../../control/cycle/target-reached.js';
 import { readyPodsCountFrom } from '../../decision/proposals/group-pods.js';
 import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
 import { resourceSampledAt } from '../../prometheus/samples.js';
-import { formatInstant } from '../../units/time.js';
+import { formatInstant, secondsBetween } from '../../units/time.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
@@ -49,23 +50,39 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
           ),
         ];
   const ready = pods.filter(({ pod }) => pod.ready === true);
-  const pending = pods.filter(({ pod }) => pod.phase === 'Pending' && !pod.deleting);
-  const [waiting] = pending;
-  if (ready.length > 0 && waiting !== undefined)
+  const waiting = pods.filter(({ pod }) => pod.ready !== true && !pod.deleting);
+  const starting = waiting.filter((pod) => isStarting(pod, facts));
+  const pending = waiting.filter((pod) => pod.pod.phase === 'Pending' && !starting.includes(pod));
+  const [stuck] = pending;
+  const others = starting.length === 0 ? '' : `, ${starting.length} starting`;
+  if (ready.length > 0 && stuck !== undefined)
     return [
       make.warning(
         `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these are scheduled`,
-        `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${waiting.name}`,
+        `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${stuck.name}`,
       ),
     ];
   if (ready.length > 0)
-    return [make.ok(`${ready.length} of ${countOf(pods.length, 'pod')} ready${describeYoung(facts, ready)}`)];
+    return [
+      make.ok(
+        `${ready.length} of ${countOf(pods.length, 'pod')} ready${others}${describeYoung(facts, ready)}`,
+      ),
+    ];
+  if (starting.length > 0 && starting.length === waiting.length)
+    return [make.ok(`none of ${countOf(pods.length, 'pod')} is ready${others}`)];
   return [
     make.warning(
       `none of the ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
       `correct what keeps them from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
     ),
   ];
+}
+
+/** As for the condition TargetReached: a pod that is young starts, unless the scheduler or the kubelet reports an error. */
+function isStarting({ pod, createdAt }: OwnedPod, { scaler, context }: ScalerFacts): boolean {
+  if (pod.trouble !== undefined || createdAt === null || context === null) return false;
+  const startSeconds = Math.max(STARTING_SECONDS, scaler.spec.podStart?.seconds ?? 0);
+  return secondsBetween(createdAt, context.clock.now()) < startSeconds;
 }
 
 /** Returns which ready pods the decision counts as unready, because their CPU samples cover less than a window. */

@@ -1,4 +1,4 @@
-import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, instantIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { createPodReader, type WatchedPod } from '../../kubernetes/pods/watched-pod.js';
@@ -8,12 +8,15 @@ import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '..
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
+import type { Instant } from '../../units/time.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.js';
 import { orError } from './check-result.js';
 
 export interface OwnedPod extends WatchedPod {
   /** Workload that owns the pod; null: the pod has no controller. */
   readonly workload: { readonly kind: string; readonly name: string } | null;
+  /** Null: unknown. */
+  readonly createdAt: Instant | null;
 }
 
 /** A value that could not be read is an error. */
@@ -84,7 +87,9 @@ async function listPods(
   const readPod = createPodReader();
   const convert = (object: JsonObject): OwnedPod | null => {
     const pod = readPod(object);
-    return pod === null ? null : { ...pod, workload: workloadOf(object, pod.labels) };
+    if (pod === null) return null;
+    const createdAt = instantIn(objectIn(object, 'metadata'), 'creationTimestamp');
+    return { ...pod, workload: workloadOf(object, pod.labels), createdAt };
   };
   const scope = resourceScope('/api/v1', 'pods', namespace);
   const labelSelector = formatSelector(selector);

@@ -7,12 +7,13 @@ import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
+import { createServiceClient } from '../reach/service-client.js';
 import { readOptionsOf, readServiceInput, withPrometheusUrl } from '../input/service-config.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
-import type { CheckResult } from '../checks/check-result.js';
+import { type CheckResult, resultsOf } from '../checks/check-result.js';
 import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
@@ -49,7 +50,9 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   const loaded = await files.load();
   const key =
     options.scaler === undefined ? undefined : scalerKey(await readScalerName(options.scaler, options, io));
-  const scalers = selectScalers(loaded, key, config.scalers.paths);
+  const selected = selectScalers(loaded, key, config.scalers.paths);
+  const { scalers, results: ofVersion } =
+    selected === null ? await readInEffect(key ?? '', config, io) : { scalers: selected, results: [] };
   const results = await runChecks({
     clock: io.clock,
     signal: io.signal,
@@ -66,7 +69,49 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     documents: loaded.scalers.length,
     problems: [...problems, ...problemsOf(loaded, key)],
   });
-  return print([...ofConfig, ...results], format, io);
+  return print([...ofConfig, ...ofVersion, ...results], format, io);
+}
+
+/** Returns the version of a rejected document that the service has in effect, and what the checks are of. */
+async function readInEffect(
+  key: string,
+  config: ServiceConfig,
+  io: CommandIo,
+): Promise<{ readonly scalers: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
+  const make = resultsOf('config', key);
+  const { port } = config.server;
+  // The service of this config, if it runs on this host or in this pod.
+  const url = `http://127.0.0.1:${port}`;
+  const scalers = port === 0 ? [] : await readServed(key, url, { config, io });
+  if (typeof scalers !== 'string' && scalers.length > 0)
+    return {
+      scalers,
+      results: [make.ok(`its last valid version is checked, which the service at ${url} has in effect`)],
+    };
+  const why = typeof scalers === 'string' ? `: ${scalers}` : '';
+  return { scalers: [], results: [make.skipped(`the version that is in effect is not known here${why}`)] };
+}
+
+/** Returns why the service does not have the scaler, as a string. */
+async function readServed(
+  key: string,
+  url: string,
+  { config, io }: { readonly config: ServiceConfig; readonly io: CommandIo },
+): Promise<readonly Scaler[] | string> {
+  const [namespace = '', name = ''] = key.split('/');
+  const client = await createServiceClient({ url }, io);
+  try {
+    const { detail } = await client.readScaler({ namespace, name });
+    const object = { namespace, name, specText: JSON.stringify(detail.document['spec']) };
+    const objects = { list: () => [object], isComplete: () => true, onChange: () => () => undefined };
+    const read = readOptionsOf(config);
+    return (await createScalerFiles({ paths: [], clock: io.clock, read, objects }).load()).scalers;
+  } catch (error) {
+    if (error instanceof CommandError) return error.message;
+    throw error;
+  } finally {
+    client.close();
+  }
 }
 
 async function readConfig(
@@ -87,25 +132,21 @@ function problemsOf({ problems }: LoadedScalers, key: string | undefined): reado
   return problems.filter(({ scaler }) => scaler === undefined || scaler === key);
 }
 
+/** Null: the document of the scaler is rejected, as far as its name can be read. Throws `CommandError` if there is none. */
 function selectScalers(
   loaded: LoadedScalers,
   key: string | undefined,
   paths: readonly string[],
-): readonly Scaler[] {
+): readonly Scaler[] | null {
   const { scalers } = loaded;
   if (key === undefined) return scalers;
   const found = scalers.filter((scaler) => scalerKey(scaler) === key);
   if (found.length > 0) return found;
+  // A document without a readable name may be that of the scaler.
+  if (problemsOf(loaded, key).some(({ severity }) => severity === 'error')) return null;
   if (scalers.length === 0)
     throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);
-  const hint = keysHint(key, scalers.map(scalerKey));
-  const errors = problemsOf(loaded, key).filter(({ severity }) => severity === 'error');
-  if (errors.length === 0) throw new CommandError(`there is no document of scaler ${key}${hint}`, 2);
-  const own = errors.filter(({ scaler }) => scaler === key).map(({ message }) => message);
-  throw new CommandError(
-    `no valid document of scaler ${key}${own.length === 0 ? hint : `: ${own.join('; ')}`}`,
-    2,
-  );
+  throw new CommandError(`there is no document of scaler ${key}${keysHint(key, scalers.map(scalerKey))}`, 2);
 }
 
 function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {

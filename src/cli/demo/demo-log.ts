@@ -128,14 +128,17 @@ interface DocumentNews {
 /** Returns the changes since the previous load; null: first load. */
 function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
   const [wasWrong, isWrong] = [errorsOf(before), errorsOf(now)];
-  const refused = [...isWrong].flatMap(([subject, text]) =>
-    wasWrong.get(subject) === text ? [] : [{ subject, text }],
+  const refused = [...isWrong].flatMap(([subject, { text }]) =>
+    wasWrong.get(subject)?.text === text ? [] : [{ subject, text }],
   );
   if (before === null) return refused;
   const [old, present] = [byKey(before), byKey(now)];
-  const fixed = [...wasWrong.keys()].flatMap((subject) =>
-    isWrong.has(subject) ? [] : [{ subject, text: 'document is valid again' }],
-  );
+  const fixed = [...wasWrong].flatMap(([subject, { key }]): readonly DocumentNews[] => {
+    if (isWrong.has(subject)) return [];
+    if (key === undefined) return [{ subject, text: 'document is no longer rejected' }];
+    if (present.has(key)) return [{ subject, text: 'document is valid again' }];
+    return old.has(key) ? [] : [{ subject, text: 'rejected document deleted' }];
+  });
   const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
     const earlier = old.get(subject);
     // An unchanged document is the same JavaScript object. Until the first complete list, no document is new.
@@ -160,8 +163,14 @@ const EFFECTS: Readonly<Record<RejectionEffect, string>> = {
   unknown: 'the last valid one, if any, remains in effect',
 };
 
-function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, string> {
-  const errors = new Map<string, string>();
+interface Rejected {
+  readonly text: string;
+  /** `NAMESPACE/NAME`; undefined: the document has no readable name, or only shares it with another one. */
+  readonly key: string | undefined;
+}
+
+function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, Rejected> {
+  const errors = new Map<string, Rejected>();
   if (loaded === null) return errors;
   const effectOf = rejectionEffects(loaded);
   for (const problem of loaded.problems) {
@@ -169,7 +178,10 @@ function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, string> {
     const subject = subjectOf(file ?? '');
     if (severity !== 'error' || errors.has(subject)) continue;
     const where = place === null || subject.includes('/') ? '' : `line ${place.line}: `;
-    errors.set(subject, `document rejected, ${EFFECTS[effectOf(problem)]}: ${where}${message}`);
+    errors.set(subject, {
+      text: `document rejected, ${EFFECTS[effectOf(problem)]}: ${where}${message}`,
+      key: problem.code === 'duplicate-document' ? undefined : problem.scaler,
+    });
   }
   return errors;
 }

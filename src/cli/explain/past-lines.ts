@@ -21,13 +21,18 @@ export function periodLines(
   ];
 }
 
-/** Returns the values of the last point at or before `at`; empty if the history starts later. */
+/**
+ * Returns the values of the last point at or before `at`; empty if the history starts later. The columns are those of
+ * the metrics of today. A point of an earlier document has no target there.
+ */
 function readingLines(at: Instant, { at: times, metrics }: HistoryAnswer): readonly string[] {
   const index = times.findLastIndex((text) => {
     const time = parseInstant(text);
     return time !== null && time <= at;
   });
   if (index === -1 || metrics.length === 0) return [];
+  if (metrics.some(({ target }) => (target[index] ?? null) === null))
+    return ['Metrics at that time: not kept, because the metrics of the document have changed since'];
   return [`Metrics at that time: ${metrics.map((metric) => readingOf(metric, index)).join(', ')}`];
 }
 

@@ -5,7 +5,7 @@ import type { Shortfall } from '../memory/memory.js';
 import { countOf } from '../../units/format.js';
 
 /** The HPA's default for starting pods (cpu-initialization-period). */
-const STARTING_SECONDS = 300;
+export const STARTING_SECONDS = 300;
 
 export function shortfallOf(
   before: Shortfall | null,

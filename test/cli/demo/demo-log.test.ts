@@ -149,6 +149,43 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
     ]);
   });
 
+  it('reports a file once that is deleted while it is invalid and its last valid version is in effect', async () => {
+    const directory = folderOf({ 'web.yaml': WEB, 'api.yaml': WEB.replaceAll('name: web', 'name: api') });
+    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
+    const { log, lines } = startLog();
+    log.printDocuments(await files.load());
+    writeFileSync(join(directory, 'web.yaml'), WEB.replace('5', 'five'));
+    log.printDocuments(await files.load());
+
+    rmSync(join(directory, 'web.yaml'));
+    log.printDocuments(await files.load());
+
+    expect(
+      lines()
+        .slice(1)
+        .map((line) => line.slice(9).replace(/ {2,}/, ': ')),
+    ).toEqual(['shop/web: document deleted: the replicas stay as they are']);
+  });
+
+  it.each([
+    ['never valid', WEB.replace('5', 'five'), ['web.yaml: rejected document deleted']],
+    ['of no readable name', 'kind: [', ['web.yaml: document is no longer rejected']],
+  ])('does not call a deleted document valid: %s', async (_, text, expected) => {
+    const directory = folderOf({ 'web.yaml': text, 'api.yaml': WEB.replaceAll('name: web', 'name: api') });
+    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
+    const { log, lines } = startLog();
+    log.printDocuments(await files.load());
+
+    rmSync(join(directory, 'web.yaml'));
+    log.printDocuments(await files.load());
+
+    expect(
+      lines()
+        .slice(1)
+        .map((line) => line.slice(9).replace(/ {2,}/, ': ')),
+    ).toEqual(expected);
+  });
+
   it('says that nothing is in effect of one that was never valid', async () => {
     const directory = folderOf({ 'web.yaml': WEB.replace('5', 'five') });
     const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });

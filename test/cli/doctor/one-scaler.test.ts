@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { createRecords } from '../../../src/telemetry/records.js';
+import { ManualClock } from '../../support/manual-clock.js';
+import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
 import { clusterOfWeb, diagnosed, document, metric, prometheus, runDoctor } from './fixture.js';
 
 let simulator: Simulator;
@@ -36,12 +39,6 @@ describe('doctor for one scaler', () => {
   it.each([
     ['gone', { web: WEB }, 'there is no document of scaler shop/gone'],
     ['wep', { web: WEB }, 'there is no document of scaler shop/wep; similar: shop/web'],
-    [
-      'wrong',
-      { web: WEB, wrong: WRONG },
-      'no valid document of scaler shop/wrong: spec.maxReplicas is missing; spec.maxReplica is not',
-    ],
-    ['gone', { web: WEB, open: 'kind: [' }, 'no valid document of scaler shop/gone'],
   ])('without a document in effect says why: %s', async (name, documents, expected) => {
     const { exitCode, stderr } = await runDoctor({
       prometheus: url,
@@ -52,5 +49,64 @@ describe('doctor for one scaler', () => {
 
     expect(exitCode).toBe(2);
     expect(stderr).toContain(expected);
+  });
+
+  it.each([
+    [
+      'wrong',
+      WRONG,
+      expect.stringMatching(/wrong\.yaml:\d+:\d+: spec\.maxReplica is not a known field/),
+      'correct it; promscaler validate ',
+    ],
+    ['open', 'kind: [', expect.stringContaining('open.yaml:1:'), 'correct it; promscaler validate '],
+  ])(
+    'reports file, line and fix of a rejected document, and exits with 1: %s',
+    async (name, text, message, fix) => {
+      const diagnosis = await diagnosed({
+        prometheus: url,
+        kubernetes: simulator.url,
+        documents: { web: WEB, [name]: text },
+        config: 'server: { port: 1 }',
+        args: [`shop/${name}`],
+      });
+
+      expect(diagnosis.exitCode).toBe(1);
+      expect(diagnosis.of('config')).toContainEqual(
+        expect.objectContaining({ status: 'failed', message, fix: expect.stringContaining(fix) }),
+      );
+      expect(diagnosis.of('config')).toContainEqual(
+        expect.objectContaining({
+          subject: `shop/${name}`,
+          status: 'skipped',
+          message: expect.stringContaining('the version that is in effect is not known here: '),
+        }),
+      );
+      expect(diagnosis.of('target')).toEqual([]);
+    },
+  );
+
+  it('checks the last valid version, which the service has in effect', async () => {
+    const { ledger } = createRecords(new ManualClock());
+    ledger.add(recordOf(cpuSnapshot(60)));
+    const service = await listen(appOf(ledger));
+
+    const { exitCode, results } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: WRONG.replace('name: wrong,', 'name: web,') },
+      config: `server: { port: ${new URL(service.url).port} }`,
+      args: ['shop/web'],
+    });
+    await service.close();
+
+    expect(exitCode).toBe(1);
+    const of = (check: string): object | undefined =>
+      results.find((one) => one.check === check && one.subject === 'shop/web');
+    expect(of('config')).toMatchObject({
+      status: 'ok',
+      message: `its last valid version is checked, which the service at ${service.url} has in effect`,
+    });
+    expect(of('requests')).toMatchObject({ status: 'ok' });
+    expect(of('query')).toMatchObject({ status: 'failed' });
   });
 });

@@ -13,7 +13,7 @@ import { SILENT_LOG } from '../../../src/units/log.js';
 import { condition, metricsOf } from '../../telemetry/record-builder.js';
 import { runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
-import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
+import { appOf, cpuSnapshot, listen, recordOf, scalerDocument } from '../live-service.js';
 import type { Listening } from '../live-service.js';
 
 let service: Listening | null = null;
@@ -95,6 +95,28 @@ describe('explain --at', () => {
     );
     expect(stdout).toContain('cpu (Resource): 61 % of the requests');
     expect(stdout).toContain('Last scale-up: none by this scaler; last scale-down: none by this scaler');
+  });
+
+  it('names only the metrics of that time after the document has got others', async () => {
+    const world = startRecords();
+    recordMorning(world.recorder);
+    const metrics = [
+      { external: { metric: { name: 'rps' }, query: 'sum(rps)', target: { averageValue: 20 } } },
+    ];
+    const later = {
+      scaler: scalerDocument({ metrics }),
+      now: time(10, 30),
+      samples: [{ error: 'no series', kind: 'missing' }],
+    };
+    world.recorder.record(recordOf(cpuSnapshot(0, later)));
+
+    const { stdout } = await explainAt('10:02:31', world);
+
+    expect(stdout).not.toContain('rps');
+    expect(stdout).toContain(
+      'Metrics at that time: not kept, because the metrics of the document have changed since\n',
+    );
+    expect(stdout).toContain('cpu (Resource): 61 % of the requests');
   });
 
   it('knows the last change of the previous process if that was before the requested time', async () => {
