@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { folderOf, runCli } from './cli/fake-io.js';
 import { codeBlocksOf } from './docs/code-blocks.js';
+import { scalerYaml } from './support/scaler-yaml.js';
 
 const DOCUMENTS = new Map(
   codeBlocksOf('docs/guides/models-on-gpus.md')
@@ -126,6 +128,73 @@ const BACKTESTS: Readonly<Record<string, BackTest>> = {
   deepseek: { target: 64, low: 0.7, high: 2, metrics: IN_PROGRESS },
 };
 
+/** A document with only this metric for each row of the table "Which metric", and a warning that names the row. */
+const ROWS: readonly (readonly [row: string, metrics: readonly string[], code: string])[] = [
+  [
+    'GPU utilization (`DCGM_FI_DEV_GPU_UTIL`, `DCGM_FI_PROF_GR_ENGINE_ACTIVE`)',
+    [
+      'object: { metric: { name: m }, query: avg(DCGM_FI_DEV_GPU_UTIL), target: { value: 80 } }',
+      'object: { metric: { name: m }, query: avg(DCGM_FI_PROF_GR_ENGINE_ACTIVE), target: { value: 800m } }',
+      'object: { metric: { name: m }, query: avg(nv_gpu_utilization), target: { value: 800m } }',
+      `pods: { metric: { name: m }, query: 'avg by (pod) (DCGM_FI_DEV_GPU_UTIL{namespace="$namespace"})', target: { averageValue: 80 } }`,
+      `pods: { metric: { name: m }, query: 'avg by (pod) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{namespace="$namespace"})', target: { averageValue: 800m } }`,
+    ],
+    'gpu-utilization',
+  ],
+  [
+    'waiting requests alone',
+    ['external: { metric: { name: m }, query: sum(vllm:num_requests_waiting), target: { averageValue: 5 } }'],
+    'queue-without-load',
+  ],
+  [
+    'use of the KV cache, with `averageValue`',
+    ['object: { metric: { name: m }, query: avg(vllm:kv_cache_usage_perc), target: { averageValue: 800m } }'],
+    'average-as-total',
+  ],
+  [
+    'a latency',
+    [
+      'object: { metric: { name: m }, query: "histogram_quantile(0.95, sum by (le) (rate(d_seconds_bucket[2m])))", target: { value: 500m } }',
+      'object: { metric: { name: m }, query: "histogram_quantile(0.95, sum by (le) (rate(d_seconds_bucket[2m])))", target: { averageValue: 500m } }',
+    ],
+    'latency-target',
+  ],
+];
+
+describe('the metrics that go wrong with models on GPUs', () => {
+  it('are the rows of the page', () => {
+    const page = readFileSync('docs/guides/models-on-gpus.md', 'utf8');
+    const [, table = ''] = page.split('| metric | what goes wrong |\n| --- | --- |\n');
+    const rows = (table.split('\n\n')[0] ?? '').split('\n').map((row) => row.split(' | ')[0]?.slice(2));
+
+    expect(rows).toEqual(ROWS.map(([row]) => row));
+  });
+
+  it.each(ROWS.flatMap(([row, metrics, code]) => metrics.map((metric) => [row, metric, code] as const)))(
+    'are named by validate: %s, %s',
+    (_, metric, code) => {
+      const { problems } = readScalers(scalerYaml({ metrics: [metric] }), 'web.yaml');
+
+      expect(problems.map((problem) => problem.code)).toEqual([code]);
+    },
+  );
+
+  it('but not GPU utilization next to the requests in progress', () => {
+    const metrics = [
+      'external: { metric: { name: a }, query: sum(vllm:num_requests_running), target: { averageValue: 5 } }',
+      'object: { metric: { name: m }, query: avg(DCGM_FI_DEV_GPU_UTIL), target: { value: 80 } }',
+    ];
+
+    expect(readScalers(scalerYaml({ metrics }), 'web.yaml').problems).toEqual([]);
+  });
+});
+
+/** Returns the problem codes in an output; an error without a code is itself. */
+function codesIn(stderr: string): readonly string[] {
+  const codes = [...stderr.matchAll(/ \[([a-z-]+)\]$/gm)].map(([, code = '']) => code);
+  return codes.length === 0 && stderr !== '' ? [stderr] : codes;
+}
+
 describe('the documents for models on GPUs', () => {
   it('all have a test and a back-test', () => {
     expect([...DOCUMENTS.keys()].sort()).toEqual(Object.keys(TESTS).sort());
@@ -146,7 +215,8 @@ describe('the documents for models on GPUs', () => {
 
     const { stdout, stderr } = await runCli(['test', 'document.test.yaml'], { cwd });
 
-    expect(`${stdout}${stderr}`).toBe('ok    document.test.yaml: a step\n1 passed, 0 failed\n');
+    expect(stdout).toBe('ok    document.test.yaml: a step\n1 passed, 0 failed\n');
+    expect(codesIn(stderr)).toEqual(name === 'detector' ? ['gpu-utilization'] : []);
   });
 
   it.each(Object.entries(BACKTESTS))('serve a step of the load in a back-test: %s', async (name, test) => {
@@ -177,7 +247,7 @@ describe('the documents for models on GPUs', () => {
       { cwd },
     );
 
-    expect(stderr).toBe('');
+    expect(codesIn(stderr)).toEqual(name === 'detector' ? ['gpu-utilization'] : []);
     const { variants } = JSON.parse(stdout) as { variants: readonly { figures: Record<string, number> }[] };
     const figures = variants[0]?.figures ?? {};
     // The target leaves a fifth of each pod free, and a backlog is worked off by half as many pods more.

@@ -31,6 +31,7 @@ const KINDS: readonly (readonly [RegExp, Pick<Measure, 'kind'> & Partial<Measure
   [/^nv_gpu_utilization$/, { kind: 'ratio', most: 1 }],
   [/^DCGM_FI_PROF_(?:GR_ENGINE|SM|PIPE_\w+|DRAM)_ACTIVE$/, { kind: 'ratio', most: 1 }],
   [/^DCGM_FI_DEV_(?:GPU|MEM_COPY)_UTIL$/, { kind: 'ratio', most: 100 }],
+  [/^(?:nvidia_gpu|kubernetes_io:(?:container|node)_accelerator)_duty_cycle$/, { kind: 'ratio', most: 100 }],
   [/^inference_pool_average_kv_cache_utilization$/, { kind: 'ratio', most: 1, form: 'one' }],
   [/_(?:ratio|utilization|percent|percentage|usage_perc)$/i, { kind: 'ratio' }],
   [/^vllm[:_]num_requests_waiting$/, { kind: 'waiting' }],

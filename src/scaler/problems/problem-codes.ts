@@ -69,6 +69,7 @@ const CLASSES = {
   'total-as-value': 'warning',
   'latency-target': 'warning',
   'queue-without-load': 'warning',
+  'gpu-utilization': 'warning',
   'slow-scale-up': 'warning',
   'range-above-pod-start': 'warning',
   'selector-label': 'warning',

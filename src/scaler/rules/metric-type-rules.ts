@@ -119,7 +119,7 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   return [finding('total-as-value', field, message)];
 };
 
-/** Reports a latency or a queue if no other metric may be the load. */
+/** Reports a latency, a queue or the utilization of GPUs if no other metric may be the load. */
 function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Finding[] {
   const all = spec.metrics ?? [];
   const isOther = ({ measure }: Queried): boolean => !['latency', 'waiting', 'ratio'].includes(measure.kind);
@@ -127,13 +127,25 @@ function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Find
   if (metrics.length < all.length || metrics.some(isOther) || maxReplicas === undefined) return [];
   const waiting = metrics.find(({ measure }) => measure.kind === 'waiting');
   if (waiting !== undefined) return [ofWaiting(waiting, { minReplicas, maxReplicas })];
+  const isReported = ({ target, member }: Queried): boolean => target === 'averageValue' && member !== 'pods';
+  const busy = metrics.find(({ measure }) => GPU_BUSY.test(measure.metric));
+  if (busy !== undefined) return isReported(busy) ? [] : [ofBusyGpu(busy)];
   const latency = metrics.find(({ measure }) => measure.kind === 'latency');
-  const isReported = latency?.target === 'averageValue' && latency.member !== 'pods';
-  if (latency === undefined || isReported || metrics.some(({ measure }) => measure.kind === 'ratio'))
+  if (latency === undefined || isReported(latency) || metrics.some(({ measure }) => measure.kind === 'ratio'))
     return [];
   const path = [...latency.path, 'query'];
   const message = `${formatPath(path)} is a latency, the only metric: it grows without limit once the pods are full, up to maxReplicas (${maxReplicas}), and does not fall below the duration of one request, however many pods are added. Add the requests in progress as the first metric, such as sum(rate(http_request_duration_seconds_sum{...}[2m])) with an averageValue`;
   return [finding('latency-target', path, message)];
+}
+
+/** The share of time in which anything runs on a GPU, which says nothing about how much. */
+const GPU_BUSY =
+  /^DCGM_FI_(?:DEV_GPU_UTIL|PROF_GR_ENGINE_ACTIVE)$|^nv_gpu_utilization$|^nvidia_smi_utilization_gpu_ratio$|_duty_cycle$/;
+
+function ofBusyGpu({ path, measure }: Queried): Finding {
+  const queryPath = [...path, 'query'];
+  const message = `${formatPath(queryPath)}: ${measure.metric} is the time in which a GPU is busy, and no metric is the load: a batch of one request keeps a GPU as busy as a batch of 100. Query the load: the requests in progress, running plus waiting, with the requests that one pod serves at a time as the averageValue`;
+  return finding('gpu-utilization', queryPath, message);
 }
 
 /** The requests in progress of each server that has a metric of its queue. */
