@@ -1,4 +1,4 @@
-import { rememberByMetric } from '../scaler/remember-by-metric.js';
+import { rememberByText } from '../units/recent-map.js';
 import { formatInstant } from '../units/time.js';
 import type { MetricSpec, MetricType } from '../scaler/spec.js';
 import { buildCondition, type Condition, type ReasonOf } from './result/condition.js';
@@ -7,7 +7,7 @@ import type { LimitName } from './result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { countAfter, isBoundOverHold, isHold, type LimitedCount } from './limits/limits.js';
-import { describeFallback, type JudgedMetric, type Pick } from './proposals/propose.js';
+import { describeFallback, type Pick } from './proposals/propose.js';
 import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
 
 export const ABLE_TO_GET_SCALE = able('SucceededGetScale', "the target's current scale was read");
@@ -38,31 +38,20 @@ export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   if (firstFailing !== null && (isHeld || winner === null))
     return metricFailed(firstFailing.spec, firstFailing.result.error ?? '');
   if (firstReplaced?.result.fallback !== undefined) {
-    const message = `${describe(firstReplaced)} has ${describeFallback(firstReplaced.result.fallback)}`;
+    const message = `${nameMetric(firstReplaced.spec)} has ${describeFallback(firstReplaced.result.fallback)}`;
     return buildCondition('ScalingActive', 'FallbackActive', message);
   }
-  return winner === null ? validMetric('a metric has a value') : calculatedFrom(winner);
+  return winner === null ? validMetric('a metric has a value') : calculatedFrom(nameMetric(winner.spec));
 }
 
 function validMetric(message: string): Condition {
   return buildCondition('ScalingActive', 'ValidMetricFound', message);
 }
 
-function calculatedFrom(winner: JudgedMetric): Condition {
-  return calculatedOf(winner.spec).active;
-}
-
-/** The condition of a metric that determines the count, and all conditions if no limit changes that count. */
-interface Calculated {
-  readonly active: Condition;
-  readonly unlimited: readonly Condition[];
-}
-
 /** Shared by all scalers with an equal metric, because their records keep it. */
-const calculatedOf = rememberByMetric((type, identity): Calculated => {
-  const active = validMetric(`the replica count was calculated from ${nameMetric(type, identity)}`);
-  return { active, unlimited: [READY_FOR_NEW_SCALE, WITHIN_RANGE, active] };
-});
+const calculatedFrom = rememberByText((metric) =>
+  validMetric(`the replica count was calculated from ${metric}`),
+);
 
 const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   Resource: 'FailedGetResourceMetric',
@@ -72,16 +61,12 @@ const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   External: 'FailedGetExternalMetric',
 };
 
-export function metricFailed({ type, identity }: MetricSpec, error: string): Condition {
-  const message = `the replica count could not be calculated from ${nameMetric(type, identity)}: ${error}`;
-  return buildCondition('ScalingActive', FAILED_REASON[type], message);
+export function metricFailed(spec: MetricSpec, error: string): Condition {
+  const message = `the replica count could not be calculated from ${nameMetric(spec)}: ${error}`;
+  return buildCondition('ScalingActive', FAILED_REASON[spec.type], message);
 }
 
-function describe({ spec }: JudgedMetric): string {
-  return nameMetric(spec.type, spec.identity);
-}
-
-function nameMetric(type: MetricType, identity: string): string {
+function nameMetric({ type, identity }: MetricSpec): string {
   return `${type} metric ${identity}`;
 }
 
@@ -93,14 +78,8 @@ export function limitedConditions(
 ): readonly Condition[] {
   const active = scalingActive(pick, false);
   // Nearly every decision ends here.
-  if (limited.steps.length === 0) return unlimitedConditions(pick, active);
+  if (limited.steps.length === 0) return [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
   return [ableToScale(context, limited), scalingLimited(context, limited), active];
-}
-
-/** Without a step, the other two conditions are always the same. */
-function unlimitedConditions({ winner }: Pick, active: Condition): readonly Condition[] {
-  const usual = winner === null ? null : calculatedOf(winner.spec);
-  return usual?.active === active ? usual.unlimited : [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
 }
 
 function ableToScale(context: LimitContext, limited: LimitedCount): Condition {

@@ -3,10 +3,8 @@ import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
-import { rememberByMetric } from '../scaler/remember-by-metric.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
-import { rememberByText } from '../units/recent-map.js';
 import type { ScalerStatus, Ledger } from './ledger.js';
 import { SCALER_METRICS, type MetricRow, type MetricsDetail, isInSummary } from './metric-table.js';
 
@@ -123,16 +121,13 @@ function writeMetrics(
   }
 }
 
-const labelsOfMetric = rememberByMetric(
-  (type, identity) => `,metric="${escapeValue(identity)}",type="${type}"`,
-);
-
-/** Reasons are from a closed set. */
-function labelsOfCondition({ type, status, reason }: Condition): string {
-  return `,type="${type}",status="${status}",reason="${escapeReason(reason)}"`;
+function labelsOfMetric({ type, identity }: MetricSpec): string {
+  return `,metric="${escapeValue(identity)}",type="${type}"`;
 }
 
-const escapeReason = rememberByText(escapeValue);
+function labelsOfCondition({ type, status, reason }: Condition): string {
+  return `,type="${type}",status="${status}",reason="${escapeValue(reason)}"`;
+}
 
 function escapeValue(text: string): string {
   return /[\\"\n]/.test(text)

@@ -28,7 +28,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
   'document-tests': { backtest: 'all', decision: 'all', scaler: 'all', units: 'all' },
   prometheus: { http: 'all', decision: 'all', scaler: 'all', promql: 'all', units: 'all' },
   kubernetes: { files: 'all', http: 'all', decision: 'types', scaler: 'all', units: 'all' },
-  telemetry: { decision: 'all', scaler: 'all', units: 'all' },
+  telemetry: { decision: 'all', scaler: 'types', units: 'all' },
   recording: { decision: 'all', scaler: 'all', telemetry: 'all', units: 'all' },
   control: {
     config: 'types',

@@ -115,7 +115,7 @@ export const BUGS: readonly Bug[] = [
     { by: ['I24'], when: ['crash', 'restart'] },
     edit(
       'decision/next-state.js',
-      'state.recommendations ?? [recommendationAt(now, target.specReplicas)]',
+      'state.recommendations ?? [{ at: now, replicas: target.specReplicas }]',
       'state.recommendations ?? []',
     ),
   ),
