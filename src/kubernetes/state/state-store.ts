@@ -50,10 +50,7 @@ export interface StateStore {
   readonly flush: () => Promise<void>;
   /** Same as `flush`, for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
-  /**
-   * Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. Reads of other
-   * scalers take longer.
-   */
+  /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
@@ -82,8 +79,8 @@ const FORMER_LEADER_MS = 30_000;
  */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
-  /** Null: the documents have not been read yet. */
-  let known: KnownLocations | null = null;
+  /** The keys of the documents; null: they have not been read yet. */
+  let known: ReadonlySet<string> | null = null;
 
   const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry, index: number): boolean =>
     !('problem' in content) &&
@@ -97,7 +94,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
       name: configMapName(index),
       whyNoWrites: () => leadershipOf(index).whyNoWrites(),
       isWrittenByLaterTerm: (entry) => isWrittenByLaterTerm(entry, index),
-      isKnown: (key) => known?.keys.has(key) ?? true,
+      isKnown: (key) => known?.has(key) ?? true,
     }),
   );
   const locate = (scaler: ScalerName): StateLocation | null => {
@@ -107,8 +104,6 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     if (key === null || bucket === undefined) return null;
     return { key, bucket, index };
   };
-  const locationOf = (scaler: ScalerName): StateLocation | null =>
-    known?.locations.get(scaler.namespace)?.get(scaler.name) ?? locate(scaler);
   const all = async (work: (bucket: StateBucket) => Promise<void>): Promise<void> => {
     await Promise.all(buckets.map(work));
   };
@@ -120,26 +115,26 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     flush: () => all((bucket) => bucket.flush()),
     flushBucket: async (index) => buckets[index]?.flush(),
     read: (scaler) => {
-      const location = locationOf(scaler);
+      const location = locate(scaler);
       if (location === null) return { kind: 'unusable', text: null, message: tooLong(scaler) };
       const { bucket, key } = location;
       const settling = bucket.settle(key);
       return settling === null ? readingOf(bucket, key) : settling.then(() => readingOf(bucket, key));
     },
     put: async ({ scaler, base, state }) => {
-      const location = locationOf(scaler);
+      const location = locate(scaler);
       if (location === null) return { kind: 'failed', message: tooLong(scaler) };
       const text = writeEntry(leadershipOf(location.index).epoch(), state);
       return location.bucket.put({ key: location.key, base, text });
     },
     putLater: ({ scaler, base, state }) => {
-      const location = locationOf(scaler);
+      const location = locate(scaler);
       if (location === null) return;
       const text = writeEntry(leadershipOf(location.index).epoch(), state);
       location.bucket.putLater({ key: location.key, base, text });
     },
     setKnown: (scalers) => {
-      known = knownLocations(scalers, locate);
+      known = new Set(scalers.map(entryKey).filter((key) => key !== null));
     },
   };
 }
@@ -150,34 +145,6 @@ interface StateLocation {
   readonly bucket: StateBucket;
   /** Index of the bucket. */
   readonly index: number;
-}
-
-/**
- * Locations are looked up by namespace and name, because each cycle reads, and a joined key would be built and hashed
- * for each lookup.
- */
-interface KnownLocations {
-  readonly keys: ReadonlySet<string>;
-  /** Namespace -> name -> location. */
-  readonly locations: ReadonlyMap<string, ReadonlyMap<string, StateLocation>>;
-}
-
-function knownLocations(
-  scalers: readonly ScalerName[],
-  locate: (scaler: ScalerName) => StateLocation | null,
-): KnownLocations {
-  const keys = new Set<string>();
-  const locations = new Map<string, Map<string, StateLocation>>();
-  for (const scaler of scalers) {
-    const location = locate(scaler);
-    if (location === null) continue;
-    keys.add(location.key);
-    const { namespace, name } = scaler;
-    let ofNamespace = locations.get(namespace);
-    if (ofNamespace === undefined) locations.set(namespace, (ofNamespace = new Map<string, StateLocation>()));
-    ofNamespace.set(name, location);
-  }
-  return { keys, locations };
 }
 
 const OFF: StateReading = { kind: 'off', text: null };
