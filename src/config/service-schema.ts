@@ -164,7 +164,7 @@ const recommendations = z.strictObject({
   }),
   spreadMinutes: z.int().min(1).max(1440).optional().meta({
     description:
-      'Minutes after the begin of a night over which the back-tests begin, one at a time. Documents that are not reached are the first ones of the next night.',
+      'The back-tests start one at a time within this many minutes after the start of a night. Documents that are not reached are the first ones of the next night.',
     default: SERVICE_DEFAULTS.recommendationSpreadMinutes,
   }),
   cpuPercent: z.int().min(1).max(100).optional().meta({

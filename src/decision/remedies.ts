@@ -215,7 +215,7 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
   return [
     { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
     {
-      text: `To let this one scale, put ${namespace}/${name} in dry run (or its file)`,
+      text: `To let this one scale, put ${namespace}/${name} in dry run, here or in its file`,
       snippet: patchObject(other, { dryRun: true }),
     },
   ];

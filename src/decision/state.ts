@@ -143,7 +143,7 @@ const RULES: readonly Rule[] = [
     when: 'pods have no node, crash, have not been ready for 300 s, or their rollout is stuck',
     find: (facts) => unreached(facts, isFailing),
   },
-  { state: 'NoData', when: 'a metric has no value, or that of the fallback', find: noData },
+  { state: 'NoData', when: 'a metric has no value, or the fallback replaces it', find: noData },
   {
     state: 'AtMaximum',
     when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and the bounds are not equal',

@@ -50,7 +50,7 @@ export class BodyPool {
     this.bytes += bytes;
   }
 
-  /** Cancels the largest bodies, not the one whose piece came last: huge answers must not cost small ones theirs. */
+  /** Cancels the largest bodies, not the one whose piece came last: a huge answer must not make small ones fail. */
   makeRoom(): void {
     while (this.bytes > this.#mostBytes) {
       const [largest] = [...this.#bodies].sort((a, b) => b.bytes - a.bytes);

@@ -101,7 +101,7 @@ function timesAround(
 
 /** A literal that Prometheus rejects before 2.54, and how to write it. */
 export interface NewerLiteral {
-  /** With the brackets of a range. */
+  /** Includes the brackets of a range. */
   readonly text: string;
   /** In UTF-16 code units from the start of the query. */
   readonly offset: number;

@@ -204,13 +204,13 @@ export interface Forecast {
   readonly mode: ForecastMode;
   /** 3 to 35. */
   readonly lookbackDays: number;
-  /** Of the loads of the earlier days, above 0, at most 1. */
+  /** The quantile of the loads of earlier days that counts, above 0, at most 1. */
   readonly quantile: number;
   /** 50 to 100: usage in percent of the requests that the ready pods may have when the load arrives. */
   readonly fillPercent: number;
   /** How long before the load the pods are started; null: their start and the window of the query. */
   readonly leadSeconds: number | null;
-  /** In which a day has the same times. */
+  /** The time zone in which the times of days are compared. */
   readonly timeZone: string;
   /** Replicas that the forecast may add, in percent of those without it: mean of three days. */
   readonly budgetPercent: number;

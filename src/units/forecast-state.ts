@@ -3,7 +3,7 @@
 /** What a forecast has spent is summed in parts of 6 hours. */
 export const PART_SECONDS = 21_600;
 
-/** Of three days. */
+/** Three days. */
 export const PARTS = 12;
 
 export const MOST_RAISES = 48;

@@ -22,8 +22,8 @@ leaves, and at most 1 % more pod-hours where nothing repeats. It is met on all l
 falls by 14.0 % (for 2.5 % more pod-hours) and 15.3 % (for 3.5 %) instead of half, and by 5 to 6 % instead of a third
 against the lower target. Its load is less than a request per second and pod: most of its missing pods are noise of
 single minutes, which no earlier day foretells. What is free (the time after the lead, the mean of two minutes, the rise
-on two thirds of the days) was chosen on eight generated loads, with the figures of this table in view: loads that
-nobody has looked at may be worse.
+on two thirds of the days) was chosen on eight generated loads, with the figures of this table in view: other loads
+may be worse.
 
 | load | start of a pod | no forecast | forecast | change | lower target | forecast and lower target |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |`;

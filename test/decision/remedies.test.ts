@@ -262,7 +262,7 @@ describe('what to do about the state of a scaler', () => {
 
     expect(lines.slice(0, 2)).toEqual([
       'Compare with the scaler of the target: promscaler explain shop/other',
-      `To let this one scale, put shop/other in dry run (or its file): kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
+      `To let this one scale, put shop/other in dry run, here or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
     ]);
     expect(lines[2]).toMatch(/^Then carry the decisions out/);
     expect(lines).toHaveLength(3);

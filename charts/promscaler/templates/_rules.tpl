@@ -68,7 +68,7 @@ request is authorized.
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [create, get, list, update, delete]
-# The pods of the release: a Lease of anybody else is not that of a replica.
+# The pods of the release: the Lease of any other client is not that of a replica.
 - apiGroups: ['']
   resources: [pods]
   verbs: [list]

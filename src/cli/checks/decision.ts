@@ -49,7 +49,7 @@ export async function checkDecision(
     ];
   if (pause !== null && pause.by !== 'document')
     return [
-      make.warning(sentence, `if nobody needs the pause any more: promscaler resume ${scalerKey(scaler)}`),
+      make.warning(sentence, `if the pause is no longer needed: promscaler resume ${scalerKey(scaler)}`),
     ];
   return [make.ok(sentence)];
 }

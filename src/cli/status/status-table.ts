@@ -84,7 +84,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Red if the scaler cannot follow its load, yellow if somebody holds it. */
+/** Red if the scaler cannot follow its load, yellow if a person holds it. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],

@@ -8,7 +8,7 @@ const LONGEST_STEP_SECONDS = 300;
 /** Counts of the time since the last decision. */
 export interface Counts {
   readonly current: number;
-  /** Without a forecast. */
+  /** The count without a forecast. */
   readonly reactive: number;
   /** The count of a forecast that is not used; null: it is used, or there is none. */
   readonly observed: number | null;

@@ -7,10 +7,10 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
 import { FEWEST_SEASONS } from './seasons.js';
 
-/** Of the last ten minutes. */
+/** Minutes with a value among the last ten, without which there is no forecast. */
 const FEWEST_MINUTES = 5;
 
-/** Without a rise, the pods are there. Of days that rise at other times, each one would raise the count. */
+/** Days with a smaller rise do not count: the pods for it already run, and days that rise at other times would each add. */
 const LEAST_RISE = 1.25;
 
 /** A day may need this many times the load of an earlier day. */
@@ -32,7 +32,7 @@ export interface Given {
   readonly history: LoadHistory | undefined;
   readonly load: Load;
   readonly minutes: readonly LoadMinute[];
-  /** In effect. */
+  /** The upper bound in effect. */
   readonly maxReplicas: number;
 }
 
@@ -86,7 +86,7 @@ export interface ExpectedLoad {
 
 /** What the earlier days show about each minute of the next hour. */
 export interface LoadAhead {
-  /** For a decision now. */
+  /** The history that a decision now would use. */
   readonly history: LoadHistory;
   readonly later: readonly LaterSeasons[];
 }

@@ -32,7 +32,10 @@ interface Step {
 /** Adds what a step has cost and prevented to the raise that it belongs to. */
 export function addToRaises(
   raises: readonly Raise[],
-  { now, isRaised }: { readonly now: Instant; /** By this decision. */ readonly isRaised: boolean },
+  {
+    now,
+    isRaised,
+  }: { readonly now: Instant; /** Whether this decision raises the count. */ readonly isRaised: boolean },
   { added, prevented }: Step,
 ): readonly Raise[] {
   const last = raises.at(-1);
@@ -52,9 +55,9 @@ export function addToRaises(
 }
 
 /**
- * Returns why a forecast should not raise now: what its raises at this time of the last days have added is more than ten
- * times what they have prevented. Two of the same weekday count rather than three of any day. Null: it should, or too
- * little is known.
+ * Returns why a forecast should not raise now: its raises at this time of earlier days have added more than ten times
+ * the pod-seconds that they have prevented. Judges those of the same weekday if there are two, otherwise those of any day
+ * if there are three. Null: it should raise, or too little is known.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
   const local = (at: Instant): number => Date.parse(`${formatLocal(at, timeZone)}Z`);

@@ -3,7 +3,7 @@ import { buildCondition, type Condition } from '../result/condition.js';
 import type { ForecastState } from '../snapshot/snapshot.js';
 import { sumOfParts } from './budget.js';
 
-/** Of the three days, without the part that is still open. */
+/** The parts of three days, without the one that is still open. */
 const FEWEST_PARTS = 11;
 
 /** Ten minutes of one missing pod in three days are not worth a change. */

@@ -6,7 +6,7 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 export interface Ceiling {
   /** 0 to `MAX_REPLICAS`. */
   readonly replicas: number;
-  /** Why this is the last value; null: it is the value of this decision. */
+  /** Why `replicas` is an earlier value; null: the query has a value now. */
   readonly error: string | null;
 }
 

@@ -9,7 +9,7 @@ export interface LimitContext {
   /** `minReplicas` and `maxReplicas` are the bounds in effect, including those of schedules. */
   readonly spec: ScalerSpec;
   readonly bounds: Bounds;
-  /** Of `maxReplicasFrom`; null: none. */
+  /** The ceiling of `maxReplicasFrom`; null: none. */
   readonly ceiling: Ceiling | null;
   readonly current: number;
   /** The largest proposal, before any limit. */

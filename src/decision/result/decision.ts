@@ -66,7 +66,7 @@ export interface ForecastResult {
   readonly replicas: number | null;
   /** Part of a sentence. */
   readonly why: string;
-  /** Whether `replicas` is part of the recommendation, which `mode: Raise` allows. */
+  /** Whether the recommendation includes `replicas`; always false with `mode: Observe`. */
   readonly isUsed: boolean;
   /** The count that the scaler would have without a forecast. */
   readonly reactive: number;

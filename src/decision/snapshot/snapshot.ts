@@ -247,7 +247,7 @@ export interface ReactiveCount {
 /** In pod-seconds. */
 export interface SpentPart {
   readonly from: Instant;
-  /** Of the scaler without a forecast. */
+  /** What the scaler would have used without a forecast. */
   readonly reactive: number;
   /** What the forecast has added, or with `Observe` would have added. */
   readonly added: number;

@@ -5,7 +5,7 @@ import { MOST_RAISES, PART_SECONDS, PARTS } from '../../units/forecast-state.js'
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
-/** Of the count without a forecast. Without the older ones, its policies allow it more. */
+/** Events of the count without a forecast. Without older ones, its policies allow larger changes. */
 const MAX_EVENTS = 16;
 const PART_MS = PART_SECONDS * 1000;
 const MINUTE_MS = 60_000;

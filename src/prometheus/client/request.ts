@@ -271,7 +271,7 @@ class Received implements Answered {
   }
 }
 
-/** Also of pages that are quoted as a whole. Labels of series may be equal to the secrets of `headers`, not to a token. */
+/** Applies to whole pages, because a token is never a label of a series. The secrets of `headers` may be. */
 function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
   const found = secrets.filter((secret) => bytes.includes(secret));
   if (found.length === 0) return bytes;

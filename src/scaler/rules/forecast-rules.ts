@@ -50,7 +50,7 @@ function whyNoTotal(metric: Loose<MetricInput>): string | null {
   const name = identityOf(metric) ?? '';
   const resource = metric.resource?.name ?? metric.containerResource?.name;
   if (resource !== undefined && resource !== 'cpu')
-    return `the ${resource} of more pods is not that of fewer`;
+    return `the total ${resource} depends on the number of pods`;
   return targetTypeOf(targetOf(metric)) === 'Value'
     ? `a target of type Value gives ${name} for any number of pods`
     : null;

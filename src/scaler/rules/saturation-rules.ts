@@ -20,7 +20,7 @@ export function checkSaturation(
       return [...findings, { ...finding('contradicting-type', path, message), at: 'key' }];
     }
     if (podStart !== undefined || isBroken(['spec', 'podStart'])) return findings;
-    const message = `spec.podStart is missing: ${shown} waits for half of it. Write podStart: {} to learn it from the pods`;
+    const message = `spec.podStart is missing: ${shown} scales up once usage has been at the limits for half of it. Write podStart: {} to learn it from the pods`;
     return [...findings, finding('missing-field', ['spec', 'podStart'], message)];
   });
 }

@@ -64,7 +64,7 @@ describe('decision', () => {
         message: expect.stringContaining(
           '2 -> 4 (scale-up is not applied: scale-up is paused by annotation; release)',
         ),
-        fix: 'if nobody needs the pause any more: promscaler resume shop/web',
+        fix: 'if the pause is no longer needed: promscaler resume shop/web',
       },
     ]);
   });

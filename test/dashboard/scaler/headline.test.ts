@@ -36,7 +36,7 @@ describe('what ends a state', () => {
     ['Conflict', { otherScaler: hpa }, 'HorizontalPodAutoscaler shop/web is deleted'],
     ['Conflict', { conflictingWriter: writer }, 'argocd stops'],
     ['Conflict', {}, 'the webhook allows the change'],
-    ['Paused', { pause: pauseBy('annotation') }, 'somebody resumes it'],
+    ['Paused', { pause: pauseBy('annotation') }, 'it is resumed'],
     ['Paused', { pause: pauseBy('document') }, 'spec.paused is removed'],
     ['DryRun', { document: { spec: { dryRun: true } } }, 'spec.dryRun is removed'],
     ['DryRun', {}, 'the service runs without --dry-run'],
