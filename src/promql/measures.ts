@@ -195,7 +195,11 @@ function ofBinary(
     case '+':
       return sum(left, right);
     case '-':
-      if (left.kind === 'number') return right.kind === 'ratio' ? { ...right, most: left.most } : UNKNOWN;
+      // The part of the time in which cores are not idle, or the rest of another ratio.
+      if (left.kind === 'number')
+        return right.kind === 'ratio' || (right.form === 'one' && CPU_TIME.test(right.metric))
+          ? { ...right, kind: 'ratio', most: left.most }
+          : UNKNOWN;
       return right.kind === 'number' ? left : UNKNOWN;
     case '%':
     case '^':
@@ -221,6 +225,7 @@ function sum(left: Measure, right: Measure): Measure {
   return left.kind === right.kind ? { ...left, most: null } : UNKNOWN;
 }
 
+const CPU_TIME = /cpu_seconds_total$/;
 const PART = /(?:^|_)(?:used|usage|free|available|allocated|active)(?:_|$)|working_set/i;
 const WHOLE = /(?:^|_)(?:limits?|capacity|total|max|size|requests)(?:_|$)|MemTotal/i;
 
@@ -231,6 +236,9 @@ function quotient(left: Measure, right: Measure, [part, whole]: readonly [string
     return { ...left, kind: left.kind === 'unknown' ? 'load' : left.kind, form: 'one', most: null };
   if (left.kind === 'duration' && ['load', 'duration'].includes(right.kind))
     return { ...left, kind: 'latency', form, most: null };
+  // Such as the requests that failed, of all requests.
+  if (left.kind === 'load' && right.kind === 'load' && left.metric === right.metric && form === 'one')
+    return { ...left, kind: 'ratio', form, most: null };
   if (left.kind === 'unknown' && right.kind === 'unknown' && PART.test(part) && WHOLE.test(whole))
     return { ...left, kind: 'ratio', form, most: null, metric: part };
   return UNKNOWN;

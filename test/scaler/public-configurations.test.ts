@@ -234,3 +234,48 @@ describe('validate on a broken public configuration', () => {
     );
   });
 });
+
+const IDLE = 'avg(rate(node_cpu_seconds_total{mode="idle"}[5m]))';
+const FAILED = 'sum(rate(http_requests_total{code=~"5.."}[5m])) / sum(rate(http_requests_total[5m]))';
+
+describe('validate on expressions of dashboards as a target', () => {
+  it.each([
+    [
+      'the part of the time in which nodes are busy',
+      `1 - ${IDLE}`,
+      { averageValue: '600m' },
+      'at most 2 pods of 20',
+    ],
+    ['the same in percent', `100 - (${IDLE} * 100)`, { averageValue: 10 }, 'at most 10 pods of 20'],
+    [
+      'the same, in percent with a target of 80',
+      `100 - (${IDLE} * 100)`,
+      { averageValue: 80 },
+      'at most 2 pods of 20',
+    ],
+    ['the requests that failed, of all requests', FAILED, { averageValue: '10m' }, 'this asks for 3 pods'],
+  ])('names a ratio as averageValue: %s', (_, query, target, part) => {
+    const problems = problemsOf({ maxReplicas: 20, metrics: [external('m', query, target)] });
+
+    expect(problems.map(({ code }) => code)).toEqual(['average-as-total']);
+    expect(problems[0]?.message).toContain(part);
+  });
+
+  it('names the sum of the utilization of GPUs as value, which does not fall when pods are added', () => {
+    const of = (target: object): readonly string[] =>
+      problemsOf({ maxReplicas: 20, metrics: [external('m', 'sum(nv_gpu_utilization)', target)] }).map(
+        ({ code }) => code,
+      );
+
+    expect([of({ value: '800m' }), of({ averageValue: '800m' })]).toEqual([['total-as-value'], []]);
+  });
+
+  it.each([
+    ['a ratio as value', `1 - ${IDLE}`, { value: '600m' }],
+    ['the sum of a ratio that is a single series', 'sum(gateway_utilization)', { value: '800m' }],
+    ['the rates of two metrics', 'rate(a_total[1m]) / rate(b_total[4m])', { value: 2 }],
+    ['a rate minus a constant', 'sum(rate(http_requests_total[2m])) - 5', { averageValue: 10 }],
+  ])('says nothing about %s', (_, query, target) => {
+    expect(problemsOf({ maxReplicas: 20, metrics: [external('m', query, target)] })).toEqual([]);
+  });
+});

@@ -44,6 +44,7 @@ const OF_SELECTION = [
   'no-pod-selector',
   'counter-without-rate',
   'average-as-total',
+  'never-scales-up',
   'total-as-value',
   'latency-target',
 ];

@@ -99,8 +99,7 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
   const isOne = form === 'one' || (member === 'object' && (kind === 'ratio' || kind === 'latency'));
   if (target !== 'averageValue' || member === 'pods' || !isOne || kind === 'unknown') return null;
   const field = [...path, 'target', 'averageValue'];
-  const what =
-    kind === 'ratio' ? 'a utilization' : kind === 'latency' ? 'a latency' : 'an average over the pods';
+  const what = kind === 'ratio' ? 'a ratio' : kind === 'latency' ? 'a latency' : 'an average over the pods';
   const limit =
     most === null
       ? 'at three times the target this asks for 3 pods, whether 3 or 30 are running'
@@ -111,8 +110,12 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
 
 /** `value` multiplies the ready pods by value/target, so the value must fall when pods are added. */
 const checkTotal: Check = ({ member, target, measure, path, written }, { maxReplicas }) => {
-  const isTotal = measure.form === 'total' || (member === 'external' && measure.form === 'series');
-  if (target !== 'value' || !isTotal || !['load', 'duration'].includes(measure.kind)) return null;
+  const { kind, form, most } = measure;
+  const isTotal = form === 'total' || (member === 'external' && form === 'series');
+  const isLoad = ['load', 'duration'].includes(kind) && isTotal;
+  // The sum of a ratio whose largest value is not known may be that of a single series.
+  const isSumOfRatios = kind === 'ratio' && form === 'total' && most !== null;
+  if (target !== 'value' || !(isLoad || isSumOfRatios)) return null;
   const field = [...path, 'target', 'value'];
   const end = maxReplicas === undefined ? 'maxReplicas' : `maxReplicas (${maxReplicas})`;
   const message = `${formatPath(field)}: the query returns a total, which does not fall when pods are added, and value multiplies the replicas by value/target in each decision: at three times the target 1, 3, 9, ... up to ${end}. Write target: { averageValue: ${written} }`;
