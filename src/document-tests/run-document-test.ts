@@ -117,13 +117,17 @@ function compareQueue(
   const arrived = sum(log.arrived);
   const wait = log.longestWait.reduce((longest, value) => Math.max(longest, value), 0);
   const lostPercent = arrived === 0 ? 0 : (100 * sum(log.lost)) / arrived;
-  const mismatch = (field: string, most: number | null, actual: number): readonly Mismatch[] =>
-    most === null || actual <= most ? [] : [{ field, expected: most, actual: Number(actual.toPrecision(4)) }];
-  return [
-    ...mismatch('maxDepth', maxDepth, depth),
-    ...mismatch('maxWait', maxWaitSeconds, wait),
-    ...mismatch('maxLostPercent', maxLostPercent, lostPercent),
-  ];
+  const compared = [
+    ['maxDepth', maxDepth, depth],
+    ['maxWait', maxWaitSeconds, wait],
+    ['maxLostPercent', maxLostPercent, lostPercent],
+  ] as const;
+  return compared.flatMap(([field, most, actual]) => {
+    if (most === null || actual <= most) return [];
+    // In the notation of the field.
+    const shown = (value: number): unknown => (field === 'maxWait' ? `${value}s` : value);
+    return [{ field, expected: shown(most), actual: shown(Number(actual.toPrecision(4))) }];
+  });
 }
 
 function changesOf(state: State): Partial<State> {

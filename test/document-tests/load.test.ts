@@ -31,7 +31,7 @@ describe('the load of a test', () => {
       '1 passed',
     );
     expect(await outputOf(load, '{ at: 20m, maxDepth: 1, maxWait: 2s, maxLostPercent: 0 }')).toMatch(
-      /- maxDepth: 1\n +\+ maxDepth: \d+.*\n.*- maxWait: 2\n +\+ maxWait: [23]\d\.?\d*\n.*- maxLostPercent: 0\n/,
+      /- maxDepth: 1\n +\+ maxDepth: \d+.*\n.*- maxWait: 2s\n +\+ maxWait: [23]\d\.?\d*s\n.*- maxLostPercent: 0\n/,
     );
   });
 
