@@ -9,6 +9,8 @@ import {
   QUEUE_LEGEND,
 } from '../../backtest/report/columns.js';
 import { type Report, reportToJson, type RecommendedChange } from '../../backtest/report/report.js';
+import type { Scoring } from '../../backtest/compare/figures.js';
+import { formatNumber } from '../../units/format.js';
 import { alignColumns, lineLimit } from '../output/lines.js';
 import type { CommandIo } from '../output/io.js';
 
@@ -96,8 +98,24 @@ export function noteLines({ variants, scoring }: Report): readonly string[] {
   const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
   const mark = isMarked ? ['* no other variant has both fewer pod-hours and less under-provisioning'] : [];
-  return ['', ...LEGEND, ...(scoring.queue === null ? [] : [QUEUE_LEGEND]), ...mark, ...failed];
+  const queue = scoring.queue === null ? [] : [QUEUE_LEGEND];
+  return ['', ...LEGEND, ...queue, ...mark, ...failed, ...maximumLines(variants[0], scoring)];
 }
+
+/** The figures of a document that is mostly at its maximum say little about its other settings. */
+function maximumLines(document: Result | undefined, { demand, capacity }: Scoring): readonly string[] {
+  if (document === undefined || document.figures === null) return [];
+  const { name, figures } = document;
+  const needed = demand.pods.reduce((most, pods) => Math.max(most, pods), 0);
+  if (figures.atMaximum < LONG_AT_MAXIMUM || needed <= figures.peakPods) return [];
+  const share = figures.atMaximum.toFixed(0);
+  return [
+    `${name} is at its maximum of ${figures.peakPods} pods for ${share} % of the time, and the load needs up to ${needed}: raise maxReplicas, or check the unit of the capacity (${formatNumber(capacity)})`,
+  ];
+}
+
+/** Percent of the time. */
+const LONG_AT_MAXIMUM = 50;
 
 /** Returns the change as indented YAML. */
 export function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {

@@ -104,6 +104,15 @@ describe('backtest', () => {
     );
   });
 
+  it('says that a document is at its maximum while the load needs 70 pods, and nothing while it needs 7', async () => {
+    const [full, other] = [await backtest('--capacity', '1'), await backtest()];
+
+    expect(full.stdout).toContain(
+      'web.yaml is at its maximum of 20 pods for 99 % of the time, and the load needs up to 70: raise maxReplicas, or check the unit of the capacity (1)\n',
+    );
+    expect(other.stdout).not.toContain('at its maximum of');
+  });
+
   it('lists assumptions about cpu only if a document has a metric of cpu', async () => {
     const run = async (document: string): Promise<string> =>
       (await runCli(['backtest', '--scaler', document, '--trace', 'day.csv', '--capacity', '10'], { cwd }))
