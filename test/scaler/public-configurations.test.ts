@@ -267,7 +267,8 @@ describe('validate on expressions of dashboards as a target', () => {
         ({ code }) => code,
       );
 
-    expect([of({ value: '800m' }), of({ averageValue: '800m' })]).toEqual([['total-as-value'], []]);
+    expect(of({ value: '800m' })).toContain('total-as-value');
+    expect(of({ averageValue: '800m' })).not.toContain('total-as-value');
   });
 
   it.each([
