@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { nameProgram } from '../../src/cli/output/lines.js';
@@ -10,6 +12,11 @@ import { CLOCK_AT_20_S, serveApp } from './status/status-fixture.js';
 jest.setTimeout(60_000);
 
 const COMMAND = 'node /srv/promscaler/main.js';
+
+const SRC = join(import.meta.dirname, '../../src');
+/** A command with an option, such as `see status -o json`, without `promscaler` before it. */
+const UNNAMED =
+  /(?:see|with|use|run|by) (?:adopt|backtest|doctor|explain|import|pause|resume|show|status|test|validate) -{1,2}[a-z]/;
 
 const HPA = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -136,6 +143,16 @@ describe('a hint of a command that was started with node /srv/promscaler/main.js
 });
 
 describe('a command in a text is named as the user started the program', () => {
+  it('and no text of src names a command without the program', () => {
+    const files = readdirSync(SRC, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    const unnamed = files.flatMap(({ parentPath, name }) => {
+      const lines = readFileSync(join(parentPath, name), 'utf8').split('\n');
+      return lines.filter((line) => UNNAMED.test(line)).map((line) => `${name}: ${line.trim()}`);
+    });
+
+    expect(unnamed).toEqual([]);
+  });
+
   it('every command of the help', async () => {
     const { stdout } = await run(['--help']);
     const commands = stdout.split('\nCommands:\n')[1] ?? '';

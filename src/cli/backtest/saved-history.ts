@@ -71,7 +71,7 @@ export async function readSavedHistory(path: string, io: CommandIo): Promise<Sav
   }
   const history = parseHistory(text);
   if (typeof history === 'string')
-    throw new CommandError(`--history: ${path} ${history}; write it with backtest --save-history`);
+    throw new CommandError(`--history: ${path} ${history}; write it with promscaler backtest --save-history`);
   return history;
 }
 

@@ -125,5 +125,7 @@ function rejectedDocuments(
   const errors = problems.filter(({ severity, scaler }) => severity === 'error' && isSelected(scaler));
   const lines = errors.slice(0, MOST_REJECTED).map((problem) => `document rejected: ${placedLine(problem)}`);
   const more = errors.length - lines.length;
-  return more > 0 ? [...lines, `and ${more} more problems of documents; see status -o json`] : lines;
+  return more > 0
+    ? [...lines, `and ${more} more problems of documents; see promscaler status -o json`]
+    : lines;
 }

@@ -283,7 +283,7 @@ describe('status, with invalid documents', () => {
       ...[1, 2, 3, 4, 5].map(
         (index) => `promscaler: document rejected: scalers/${index}.yaml:4: minReplicas is ${index}\ufffd[2J`,
       ),
-      'promscaler: and 2 more problems of documents; see status -o json',
+      'promscaler: and 2 more problems of documents; see promscaler status -o json',
       '',
     ]);
   });
