@@ -82,7 +82,11 @@ describe('a saved history', () => {
   });
 
   it.each([
-    [['--history', 'text.json'], 1, 'text.json is not JSON; write it with promscaler backtest --save-history'],
+    [
+      ['--history', 'text.json'],
+      1,
+      'text.json is not JSON; write it with promscaler backtest --save-history',
+    ],
     [['--history', 'config.json'], 1, 'config.json is not a saved history of format 1'],
     [['--history', 'step.json'], 1, 'step.json has no valid stepSeconds'],
     [['--history', 'long.json'], 1, 'long.json has too long a time'],
