@@ -4,7 +4,7 @@ import { createObject } from './api/writes/create.js';
 import { type FaultMatch, FaultPlan } from './api/requests/faults.js';
 import { type KubeObject, namespaceOf } from './objects/kube-object.js';
 import { type LoggedRequest, RequestLog } from './api/requests/request-log.js';
-import { Catalog, type Resource } from './objects/resources.js';
+import { Catalog, NAMESPACES, type Resource } from './objects/resources.js';
 import type { Rbac } from './api/requests/rules.js';
 import { makeApiServer } from './api/server.js';
 import { Store } from './objects/store.js';
@@ -66,9 +66,7 @@ export interface WorkloadView {
   readonly replicas: number;
   readonly pods: readonly string[];
   readonly readyPods: number;
-  readonly backlog: number;
-  /** Current usage of each ready pod. */
-  readonly coresPerPod: number;
+  /** Of each ready pod. */
   readonly requestsPerSecondPerPod: number;
 }
 
@@ -91,7 +89,6 @@ export interface Simulator {
   readonly describe: (workload: WorkloadName) => WorkloadView;
   /** Sets the load curve, which starts now. */
   readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
-  readonly setBehavior: (workload: WorkloadName, change: Partial<Behavior>) => void;
   /** Merges the patch into the pod template, which starts a rolling update. */
   readonly setTemplate: (workload: WorkloadName, patch: JsonObject) => void;
   readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
@@ -192,7 +189,6 @@ type Cluster = Pick<
   | 'listObjects'
   | 'describe'
   | 'setLoad'
-  | 'setBehavior'
   | 'setTemplate'
   | 'setReplicas'
   | 'breakPod'
@@ -225,7 +221,7 @@ function makeCluster(context: ApiContext, controllers: WorkloadControllers): Clu
     );
   };
   const ensureNamespace = (name: string): void => {
-    if (store.get('/namespaces', null, name) === null) {
+    if (store.get(NAMESPACES, null, name) === null) {
       addObject({
         apiVersion: 'v1',
         kind: 'Namespace',
@@ -260,7 +256,6 @@ function makeCluster(context: ApiContext, controllers: WorkloadControllers): Clu
       ),
     describe: (workload) => describeRuntime(controllers, find(workload)),
     setLoad: (workload, load) => controllers.setBehavior(find(workload), { load }),
-    setBehavior: (workload, change) => controllers.setBehavior(find(workload), change),
     setTemplate: (workload, template) => patch(workload, { spec: { template } }, 'simulator'),
     setReplicas: (workload, replicas, manager = 'simulator') =>
       patch(workload, { spec: { replicas } }, manager),
@@ -276,8 +271,6 @@ function describeRuntime(controllers: WorkloadControllers, runtime: Runtime): Wo
     replicas: numberAt(runtime.object ?? undefined, 'spec', 'replicas') ?? 0,
     pods: isLiving.map((pod) => pod.name),
     readyPods: [...runtime.written.values()].filter((phase) => phase === 'ready').length,
-    backlog: runtime.load.backlog,
-    coresPerPod: runtime.load.cores,
     requestsPerSecondPerPod: runtime.load.requestsPerSecond,
   };
 }

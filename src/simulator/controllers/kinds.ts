@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../kinds/json.js';
 import { templateHash } from '../model/names.js';
 import type { PodTiming, WorkloadSpec } from '../model/workload.js';
+import { RESOURCES } from '../objects/resources.js';
 import type { KubeObject } from '../objects/kube-object.js';
 
 export interface WorkloadKind {
@@ -10,18 +11,18 @@ export interface WorkloadKind {
   readonly style: 'replicasets' | 'ordered' | 'plain';
 }
 
-export const WORKLOAD_KINDS: readonly WorkloadKind[] = [
-  { kind: 'Deployment', apiVersion: 'apps/v1', storage: 'apps/deployments', style: 'replicasets' },
-  {
-    kind: 'Rollout',
-    apiVersion: 'argoproj.io/v1alpha1',
-    storage: 'argoproj.io/rollouts',
-    style: 'replicasets',
-  },
-  { kind: 'StatefulSet', apiVersion: 'apps/v1', storage: 'apps/statefulsets', style: 'ordered' },
-  { kind: 'ReplicaSet', apiVersion: 'apps/v1', storage: 'apps/replicasets', style: 'plain' },
-  { kind: 'ReplicationController', apiVersion: 'v1', storage: '/replicationcontrollers', style: 'plain' },
-];
+const STYLES: ReadonlyMap<string, WorkloadKind['style']> = new Map([
+  ['Deployment', 'replicasets'],
+  ['Rollout', 'replicasets'],
+  ['StatefulSet', 'ordered'],
+  ['ReplicaSet', 'plain'],
+  ['ReplicationController', 'plain'],
+]);
+
+export const WORKLOAD_KINDS: readonly WorkloadKind[] = RESOURCES.flatMap(({ kind, storedAs, storage }) => {
+  const style = STYLES.get(kind);
+  return style === undefined ? [] : [{ kind, apiVersion: storedAs, storage, style }];
+});
 
 export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: PodTiming): WorkloadSpec {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 1;

@@ -1,8 +1,8 @@
 import type { ClusterState } from '../objects/store.js';
 import { namespaceOf } from '../objects/kube-object.js';
+import { NAMESPACES } from '../objects/resources.js';
 import { Schedule } from './schedule.js';
 
-const NAMESPACES = '/namespaces';
 /** Delay of the first attempt, and between attempts while pods terminate. */
 const REACTION_MS = 100;
 /** Grace period of pods. Pods that remain after it are removed. */

@@ -1,5 +1,6 @@
 import type { ClusterState, Change } from '../objects/store.js';
-import { type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
+import { DELETION_COST, type KubeObject, keyOf, namespaceOf } from '../objects/kube-object.js';
+import { PODS } from '../objects/resources.js';
 import { stringAt } from '../kinds/json.js';
 import { NO_LOAD, advanceLoad } from '../model/load.js';
 import { phaseOf, endPod, nextChangeAt, settledPods, stepWorkload } from '../model/workload.js';
@@ -9,8 +10,6 @@ import { Schedule } from './schedule.js';
 import { Writer } from './writer.js';
 
 const REACTION_MS = 20;
-const PODS = '/pods';
-const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
 /** The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next phase. */
 export class WorkloadControllers {
@@ -72,14 +71,14 @@ export class WorkloadControllers {
     runtime.behavior = { ...runtime.behavior, ...change };
     if (change.load !== undefined) runtime.loadOffsetSeconds = this.elapsedSeconds;
     runtime.source = null;
-    this.#schedule.add(runtimeKey(runtime), 0);
+    this.#schedule.add(keyOfRuntime(runtime), 0);
   }
 
   breakPod(namespace: string, podName: string, isBroken: boolean): void {
     const runtime = this.runtimeOfPod(namespace, podName);
     if (runtime === null) throw new Error(`breaking pod ${namespace}/${podName}: there is none`);
     runtime.pods = runtime.pods.map((pod) => (pod.name === podName ? { ...pod, isBroken } : pod));
-    this.#settle(runtimeKey(runtime));
+    this.#settle(keyOfRuntime(runtime));
   }
 
   /** Makes the pods of a new workload ready and `ageSeconds` old. */
@@ -88,7 +87,7 @@ export class WorkloadControllers {
     if (runtime.object === null) return;
     const spec = readSpec(runtime.kind, runtime.object, runtime.behavior.timing);
     runtime.pods = settledPods(spec, clock.now(), ageSeconds, random);
-    this.#settle(runtimeKey(runtime));
+    this.#settle(keyOfRuntime(runtime));
   }
 
   close(): void {
@@ -100,7 +99,8 @@ export class WorkloadControllers {
     if (this.#isWriting) return;
     const { object } = change;
     const owner = kind.kind === 'ReplicaSet' ? controllerOf(object) : null;
-    const key = this.#keyFor(owner === null ? kind : kindNamed(owner.kind), object, owner?.name);
+    const ownerKind = owner === null ? kind : kindNamed(owner.kind);
+    const key = runtimeKey(ownerKind, namespaceOf(object), owner?.name ?? object.metadata.name);
     if (owner !== null) {
       this.#schedule.add(key, REACTION_MS);
       return;
@@ -159,7 +159,7 @@ export class WorkloadControllers {
       const pods = runtime.pods.map((pod) => endPod(pod, now, behavior.timing, random));
       runtime.pods = pods.filter((pod) => phaseOf(pod, now) !== 'gone');
     } else {
-      runtime.pods = stepWorkload(readSpec(kind, object, behavior.timing), runtime.pods, now, random).pods;
+      runtime.pods = stepWorkload(readSpec(kind, object, behavior.timing), runtime.pods, now, random);
     }
     this.#write(key, runtime);
     if (object === null && runtime.pods.length === 0) this.#runtimes.delete(key);
@@ -176,16 +176,16 @@ export class WorkloadControllers {
       this.#isWriting = false;
     }
   }
-
-  #keyFor(kind: WorkloadKind | null, object: KubeObject, name = object.metadata.name): string {
-    return `${kind?.storage ?? ''}:${keyOf(namespaceOf(object), name)}`;
-  }
 }
 
 function kindNamed(name: string): WorkloadKind | null {
   return WORKLOAD_KINDS.find(({ kind }) => kind === name) ?? null;
 }
 
-function runtimeKey({ kind, namespace, name }: Runtime): string {
-  return `${kind.storage}:${keyOf(namespace, name)}`;
+function keyOfRuntime({ kind, namespace, name }: Runtime): string {
+  return runtimeKey(kind, namespace, name);
+}
+
+function runtimeKey(kind: WorkloadKind | null, namespace: string | null, name: string): string {
+  return `${kind?.storage ?? ''}:${keyOf(namespace, name)}`;
 }

@@ -1,13 +1,13 @@
 import type { Instant } from '../../units/time.js';
 import { isObject, numberAt, objectAt, sameJson, stringAt } from '../kinds/json.js';
 import { type PodState, phaseOf } from '../model/workload.js';
+import { PODS } from '../objects/resources.js';
 import type { ClusterState } from '../objects/store.js';
 import { type KubeObject, makeUid, withMetadata, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { controllerOf, readSpec, templateOf } from './kinds.js';
 import { renderPod, countPods, renderReplicaSet, renderStatus } from './render-workload.js';
 import type { Runtime } from './runtime.js';
 
-const PODS = '/pods';
 const REPLICA_SETS = 'apps/replicasets';
 const REVISION = 'deployment.kubernetes.io/revision';
 /** The default `revisionHistoryLimit` of a Deployment. */

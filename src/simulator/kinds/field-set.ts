@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, isList, isObject, sameJson } from './json.js';
-import { type ListType, type Type, any } from './type.js';
+import { type ListType, type Type, memberType } from './type.js';
 
 /**
  * Paths of fields. A path consists of steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by
@@ -60,11 +60,6 @@ export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> 
     if (member !== undefined) children.set(`f:${name}`, { type: memberType(type, name), value: member });
   }
   return children;
-}
-
-function memberType(type: Type, name: string): Type {
-  if (type.is === 'object') return type.fields[name]?.type ?? any;
-  return type.is === 'map' ? type.of : any;
 }
 
 /** A key that is absent in the item has its default value. */

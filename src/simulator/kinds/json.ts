@@ -6,7 +6,7 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
-export function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

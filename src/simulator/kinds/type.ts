@@ -79,8 +79,8 @@ export function value(type: Type, fallback?: Json): Field {
   return withFallback({ type, mode: 'value' }, fallback);
 }
 
-export function always(type: Type, fallback?: Json): Field {
-  return withFallback({ type, mode: 'always' }, fallback);
+export function always(type: Type): Field {
+  return { type, mode: 'always' };
 }
 
 export function pointer(type: Type, fallback?: Json): Field {
@@ -89,4 +89,10 @@ export function pointer(type: Type, fallback?: Json): Field {
 
 function withFallback(field: Field, fallback: Json | undefined): Field {
   return fallback === undefined ? field : { ...field, fallback };
+}
+
+/** Returns the type of a member of an object or map. */
+export function memberType(type: Type, name: string): Type {
+  if (type.is === 'object') return type.fields[name]?.type ?? any;
+  return type.is === 'map' ? type.of : any;
 }

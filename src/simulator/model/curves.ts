@@ -95,10 +95,7 @@ export function parseTrace(text: string): Trace {
   return { stepSeconds, ratesPerSecond: rows.map((row) => row.value / stepSeconds) };
 }
 
-/** Returns a curve that holds the rate of each step. After its end the trace repeats, or is 0 without `isRepeated`. */
-export function traceCurve({ stepSeconds, ratesPerSecond }: Trace, isRepeated = true): Curve {
-  return (seconds) => {
-    const index = Math.floor(seconds / stepSeconds);
-    return ratesPerSecond[isRepeated ? index % ratesPerSecond.length : index] ?? 0;
-  };
+/** Returns a curve that holds the rate of each step. After its end the trace repeats. */
+export function traceCurve({ stepSeconds, ratesPerSecond }: Trace): Curve {
+  return (seconds) => ratesPerSecond[Math.floor(seconds / stepSeconds) % ratesPerSecond.length] ?? 0;
 }

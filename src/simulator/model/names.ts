@@ -1,9 +1,12 @@
 /** Characters of generated names in Kubernetes, which have no vowels and no similar characters. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-function randomSuffix(random: Random, length = 5): string {
+const SUFFIX_CHARACTERS = 5;
+
+function randomSuffix(random: Random): string {
   let suffix = '';
-  for (let i = 0; i < length; i += 1) suffix += ALPHABET.charAt(Math.floor(random() * ALPHABET.length));
+  for (let i = 0; i < SUFFIX_CHARACTERS; i += 1)
+    suffix += ALPHABET.charAt(Math.floor(random() * ALPHABET.length));
   return suffix;
 }
 

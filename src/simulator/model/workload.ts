@@ -30,17 +30,11 @@ export interface WorkloadSpec {
 
 export type Pods = readonly PodState[];
 
-interface Step {
-  readonly pods: Pods;
-  /** Infinity: no change until the workload changes. */
-  readonly nextAt: number;
-}
-
 /** Limits the passes of one step. A pass adds or deletes pods, which may allow more changes in the next pass. */
 const MOST_PASSES = 100;
 
 /** Creates, deletes and removes pods like the controllers of Kubernetes. Pure, except for `random`. */
-export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, random: Random): Step {
+export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, random: Random): Pods {
   const step = spec.order === 'ordered' ? stepOrdered : stepRolling;
   let pods = before.filter((pod) => phaseOf(pod, now) !== 'gone');
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
@@ -49,7 +43,7 @@ export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, ran
     pods = next;
     if (isSettled) break;
   }
-  return { pods, nextAt: nextChangeAt(pods, now) };
+  return pods;
 }
 
 /** Returns Infinity if there is no further change. */
@@ -193,10 +187,7 @@ export interface PodState {
   readonly goneAt: number;
   /** The pod is not ready, regardless of `readyAt`. */
   readonly isBroken: boolean;
-  /**
-   * `controller.kubernetes.io/pod-deletion-cost`: among otherwise equal pods, the one with the lowest cost is deleted
-   * first.
-   */
+  /** Among otherwise equal pods, the one with the lowest cost is deleted first. */
   readonly deletionCost: number;
 }
 

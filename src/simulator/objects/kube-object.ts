@@ -36,6 +36,9 @@ function describe(value: JsonObject): string {
   return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
 }
 
+/** Annotation of a pod: among otherwise equal pods, the one with the lowest cost is deleted first. */
+export const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
+
 /** `NAMESPACE/NAME`, or `/NAME` for a cluster-scoped object. */
 export function keyOf(namespace: string | null | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;

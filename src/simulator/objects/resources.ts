@@ -30,6 +30,9 @@ export function storageName(group: string, plural: string): string {
   return `${group}/${plural}`;
 }
 
+export const PODS = storageName('', 'pods');
+export const NAMESPACES = storageName('', 'namespaces');
+
 type Extra = Partial<
   Pick<
     Resource,

@@ -113,11 +113,16 @@ export function invalidFields(
   const sentences = causes.map(({ field, text }) => `${field}: ${text}`);
   const all = sentences.length === 1 ? sentences.join() : `[${sentences.join(', ')}]`;
   return new StatusError(422, 'Invalid', `${kind} "${object.name}" is invalid: ${all}`, {
-    name: object.name,
+    name: object.name === '' ? undefined : object.name,
     group: object.group === '' ? undefined : object.group,
     kind: object.kind,
     causes: causes.map(({ reason, field, text }) => ({ reason, message: text, field })),
   });
+}
+
+/** 422: a query parameter is invalid. `kind` is the type of the parameters, such as `PatchOptions`. */
+export function invalidOption(kind: string, cause: FieldCause): StatusError {
+  return invalidFields({ kind, group: 'meta.k8s.io', name: '' }, [cause]);
 }
 
 /** 422: the result of a patch cannot be decoded. */

@@ -4,7 +4,7 @@ import type { Writer } from '../objects/managed-fields.js';
 import type { Resource } from '../objects/resources.js';
 import { invalidFields, type FieldCause } from '../objects/status-error.js';
 import { type Arrival, reportUnknown } from '../objects/strict-fields.js';
-import { type CelEvaluator, ruleProblems } from './cel-rules.js';
+import { type CelEvaluator, memberSchema, ruleProblems } from './cel-rules.js';
 
 const METADATA = ['apiVersion', 'kind', 'metadata'];
 
@@ -58,16 +58,15 @@ function prunedObject(
   path: string,
   { unknown, kept = [] }: Pruning,
 ): Readonly<Record<string, Json | undefined>> {
-  const properties = isObject(schema['properties']) ? schema['properties'] : {};
-  const { additionalProperties } = schema;
-  const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true || additionalProperties === true;
+  const isOpen =
+    schema['x-kubernetes-preserve-unknown-fields'] === true || schema['additionalProperties'] === true;
   const result: Record<string, Json | undefined> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     const memberPath = path === '' ? name : `${path}.${name}`;
-    const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    const known = memberSchema(schema, name);
     if (kept.includes(name)) result[name] = member;
-    else if (isObject(known)) result[name] = prunedValue(member, known, memberPath, unknown);
+    else if (known !== null) result[name] = prunedValue(member, known, memberPath, unknown);
     else if (isOpen) result[name] = member;
     else unknown.push(memberPath);
   }
@@ -81,17 +80,16 @@ export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
     return isObject(items) ? value.map((item) => withSchemaDefaults(item, items)) : value;
   }
   if (!isObject(value)) return value;
-  const { properties, additionalProperties } = schema;
-  const known = isObject(properties) ? properties : {};
+  const { properties } = schema;
   const result: Record<string, Json | undefined> = { ...value };
-  for (const [name, member] of Object.entries(known)) {
+  for (const [name, member] of Object.entries(isObject(properties) ? properties : {})) {
     if (!isObject(member) || member['default'] === undefined) continue;
     const isNull = result[name] === null && member['nullable'] !== true;
     if (result[name] === undefined || isNull) result[name] = member['default'];
   }
   for (const [name, member] of Object.entries(result)) {
-    const own = Object.hasOwn(known, name) ? known[name] : additionalProperties;
-    if (isObject(own) && member !== undefined) result[name] = withSchemaDefaults(member, own);
+    const own = memberSchema(schema, name);
+    if (own !== null && member !== undefined) result[name] = withSchemaDefaults(member, own);
   }
   return result;
 }
@@ -224,14 +222,13 @@ function memberProblems(value: Json, schema: JsonObject, path: string): readonly
   }
   if (!isObject(value)) return [];
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
-  const { properties, additionalProperties, required } = schema;
+  const { required } = schema;
   const missing = (isList(required) ? required : [])
     .filter((name) => typeof name === 'string')
     .filter((name) => value[name] === undefined);
   const found = Object.entries(value).flatMap(([name, member]) => {
-    const own = isObject(properties) ? properties[name] : undefined;
-    const known = own ?? additionalProperties;
-    return isObject(known) && member !== undefined ? fieldProblems(member, known, pathOf(name)) : [];
+    const known = memberSchema(schema, name);
+    return known !== null && member !== undefined ? fieldProblems(member, known, pathOf(name)) : [];
   });
   return [
     ...missing.map((name): FieldCause => ({

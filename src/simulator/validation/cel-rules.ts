@@ -103,7 +103,11 @@ function memberProblems(
   });
 }
 
-function memberSchema({ properties, additionalProperties }: JsonObject, name: string): JsonObject | null {
+/** Returns the schema of a member of an object; null if the schema has none. */
+export function memberSchema(
+  { properties, additionalProperties }: JsonObject,
+  name: string,
+): JsonObject | null {
   const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   const known = own ?? additionalProperties;
   return isObject(known) ? known : null;

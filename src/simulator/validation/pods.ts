@@ -1,4 +1,4 @@
-import type { KubeObject } from '../objects/kube-object.js';
+import { DELETION_COST, type KubeObject } from '../objects/kube-object.js';
 import type { FieldCause } from '../objects/status-error.js';
 import {
   type Json,
@@ -12,7 +12,6 @@ import {
 } from '../kinds/json.js';
 import { forbidden, invalid, required, unsupported, negative } from './objects.js';
 
-const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
 const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 

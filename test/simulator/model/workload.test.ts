@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  nextChangeAt,
   phaseOf,
   type Pods,
   type WorkloadSpec,
@@ -22,33 +23,35 @@ const SPEC: WorkloadSpec = {
 };
 
 /** A workload in simulated seconds; steps only when something is due, as the controllers do. */
-function world(first: WorkloadSpec) {
+function simulateWorkload(first: WorkloadSpec) {
   const random = seededRandom(0.5);
   let pods: Pods = settledPods(first, instantFromMs(0), 100, random);
-  let nextAt = Number.POSITIVE_INFINITY;
+  let now = instantFromMs(0);
   const at = (second: number) => instantFromMs(second * 1000);
   return {
     step: (spec: WorkloadSpec, second: number): void => {
-      ({ pods, nextAt } = stepWorkload(spec, pods, at(second), random));
+      now = at(second);
+      pods = stepWorkload(spec, pods, now, random);
     },
     runUntil: (spec: WorkloadSpec, second: number, look: (pods: Pods, second: number) => void): void => {
-      for (let now = 0; now <= second; now = nextAt / 1000) {
-        ({ pods, nextAt } = stepWorkload(spec, pods, at(now), random));
-        look(pods, now);
+      for (let next = 0; next <= second; next = nextChangeAt(pods, now) / 1000) {
+        now = at(next);
+        pods = stepWorkload(spec, pods, now, random);
+        look(pods, next);
       }
     },
     count: (phase: string, second: number): number =>
       pods.filter((pod) => phaseOf(pod, at(second)) === phase).length,
     names: () => pods.map((pod) => pod.name).sort(),
     get nextAt() {
-      return nextAt;
+      return nextChangeAt(pods, now);
     },
   };
 }
 
 describe('a rolling workload', () => {
   it('creates pods that start after 2 s and are ready after 3 s more', () => {
-    const web = world({ ...SPEC, replicas: 0 });
+    const web = simulateWorkload({ ...SPEC, replicas: 0 });
 
     web.step(SPEC, 0);
     expect([web.count('pending', 1.999), web.count('starting', 2)]).toEqual([4, 4]);
@@ -57,7 +60,7 @@ describe('a rolling workload', () => {
   });
 
   it('ends pods on a scale-down: at once not ready, deleted after 2 s', () => {
-    const web = world(SPEC);
+    const web = simulateWorkload(SPEC);
 
     web.step({ ...SPEC, replicas: 1 }, 10);
 
@@ -67,12 +70,12 @@ describe('a rolling workload', () => {
   });
 
   it('names pods after workload and template with five letters', () => {
-    expect(world(SPEC).names()[0]).toMatch(/^web-r1-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    expect(world({ ...SPEC, isRevisionNamed: false }).names()[0]).toMatch(/^web-[a-z0-9]{5}$/);
+    expect(simulateWorkload(SPEC).names()[0]).toMatch(/^web-r1-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    expect(simulateWorkload({ ...SPEC, isRevisionNamed: false }).names()[0]).toMatch(/^web-[a-z0-9]{5}$/);
   });
 
   it('rolls over to a new template with at most 5 pods and at least 3 ready of 4', () => {
-    const web = world(SPEC);
+    const web = simulateWorkload(SPEC);
     const next = { ...SPEC, revision: 'r2' };
     let most = 0;
     let fewest = 4;
@@ -89,7 +92,7 @@ describe('a rolling workload', () => {
   });
 
   it('keeps the old pods while new ones never become ready, except one that may be unavailable', () => {
-    const web = world(SPEC);
+    const web = simulateWorkload(SPEC);
     const next = {
       ...SPEC,
       revision: 'r2',
@@ -103,7 +106,7 @@ describe('a rolling workload', () => {
   });
 
   it('changes no pod of another template while it is paused', () => {
-    const web = world(SPEC);
+    const web = simulateWorkload(SPEC);
     const before = web.names();
 
     web.step({ ...SPEC, revision: 'r2', isPaused: true }, 1);
@@ -117,9 +120,9 @@ describe('a rolling workload', () => {
       deletionCost: i === 2 ? -1 : 0,
     }));
 
-    const step = stepWorkload({ ...SPEC, replicas: 3 }, pods, instantFromMs(1000), seededRandom(0));
+    const after = stepWorkload({ ...SPEC, replicas: 3 }, pods, instantFromMs(1000), seededRandom(0));
 
-    expect(step.pods.map((pod) => pod.deletedAt !== null)).toEqual([false, false, true, false]);
+    expect(after.map((pod) => pod.deletedAt !== null)).toEqual([false, false, true, false]);
   });
 });
 
@@ -127,7 +130,7 @@ describe('an ordered workload', () => {
   const DB: WorkloadSpec = { ...SPEC, name: 'db', order: 'ordered', replicas: 2 };
 
   it('adds db-2 only when db-1 is ready, and ends the highest first', () => {
-    const db = world({ ...DB, replicas: 1 });
+    const db = simulateWorkload({ ...DB, replicas: 1 });
 
     db.step({ ...DB, replicas: 3 }, 0);
     expect(db.names()).toEqual(['db-0', 'db-1']);
@@ -141,7 +144,7 @@ describe('an ordered workload', () => {
   });
 
   it('replaces its pods from the highest, one after another', () => {
-    const db = world(DB);
+    const db = simulateWorkload(DB);
     const order: number[] = [];
 
     db.runUntil({ ...DB, revision: 'r2' }, 60, (pods) => {

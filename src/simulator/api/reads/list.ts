@@ -1,12 +1,14 @@
-import { type JsonObject, numberAt, stringAt } from '../../kinds/json.js';
+import { isObject, numberAt, stringAt } from '../../kinds/json.js';
 import type { ApiContext } from '../objects/context.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
 import type { ResourceRequest } from '../requests/request.js';
 import { matchOf } from '../../objects/selectors.js';
+import { forbidden } from '../../validation/objects.js';
 import { nameOf } from '../objects/preconditions.js';
 import {
   StatusError,
   badRequest,
+  invalidOption,
   notFound,
   serverFault,
   tooLarge,
@@ -100,19 +102,15 @@ function wantedRevision({ store }: ApiContext, query: URLSearchParams): number {
   const wanted = readRevision(query.get('resourceVersion'));
   const match = query.get('resourceVersionMatch');
   if (match !== null && wanted < 0)
-    throw forbiddenMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
+    throw invalidOption(
+      'ListOptions',
+      forbidden(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden unless resourceVersion is provided',
+      ),
+    );
   if (wanted > store.revision) throw tooLarge(wanted, store.revision);
   return match === 'Exact' && wanted > 0 ? wanted : store.revision;
-}
-
-function forbiddenMatch(message: string): StatusError {
-  const field = 'resourceVersionMatch';
-  const text = `Forbidden: ${message}`;
-  return new StatusError(422, 'Invalid', `ListOptions.meta.k8s.io "" is invalid: ${field}: ${text}`, {
-    group: 'meta.k8s.io',
-    kind: 'ListOptions',
-    causes: [{ reason: 'FieldValueForbidden', message: text, field }],
-  });
 }
 
 function writeToken(token: Token): string {
@@ -135,7 +133,7 @@ function readToken(query: URLSearchParams): Token | null {
 function parseToken(text: string): Token | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const json = isJsonObject(value) ? value : {};
+    const json = isObject(value) ? value : {};
     const revision = numberAt(json, 'rv');
     const after = stringAt(json, 'start');
     return revision === null || after === null
@@ -144,10 +142,6 @@ function parseToken(text: string): Token | null {
   } catch {
     return null;
   }
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null;
 }
 
 /**

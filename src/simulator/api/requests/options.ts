@@ -1,6 +1,7 @@
 import { type Writer, managerOf } from '../../objects/managed-fields.js';
 import type { ResourceRequest } from './request.js';
-import { StatusError, notAcceptable } from '../../objects/status-error.js';
+import { invalidOption, notAcceptable } from '../../objects/status-error.js';
+import { forbidden, required, unsupported } from '../../validation/objects.js';
 
 const KINDS: Readonly<Record<string, string>> = {
   create: 'CreateOptions',
@@ -20,21 +21,13 @@ export function readWriter(
   const isApply = verb === 'patch' && sent.contentType.includes('apply-patch');
   const validation = query.get('fieldValidation') || 'Warn';
   if (!['Ignore', 'Warn', 'Strict'].includes(validation))
-    throw unsupportedOption(kind, 'fieldValidation', validation, ['Ignore', 'Strict', 'Warn']);
+    throw invalidOption(kind, unsupported('fieldValidation', validation, ['Ignore', 'Strict', 'Warn']));
   const dryRun = query.get('dryRun') || null;
-  if (dryRun !== null && dryRun !== 'All') throw unsupportedOption(kind, 'dryRun', dryRun, ['All']);
+  if (dryRun !== null && dryRun !== 'All') throw invalidOption(kind, unsupported('dryRun', dryRun, ['All']));
   if (isApply && !query.get('fieldManager'))
-    throw refusedOption(
-      kind,
-      { reason: 'FieldValueRequired', field: 'fieldManager' },
-      'Required value: is required for apply patch',
-    );
+    throw invalidOption(kind, required('fieldManager', 'is required for apply patch'));
   if (!isApply && verb === 'patch' && query.has('force'))
-    throw refusedOption(
-      kind,
-      { reason: 'FieldValueForbidden', field: 'force' },
-      'Forbidden: may not be specified for non-apply patch',
-    );
+    throw invalidOption(kind, forbidden('force', 'may not be specified for non-apply patch'));
   return {
     manager: managerOf(query, sent.userAgent),
     subresource,
@@ -44,29 +37,6 @@ export function readWriter(
     isDryRun: dryRun === 'All',
     isForced: query.get('force') === 'true',
   };
-}
-
-function unsupportedOption(
-  kind: string,
-  field: string,
-  value: string,
-  known: readonly string[],
-): StatusError {
-  const list = known.map((one) => JSON.stringify(one)).join(', ');
-  const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
-  return refusedOption(kind, { reason: 'FieldValueNotSupported', field }, text);
-}
-
-function refusedOption(
-  kind: string,
-  { reason, field }: { readonly reason: string; readonly field: string },
-  text: string,
-): StatusError {
-  return new StatusError(422, 'Invalid', `${kind}.meta.k8s.io "" is invalid: ${field}: ${text}`, {
-    group: 'meta.k8s.io',
-    kind,
-    causes: [{ reason, message: text, field }],
-  });
 }
 
 export type Form = 'object' | 'table' | 'metadata';

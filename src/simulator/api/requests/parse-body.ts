@@ -12,7 +12,7 @@ export function parseBody(text: string, contentType = ''): JsonObject {
   } catch (error) {
     throw badRequest(`couldn't get version/kind; json parse error: ${String(error)}`);
   }
-  if (!isJsonObject(value)) throw badRequest('the object provided is unrecognized: it is no object');
+  if (!isObject(value)) throw badRequest('the object provided is unrecognized: it is no object');
   return value;
 }
 
@@ -24,13 +24,9 @@ export function parsePatch(text: string): JsonObject | readonly JsonObject[] {
   } catch (error) {
     throw badRequest(`error decoding patch: ${String(error)}`);
   }
-  if (isJsonObject(value)) return value;
-  if (Array.isArray(value) && value.every(isJsonObject)) return value;
+  if (isObject(value)) return value;
+  if (Array.isArray(value) && value.every(isObject)) return value;
   throw badRequest('error decoding patch: neither an object nor a list of operations');
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && isObject(value as JsonObject);
 }
 
 /** Throws 400 if the body has another kind or apiVersion than the resource. Absent ones are accepted. */

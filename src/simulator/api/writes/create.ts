@@ -10,7 +10,7 @@ import type { ApiContext } from '../objects/context.js';
 import { type Ownership, type Writer, ownChanges, withOwnerships } from '../../objects/managed-fields.js';
 import { type KubeObject, asKubeObject, makeUid, timestamp } from '../../objects/kube-object.js';
 import { emptyObject, readObject, storedType } from '../objects/read-object.js';
-import { type Resource, apiVersionOf } from '../../objects/resources.js';
+import { NAMESPACES, type Resource, apiVersionOf } from '../../objects/resources.js';
 import {
   alreadyExists,
   badRequest,
@@ -22,8 +22,6 @@ import {
 import type { Arrival } from '../../objects/strict-fields.js';
 import { checkKind } from '../requests/parse-body.js';
 import { fromWire } from '../objects/wire.js';
-
-const NAMESPACES = '/namespaces';
 
 interface Place {
   readonly resource: Resource;

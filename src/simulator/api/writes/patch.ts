@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../kinds/json.js';
 import { StatusError, badRequest } from '../../objects/status-error.js';
-import { type Type, any } from '../../kinds/type.js';
+import { type Type, memberType } from '../../kinds/type.js';
 
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
@@ -160,11 +160,6 @@ export function strategicMergePatch(type: Type, target: Json | undefined, patch:
     else result[name] = strategicMergePatch(memberType(type, name), result[name], value);
   }
   return inOrder(type, result, patch);
-}
-
-function memberType(type: Type, name: string): Type {
-  if (type.is === 'object') return type.fields[name]?.type ?? any;
-  return type.is === 'map' ? type.of : any;
 }
 
 function mergeLists(type: Type, target: readonly Json[], patch: readonly Json[]): Json {
