@@ -10,7 +10,7 @@ import type { JsonObject } from '../../src/simulator/kinds/json.js';
 import type { Rule } from '../../src/simulator/api/requests/rules.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../src/simulator/simulator.js';
-import { CLI, waitFor } from '../e2e/world.js';
+import { CLI, waitFor } from '../e2e/fixture.js';
 import { IMAGE_FLAGS } from '../support/image-process.js';
 import { HELM_TIMEOUT_MS, at, isMapping, listAt, pick, render, startHelm, textAt } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';

@@ -9,15 +9,15 @@ import type { Scaler } from '../../src/scaler/spec.js';
 import { scalerKey } from '../../src/scaler/spec.js';
 import { settle } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
-import { answerOf, World } from './world.js';
+import { answerOf, Fixture } from './fixture.js';
 
-/** Runs in place of a cycle; by default it is the real one on the world's cluster. */
+/** Runs in place of a cycle; by default it is the real one on the fixture's cluster. */
 export type CycleScript = (input: CycleInput, run: () => Promise<CycleOutput>) => Promise<CycleOutput>;
 
 /** A controller for one fake cluster that records its cycles. */
 export class ControllerFixture {
-  readonly world = new World();
-  readonly clock: ManualClock = this.world.clock;
+  readonly fixture = new Fixture();
+  readonly clock: ManualClock = this.fixture.clock;
   readonly stop = new AbortController();
   readonly controller: Controller;
   isSynced = true;
@@ -40,7 +40,7 @@ export class ControllerFixture {
   constructor() {
     this.controller = createController(this.#ports(), async (input) => {
       this.inputs.push(input);
-      const output = await this.script(input, () => runCycle(input, this.world.ports()));
+      const output = await this.script(input, () => runCycle(input, this.fixture.ports()));
       this.outputs.push(output);
       return output;
     });
@@ -57,7 +57,7 @@ export class ControllerFixture {
 
   /** Returns the keys of the cycles that began at that second. */
   begunAt(seconds: number): readonly string[] {
-    const start = this.world.clock.now() - this.clock.monotonicMs();
+    const start = this.fixture.clock.now() - this.clock.monotonicMs();
     return this.inputs
       .filter(({ now }) => now - start === seconds * 1000)
       .map(({ scaler }) => scalerKey(scaler));
@@ -81,14 +81,14 @@ export class ControllerFixture {
       follow: (scalers) => this.followed.push(scalers.map(scalerKey)),
       startRound: (due, _signal, onReady) => {
         this.asked.push(due.map(scalerKey));
-        const answers = [answerOf(this.world.load, this.clock.now())];
+        const answers = [answerOf(this.fixture.load, this.clock.now())];
         const ages = new Map([['default', UNKNOWN_AGE]]);
         const sinceMs = this.clock.monotonicMs();
         void this.arrival.then(() => {
           for (const scaler of due) onReady(scaler, { answers, ages, sinceMs }, {});
         });
       },
-      cycle: this.world.ports(),
+      cycle: this.fixture.ports(),
       shards: { leadershipOf: () => alwaysLeads('test'), track: (_bucket, work) => work() },
       onRound: (round) => this.rounds.push(round),
       onClockSet: (seconds) => this.clockSteps.push(seconds),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
 import { ControllerFixture, gate } from './controller-fixture.js';
-import { at, buildScaler } from './world.js';
+import { at, buildScaler } from './fixture.js';
 
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
@@ -19,7 +19,7 @@ describe('a removed scaler', () => {
   it('runs no more, is reported once, and its target keeps its 5 replicas', async () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB, API);
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
 
     fixture.controller.setScalers([API]);
     await fixture.clock.advanceAndSettle(30_000);
@@ -31,7 +31,7 @@ describe('a removed scaler', () => {
 
   it('patches nothing even in a running cycle, and is reported again when that has ended', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     const letGo = fixture.holdCycles();
     await fixture.start(WEB);
 
@@ -40,8 +40,8 @@ describe('a removed scaler', () => {
     await settle();
 
     expect(fixture.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
-    expect(fixture.world.cluster.arrived).toEqual([]);
-    expect(fixture.world.cluster.scaleReads).toBe(0);
+    expect(fixture.fixture.cluster.arrived).toEqual([]);
+    expect(fixture.fixture.cluster.scaleReads).toBe(0);
     // The records of the ended cycle are forgotten, too.
     expect(fixture.removed).toEqual(['shop/web', 'shop/web']);
   });
@@ -81,11 +81,11 @@ describe('a removed scaler', () => {
 
   it('that returns while its old cycle is running is a new one, and only the new one patches', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     const letGo = fixture.holdCycles((input) => input === fixture.inputs[0]);
     await fixture.start(WEB);
     fixture.controller.setScalers([]);
-    fixture.world.load = 60;
+    fixture.fixture.load = 60;
     fixture.controller.setScalers([WEB]);
     await fixture.clock.advanceAndSettle(50);
 
@@ -191,7 +191,7 @@ describe('a reload', () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB);
     const changed = buildScaler({ maxReplicas: 6 });
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
 
     fixture.controller.setScalers([changed]);
     await fixture.clock.advanceAndSettle(15_000);
@@ -218,7 +218,7 @@ describe('a reload', () => {
 
   it('patches nothing for the old document in a running cycle: the new one may be paused', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     const letGo = fixture.holdCycles();
     await fixture.start(WEB);
 
@@ -227,7 +227,7 @@ describe('a reload', () => {
     await settle();
 
     expect(fixture.outputs[0]?.record.outcome).toMatchObject({ kind: 'conflict', from: 5, to: 8 });
-    expect(fixture.world.cluster.arrived).toEqual([]);
+    expect(fixture.fixture.cluster.arrived).toEqual([]);
   });
 
   it('keeps the memory if only the API version of the target is written differently', async () => {
@@ -256,7 +256,7 @@ describe('a reload', () => {
 
   it('prevents patches by a running cycle for the old target', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     const letGo = fixture.holdCycles((input) => input.now === at(0));
     await fixture.start(WEB);
 
@@ -264,7 +264,7 @@ describe('a reload', () => {
     letGo();
     await settle();
 
-    expect(fixture.world.cluster.arrived).toEqual([]);
+    expect(fixture.fixture.cluster.arrived).toEqual([]);
   });
 
   it('does not affect other scalers: they keep memory and period', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ControllerFixture } from './controller-fixture.js';
-import { buildScaler } from './world.js';
+import { buildScaler } from './fixture.js';
 
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
@@ -13,7 +13,7 @@ const WEB_2 = buildScaler(
 describe('two documents for one target', () => {
   it('hold each other, each naming the other, and patch nothing', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
 
     await fixture.start(WEB, WEB_2, API);
 
@@ -27,9 +27,9 @@ describe('two documents for one target', () => {
 
   it('are released when one is removed: the other acts within 3 s', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     await fixture.start(WEB, WEB_2);
-    expect(fixture.world.cluster.arrived).toEqual([]);
+    expect(fixture.fixture.cluster.arrived).toEqual([]);
 
     fixture.controller.setScalers([WEB_2]);
     await fixture.clock.advanceAndSettle(3000);
@@ -54,14 +54,14 @@ describe('two documents for one target', () => {
   it('hold each other as soon as the second one appears', async () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB);
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
 
     fixture.controller.setScalers([WEB, WEB_2]);
     await fixture.clock.advanceAndSettle(15_000);
 
     const came = fixture.outputs.slice(1).map(({ record }) => `${record.scaler.name} ${record.outcome.kind}`);
     expect(came).toEqual(['web held', 'web-2 held', 'web held', 'web-2 held']);
-    expect(fixture.world.cluster.arrived).toEqual([]);
+    expect(fixture.fixture.cluster.arrived).toEqual([]);
   });
 });
 
@@ -70,7 +70,7 @@ describe('a document in dry run for the target of another one', () => {
 
   it('holds nothing: the other scales, and the dry run names it', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
 
     await fixture.start(WEB, trial);
 
@@ -99,7 +99,7 @@ describe('a document in dry run for the target of another one', () => {
   it('is a conflict of both within 50 ms after its dry run ends, and nothing is patched', async () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB, trial);
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
 
     fixture.controller.setScalers([WEB, buildScaler({}, 'web-2')]);
     await fixture.clock.advanceAndSettle(50);
@@ -109,7 +109,7 @@ describe('a document in dry run for the target of another one', () => {
       ['web', 'held'],
       ['web-2', 'held'],
     ]);
-    expect(fixture.world.cluster.arrived).toEqual([]);
+    expect(fixture.fixture.cluster.arrived).toEqual([]);
   });
 
   it('patches nothing in a cycle that runs while its dry run ends', async () => {

@@ -3,7 +3,7 @@ import { settle } from '../support/manual-clock.js';
 import { ControllerFixture } from './controller-fixture.js';
 import { freshMemory } from '../../src/control/memory/memory.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
-import { at, buildScaler } from './world.js';
+import { at, buildScaler } from './fixture.js';
 
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
@@ -33,7 +33,7 @@ describe('a controller that is run again', () => {
   it('remembers when it scaled in the first term, and resets everything else', async () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB);
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     await fixture.clock.advanceAndSettle(15_000);
     const { memory } = fixture.outputs[1] ?? {};
     expect(memory?.state.lastScaleUp).toBe(at(15));
@@ -57,7 +57,7 @@ describe('a controller that is run again', () => {
   it('uses 60 s ago as the last scaling when the clock was set an hour ahead between the terms', async () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB);
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     await fixture.clock.advanceAndSettle(15_000);
 
     fixture.stop.abort();
@@ -84,19 +84,19 @@ describe('a controller that is run again', () => {
 
   it('prevents a cycle of the first term, 6 s late, from patching anything or leaving state', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     const letGo = fixture.holdCycles((input) => input === fixture.inputs[0]);
     await fixture.start(WEB);
     fixture.stop.abort();
     await fixture.clock.advanceAndSettle(6000);
-    fixture.world.load = 60;
+    fixture.fixture.load = 60;
     await twoTerms(fixture, 1);
 
     letGo();
     await settle();
     await fixture.clock.advanceAndSettle(15_000);
 
-    expect(fixture.world.cluster.arrived.map(({ replicas }) => replicas)).toEqual([6]);
+    expect(fixture.fixture.cluster.arrived.map(({ replicas }) => replicas)).toEqual([6]);
     expect(fixture.outputs.map(({ record }) => record.outcome.kind)).toEqual(['patched', 'conflict', 'none']);
     expect(fixture.inputs[2]?.memory).toBe(fixture.outputs[0]?.memory);
   });

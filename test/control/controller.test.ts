@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { settle } from '../support/manual-clock.js';
 import { ControllerFixture, gate } from './controller-fixture.js';
-import { at, buildScaler } from './world.js';
+import { at, buildScaler } from './fixture.js';
 
 const WEB = buildScaler();
 const API = buildScaler({ scaleTargetRef: { name: 'api' } }, 'api');
@@ -183,8 +183,8 @@ describe('stopping the controller', () => {
   it('waits for the PATCH in flight and keeps its result', async () => {
     const fixture = new ControllerFixture();
     const patch = gate();
-    fixture.world.load = 80;
-    fixture.world.cluster.patchScripts.push(async (apply) => {
+    fixture.fixture.load = 80;
+    fixture.fixture.cluster.patchScripts.push(async (apply) => {
       await patch.opened;
       return apply();
     });

@@ -13,7 +13,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
 import { answerAndRun } from './run-cycle.js';
-import { answerOf, answersFrom, buildScaler } from './world.js';
+import { answerOf, answersFrom, buildScaler } from './fixture.js';
 
 /** A request of a process that waits for the schedule. */
 export interface PendingRequest {

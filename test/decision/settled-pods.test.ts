@@ -81,7 +81,7 @@ const pod = fc.record({
 
 type Drawn = typeof pod extends fc.Arbitrary<infer T> ? T : never;
 
-const world = fc.record({
+const fixture = fc.record({
   pods: fc.array(pod, { maxLength: 4 }),
   metric: fc.constantFrom(CPU, MEMORY, OF_APP, REQUESTS),
   podWarmupSeconds: fc.constantFrom(0, 60),
@@ -91,7 +91,7 @@ const world = fc.record({
   windowSeconds: fc.constantFrom(0, 120),
 });
 
-type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
+type Fixture = typeof fixture extends fc.Arbitrary<infer T> ? T : never;
 
 const instantOrNull = (seconds: number | null) => (seconds === null ? null : at(seconds));
 
@@ -112,7 +112,7 @@ function podOf(
   };
 }
 
-function sampleOf(drawn: World, pods: readonly Pod[]): ContainersSample | PodsSample {
+function sampleOf(drawn: Fixture, pods: readonly Pod[]): ContainersSample | PodsSample {
   const common = { at: at(drawn.sampledAt), windowSeconds: drawn.windowSeconds, partial: null };
   const usages = pods.flatMap(({ name }, index) => {
     const usage = drawn.pods[index]?.usage ?? null;
@@ -131,7 +131,7 @@ function sampleOf(drawn: World, pods: readonly Pod[]): ContainersSample | PodsSa
 
 const scalers = new Map<string, Scaler>();
 
-function scalerFor({ metric, podWarmupSeconds }: World): Scaler {
+function scalerFor({ metric, podWarmupSeconds }: Fixture): Scaler {
   const key = `${metric.identity} ${podWarmupSeconds}`;
   const bare = aScaler([metric]);
   const scaler = scalers.get(key) ?? { ...bare, spec: { ...bare.spec, podWarmupSeconds } };
@@ -139,7 +139,7 @@ function scalerFor({ metric, podWarmupSeconds }: World): Scaler {
   return scaler;
 }
 
-function snapshotOf(drawn: World, pods: readonly Pod[] = drawn.pods.map(podOf)): Snapshot {
+function snapshotOf(drawn: Fixture, pods: readonly Pod[] = drawn.pods.map(podOf)): Snapshot {
   return {
     scaler: scalerFor(drawn),
     now: T0,
@@ -176,7 +176,7 @@ describe('a list of settled pods', () => {
   it('has the proposal of its pods counted one by one, in any order of the sample; at least 200 of 2,000 drawn lists are settled', () => {
     let settled = 0;
     fc.assert(
-      fc.property(world, (drawn) => {
+      fc.property(fixture, (drawn) => {
         const snapshot = snapshotOf(drawn);
         const sample = sampleOf(drawn, snapshot.pods);
         const context = proposalContext(snapshot);
@@ -197,7 +197,7 @@ describe('a list of settled pods', () => {
 describe('a sequence of decisions on the same lists of pods', () => {
   it('equals decisions on copies of them, whatever changes in between', () => {
     const step = fc.record({
-      world,
+      fixture,
       seconds: fc.integer({ min: -400, max: 400 }),
       keeps: fc.boolean(),
       // False: the facts are those of an earlier list.
@@ -209,7 +209,7 @@ describe('a sequence of decisions on the same lists of pods', () => {
         let state: State = EMPTY_STATE;
         let now = T0;
         let facts = new PodFacts(pods);
-        for (const { world: drawn, seconds, keeps, knows } of steps) {
+        for (const { fixture: drawn, seconds, keeps, knows } of steps) {
           if (!keeps) pods = drawn.pods.map(podOf);
           if (knows && facts.pods !== pods) facts = new PodFacts(pods);
           now = at((now - T0) / 1000 + seconds);

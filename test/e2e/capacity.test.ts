@@ -2,27 +2,28 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ServiceProcess } from './service-process.js';
-import { CLI, E2E_TIMEOUT_MS, cpuDocument, startWorld, waitFor } from './world.js';
-import type { World } from './world.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, startFixture, waitFor } from './fixture.js';
+import type { Fixture } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
 const run = promisify(execFile);
 
 describe('a workload whose 2 pods request more cpu than any node has', () => {
-  let world: World;
+  let fixture: Fixture;
   let service: ServiceProcess;
 
   beforeAll(async () => {
-    world = await startWorld([
+    fixture = await startFixture([
       { name: 'web', replicas: 2, load: 1 },
       { name: 'huge', replicas: 2, load: 0, isTooLarge: true },
     ]);
-    for (const name of ['web', 'huge']) await world.writeDocument(`${name}.yaml`, cpuDocument(world, name));
-    service = await world.startService();
+    for (const name of ['web', 'huge'])
+      await fixture.writeDocument(`${name}.yaml`, cpuDocument(fixture, name));
+    service = await fixture.startService();
   });
 
-  afterAll(() => world.close());
+  afterAll(() => fixture.close());
 
   const cli = async (...args: readonly string[]): Promise<string> =>
     (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
@@ -49,20 +50,20 @@ describe('a workload whose 2 pods request more cpu than any node has', () => {
       what: 'Reached of web',
     });
 
-    const explained = await cli('explain', `${world.namespace}/huge`);
+    const explained = await cli('explain', `${fixture.namespace}/huge`);
     expect(explained).toMatch(
       /TargetReached +False .*Unschedulable: 2 replicas, 0 ready: 2 unschedulable because of cpu/,
     );
-    expect(await cli('explain', `${world.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
+    expect(await cli('explain', `${fixture.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
     const rows = (await cli('status', '-o', 'wide')).split('\n');
     expect(rows.find((row) => / huge /.test(row))).toContain('PodsNotReady');
     expect(rows.find((row) => / web /.test(row))).not.toContain('PodsNotReady');
 
-    await waitFor(async () => (await world.events()).includes('Unschedulable'), {
+    await waitFor(async () => (await fixture.events()).includes('Unschedulable'), {
       what: 'the Event',
       seconds: 10,
     });
-    expect(await world.changes('huge')).toBe(0);
+    expect(await fixture.changes('huge')).toBe(0);
     expect(await service.stop()).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, jest } from '@jest/globals';
 import { type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
 import { E2E_TIMEOUT_MS } from './waiting.js';
-import { itOnSimulator } from './world.js';
+import { itOnSimulator } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 

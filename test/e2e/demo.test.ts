@@ -5,7 +5,7 @@ import { type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
 import { CLI } from './service-process.js';
 import { emptyQueries } from './dashboard-queries.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
-import { itOnSimulator } from './world.js';
+import { itOnSimulator } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 

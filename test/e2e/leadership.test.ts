@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { ServiceProcess } from './service-process.js';
 import { E2E_TIMEOUT_MS, pause, waitFor } from './waiting.js';
-import { cpuDocument, describeWhereAble, itOnSimulator, startWorld } from './world.js';
-import type { World } from './world.js';
+import { cpuDocument, describeWhereAble, itOnSimulator, startFixture } from './fixture.js';
+import type { Fixture } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
@@ -20,24 +20,24 @@ const leads = async (service: ServiceProcess): Promise<boolean> =>
   (await service.metrics('promscaler_leader 1')).length === 1;
 
 describeWhereAble('election', 'two replicas', () => {
-  let world: World;
+  let fixture: Fixture;
   let leader: ServiceProcess;
   let standby: ServiceProcess;
 
   /** The counts that the API server has applied. */
-  const patched = (): readonly number[] => world.history('web').map(({ replicas }) => replicas);
+  const patched = (): readonly number[] => fixture.history('web').map(({ replicas }) => replicas);
 
   beforeAll(async () => {
-    world = await startWorld([{ name: 'web', replicas: 6, load: 3.2 }]);
-    await appendFile(join(world.folder, 'promscaler.yaml'), ELECTION);
-    await world.writeDocument('web.yaml', cpuDocument(world, 'web'));
-    leader = await world.startService();
+    fixture = await startFixture([{ name: 'web', replicas: 6, load: 3.2 }]);
+    await appendFile(join(fixture.folder, 'promscaler.yaml'), ELECTION);
+    await fixture.writeDocument('web.yaml', cpuDocument(fixture, 'web'));
+    leader = await fixture.startService();
     await waitFor(() => leads(leader), { what: 'the first replica to lead' });
-    standby = await world.startService();
+    standby = await fixture.startService();
     await waitFor(() => standby.output().includes('standing by'), { what: 'the second one to be a standby' });
   });
 
-  afterAll(() => world.close());
+  afterAll(() => fixture.close());
 
   it('scale once: the standby is ready, sends no queries, and exposes no scaler', async () => {
     await waitFor(async () => (await leader.metrics('promscaler_metric_value{')).length > 0, {
@@ -60,19 +60,19 @@ describeWhereAble('election', 'two replicas', () => {
 
   it('hand over when the leader is killed while the load doubles: no count is patched twice', async () => {
     const dead = leader;
-    const deadHolder = await world.leaseHolder();
+    const deadHolder = await fixture.leaseHolder();
     await dead.stop('SIGKILL');
     const killedAt = performance.now();
-    world.setLoad('web', 6);
+    fixture.setLoad('web', 6);
     const before = patched().length;
 
     await waitFor(() => leads(standby), { what: 'the standby to lead' });
     const seconds = (performance.now() - killedAt) / 1000;
-    await waitFor(async () => (await world.replicas('web')) >= 10, { what: '10 replicas' });
+    await waitFor(async () => (await fixture.replicas('web')) >= 10, { what: '10 replicas' });
     await pause(3);
 
     expect(seconds).toBeLessThan(HAND_OVER_SECONDS + SLACK_SECONDS);
-    expect(await world.leaseHolder()).not.toBe(deadHolder);
+    expect(await fixture.leaseHolder()).not.toBe(deadHolder);
     const counts = patched().slice(before);
     expect(new Set(counts).size).toBe(counts.length);
     expect(await standby.metrics('promscaler_current_replicas{')).toHaveLength(1);
@@ -80,7 +80,7 @@ describeWhereAble('election', 'two replicas', () => {
   });
 
   it('hand over at once when the leader is stopped, and its series disappear', async () => {
-    const next = await world.startService();
+    const next = await fixture.startService();
     await waitFor(() => next.output().includes('standing by'), { what: 'the third one to be a standby' });
     const stoppedAt = performance.now();
     const code = await leader.stop();
@@ -99,18 +99,18 @@ describeWhereAble('election', 'two replicas', () => {
     REASON,
     'stop scaling within 2 s if no renewal succeeds, stay alive, and continue when the server recovers',
     async () => {
-      const services = [leader, await world.startService()];
+      const services = [leader, await fixture.startService()];
       await waitFor(() => services[1]?.output().includes('standing by'), {
         what: 'the fourth one to be a standby',
       });
-      const { simulator } = world;
+      const { simulator } = fixture;
       if (simulator === null) throw new Error('this is a test of the simulator');
       const removeFault = simulator.faults.add({ resource: 'leases' }, { kind: 'refuse', status: 503 });
       await waitFor(() => leader.output().includes('leadership lost'), {
         what: 'the leader to be a standby',
       });
       const writes = patched().length;
-      world.setLoad('web', 1);
+      fixture.setLoad('web', 1);
       await pause(5);
 
       expect((await Promise.all(services.map(leads))).filter(Boolean)).toEqual([]);
@@ -123,7 +123,7 @@ describeWhereAble('election', 'two replicas', () => {
       await waitFor(async () => (await Promise.all(services.map(leads))).filter(Boolean).length === 1, {
         what: 'one of them to lead again',
       });
-      await waitFor(async () => (await world.replicas('web')) < 10, {
+      await waitFor(async () => (await fixture.replicas('web')) < 10, {
         what: 'a scale-down by it',
         seconds: 90,
       });

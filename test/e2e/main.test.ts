@@ -10,7 +10,7 @@ import { NEEDS } from './abilities.js';
 import { openInnerRuns } from './inner-run.js';
 import type { InnerRun, InnerRuns } from './inner-run.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
-import { describeOnSimulator } from './world.js';
+import { describeOnSimulator } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
-import { cpuDocument, describeWhereAble, startWorld } from './world.js';
+import { cpuDocument, describeWhereAble, startFixture } from './fixture.js';
 import type { ReplicaChange } from './replica-history.js';
-import type { World } from './world.js';
+import type { Fixture } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
 const WINDOW_SECONDS = 7;
 
 describeWhereAble('state', 'a service that is killed within its window', () => {
-  let world: World;
+  let fixture: Fixture;
 
   beforeAll(async () => {
     // 300 % of the requests of 2 pods: 10 are wanted, and the first scale-up can reach 4 at most.
-    world = await startWorld([{ name: 'web', replicas: 2, load: 6 }]);
+    fixture = await startFixture([{ name: 'web', replicas: 2, load: 6 }]);
     const window = `  upscaleForbiddenWindowSeconds: ${WINDOW_SECONDS}\n`;
-    await world.writeDocument('web.yaml', cpuDocument(world, 'web', window));
+    await fixture.writeDocument('web.yaml', cpuDocument(fixture, 'web', window));
   });
 
-  afterAll(() => world.close());
+  afterAll(() => fixture.close());
 
-  const changes = (): readonly ReplicaChange[] => world.history('web');
+  const changes = (): readonly ReplicaChange[] => fixture.history('web');
 
   it(`scales up once, and after its restart again only when ${WINDOW_SECONDS} s are over`, async () => {
-    const killed = await world.startService();
+    const killed = await fixture.startService();
     await waitFor(() => changes().length === 1, { what: 'a first scale-up' });
     await killed.stop('SIGKILL');
-    const next = await world.startService();
+    const next = await fixture.startService();
     await waitFor(
       async () => (await next.metrics('promscaler_limited{', 'limit="forbidden_window"', ' 1')).length === 1,
       { what: 'the window to hold' },

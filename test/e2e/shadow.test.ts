@@ -1,22 +1,22 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, jest } from '@jest/globals';
-import { CLI, E2E_TIMEOUT_MS, cpuDocument, itWhereAble, startWorld, waitFor } from './world.js';
-import type { World } from './world.js';
+import { CLI, E2E_TIMEOUT_MS, cpuDocument, itWhereAble, startFixture, waitFor } from './fixture.js';
+import type { Fixture } from './fixture.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
 
 const run = promisify(execFile);
 
 describe('a dry run next to an HPA', () => {
-  let world: World;
+  let fixture: Fixture;
 
   beforeAll(async () => {
-    world = await startWorld([{ name: 'web', replicas: 2, load: 6 }]);
-    await world.writeDocument('web.yaml', cpuDocument(world, 'web', '  dryRun: true\n'));
+    fixture = await startFixture([{ name: 'web', replicas: 2, load: 6 }]);
+    await fixture.writeDocument('web.yaml', cpuDocument(fixture, 'web', '  dryRun: true\n'));
   });
 
-  afterAll(() => world.close());
+  afterAll(() => fixture.close());
 
   // 6 times the request of a pod is 300 % of the requests of 2: 10 are recommended, and one step goes to 4. The HPA
   // wants its minimum of 2.
@@ -24,8 +24,8 @@ describe('a dry run next to an HPA', () => {
     'hpa',
     'differs by +2 in the metric and in status, names the HPA and patches nothing',
     async () => {
-      await world.addHpa('web', 2);
-      const service = await world.startService();
+      await fixture.addHpa('web', 2);
+      const service = await fixture.startService();
 
       const [line] = await waitFor(
         async () => {
@@ -38,18 +38,20 @@ describe('a dry run next to an HPA', () => {
         },
         { what: 'a difference of 2' },
       );
-      expect(line).toContain(`namespace="${world.namespace}"`);
+      expect(line).toContain(`namespace="${fixture.namespace}"`);
 
       const cli = async (...args: readonly string[]): Promise<string> =>
         (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
       expect(await cli('status')).toMatch(
         / web .*DryRun .*would scale from 2 to 4; HorizontalPodAutoscaler \S+ wants 2/,
       );
-      expect(await cli('explain', `${world.namespace}/web`)).toMatch(
-        new RegExp(`Held +True .*DryRun: .*HorizontalPodAutoscaler ${world.namespace}/web scales the target`),
+      expect(await cli('explain', `${fixture.namespace}/web`)).toMatch(
+        new RegExp(
+          `Held +True .*DryRun: .*HorizontalPodAutoscaler ${fixture.namespace}/web scales the target`,
+        ),
       );
-      expect(await world.replicas('web')).toBe(2);
-      expect(await world.changes('web')).toBe(0);
+      expect(await fixture.replicas('web')).toBe(2);
+      expect(await fixture.changes('web')).toBe(0);
       expect(await service.stop()).toBe(0);
     },
   );

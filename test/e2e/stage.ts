@@ -7,7 +7,7 @@ import { startService } from './service-process.js';
 import type { ServiceProcess } from './service-process.js';
 
 /**
- * The common part of all worlds: a real Prometheus or VictoriaMetrics that scrapes every second, and a directory for
+ * The common part of all fixtures: a real Prometheus or VictoriaMetrics that scrapes every second, and a directory for
  * config and documents.
  */
 export interface Stage {

@@ -5,9 +5,9 @@ import { readAgeQuery } from './age-queries.js';
 import { hashOf, runSeed } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Product } from './product.js';
-import { HPAS } from './world/cluster.js';
-import type { Fault } from './world/faults.js';
-import { World } from './world/world.js';
+import { HPAS } from './simulation/cluster.js';
+import type { Fault } from './simulation/faults.js';
+import { Simulation } from './simulation/simulation.js';
 
 const product = SOURCE_PRODUCT;
 const MINUTE_MS = 60_000;
@@ -22,14 +22,14 @@ function from30(seconds: number, fault: { readonly [member: string]: unknown }):
 
 const source = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'source', source: 'default', what: { mode } });
-const worldFault = (what: object, seconds: number) =>
-  from30(seconds, { kind: 'world', replica: 0, target: 'web', what });
+const clusterFault = (what: object, seconds: number) =>
+  from30(seconds, { kind: 'cluster', replica: 0, target: 'web', what });
 const lateSamples = (what: object) =>
   ['default', 'queues'].flatMap((name) => from30(900, { kind: 'source', source: name, what }));
 const patch = (mode: string, seconds: number) =>
   from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
 
-describe('a world', () => {
+describe('a simulation', () => {
   it.each([1, 6])('of seed %d violates no invariant in 2 simulated hours', async (seed) => {
     const { violations } = await runSeed({ seed, hours: 2, product });
 
@@ -47,11 +47,11 @@ describe('a world', () => {
     ['PATCHes that end in 504, undone', patch('unapplied-504', 900)],
     [
       'an API server that restarts, and forbids everything for 1 s',
-      worldFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60),
+      clusterFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60),
     ],
     [
       'a directory of documents that is empty for ten minutes',
-      worldFault({ mode: 'documents-emptied' }, 600),
+      clusterFault({ mode: 'documents-emptied' }, 600),
     ],
     [
       'PATCHes that the API server has no room for',
@@ -86,7 +86,7 @@ describe('a world', () => {
   it.each(['slow', 'forbidden', 'too-large', 'many'])(
     'with a hostile namespace whose queries are %s violates no invariant',
     async (way) => {
-      const faults = worldFault({ mode: 'hostile-tenant', way }, 600);
+      const faults = clusterFault({ mode: 'hostile-tenant', way }, 600);
       const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
 
       expect(violations).toEqual([]);
@@ -95,8 +95,8 @@ describe('a world', () => {
   );
 
   it('with an API server that restarts 5 minutes after the documents of a hostile namespace are gone violates no invariant', async () => {
-    const [tenant] = worldFault({ mode: 'hostile-tenant', way: 'many' }, 300);
-    const [restart] = worldFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60);
+    const [tenant] = clusterFault({ mode: 'hostile-tenant', way: 'many' }, 300);
+    const [restart] = clusterFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60);
     if (tenant === undefined || restart === undefined) throw new Error('there are two faults');
     const faults = [{ ...tenant, startMs: 20 * MINUTE_MS, endMs: 25 * MINUTE_MS }, restart];
     const { violations } = await runSeed({ seed: 3, hours: 1.1, product, faults });
@@ -128,17 +128,17 @@ describe('an HPA of two overlapping faults on one target', () => {
     [119, 1],
     [121, 0],
   ])('exists after %i s: %i, for faults of 60 s and 120 s', async (seconds, count) => {
-    const hpa = { kind: 'world', replica: 0, target: 'web', what: { mode: 'hpa-appears' } } as const;
+    const hpa = { kind: 'cluster', replica: 0, target: 'web', what: { mode: 'hpa-appears' } } as const;
     const faults: readonly Fault[] = [
       { ...hpa, startMs: 0, endMs: 60_000 },
       { ...hpa, startMs: 0, endMs: 120_000 },
     ];
     const durationMs = seconds * 1000;
-    const world = new World({ seed: 3, durationMs, product, replicas: 1, faults });
+    const simulation = new Simulation({ seed: 3, durationMs, product, replicas: 1, faults });
 
-    await world.run(durationMs);
+    await simulation.run(durationMs);
 
-    expect(world.cluster.store.count(HPAS)).toBe(count);
+    expect(simulation.cluster.store.count(HPAS)).toBe(count);
   });
 });
 
@@ -175,7 +175,7 @@ describe('the checker', () => {
       running -= isHostile ? 1 : 0;
       return answer;
     });
-    const faults = worldFault({ mode: 'hostile-tenant', way: 'slow' }, 600);
+    const faults = clusterFault({ mode: 'hostile-tenant', way: 'slow' }, 600);
     const { violations } = await runSeed({ seed: 3, hours: 1.1, product: unfair, faults });
 
     expect(violations.map(({ invariant }) => invariant)).toContain('I14');
@@ -190,7 +190,7 @@ describe('the checker', () => {
       createService: (options) => {
         const createClient: typeof options.createClient = (config, clock) => {
           const client = options.createClient?.(config, clock);
-          if (client === undefined) throw new Error('the world has clients');
+          if (client === undefined) throw new Error('the simulation has clients');
           return { ...client, query: change(client.query) };
         };
         return product.createService({ ...options, createClient });

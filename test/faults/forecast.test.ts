@@ -9,7 +9,7 @@ import {
 } from './forecasts.js';
 import { runSeed, type SeedResult } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
-import type { Fault } from './world/faults.js';
+import type { Fault } from './simulation/faults.js';
 
 // Takes seconds on an idle machine; the limit is for a busy one.
 jest.setTimeout(120_000);
@@ -24,7 +24,7 @@ const FAULTS: readonly Fault[] = [
   { ...span(28, 3), kind: 'source', source: 'queues', what: { mode: 'down' } },
   {
     ...span(36, 0.1),
-    kind: 'world',
+    kind: 'cluster',
     replica: 0,
     target: 'web',
     what: { mode: 'crash', point: { step: 'sent', group: 'scale' } },
@@ -42,7 +42,7 @@ async function run(source: HistoryFault): Promise<SeedResult & Forecasts> {
   return { ...result, ...seen };
 }
 
-describe('a world whose documents have forecasts', () => {
+describe('a simulation whose documents have forecasts', () => {
   it('uses them, and violates no invariant, also while its metrics are away and its process dies', async () => {
     const { violations, writes, used, asked } = await run(RISING);
 

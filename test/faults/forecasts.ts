@@ -1,7 +1,7 @@
 import type { RangeAnswer } from '../../src/prometheus/answers/classify.js';
 import type { RangeQuery } from '../../src/prometheus/client/range-client.js';
 import type { Product } from './product.js';
-import { NAMESPACE } from './world/scenario.js';
+import { NAMESPACE } from './simulation/scenario.js';
 
 export const MINUTE_MS = 60_000;
 /** Documents of hostile namespaces have no forecast. */
@@ -64,7 +64,7 @@ export const RISING: HistoryFault = {
   answer: (range) => matrix(range, (minute) => (minute % 30 < 25 ? 100 : 150)),
 };
 
-/** What the range queries of a world are answered with. */
+/** What the range queries of a simulation are answered with. */
 export const HISTORY_FAULTS: Readonly<Record<string, HistoryFault>> = {
   away: { answer: () => ({ class: 'failed', reason: 'connection', message: 'connection refused' }) },
   'never answered': { ...RISING, delayMs: 60_000 },

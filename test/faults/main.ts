@@ -6,8 +6,8 @@ import { loadProduct } from './product.js';
 import { describeViolation } from './report.js';
 import { mostQueries } from './forecasts.js';
 import { runSeed } from './run-seed.js';
-import { formatTime } from './world/faults.js';
-import { type Feature, FEATURES } from './world/scenario.js';
+import { formatTime } from './simulation/faults.js';
+import { type Feature, FEATURES } from './simulation/scenario.js';
 
 interface Work {
   readonly seeds: readonly number[];
@@ -37,7 +37,7 @@ const DIST = new URL('../../src/', import.meta.url);
 const COPIES = new URL('../../bugs/', import.meta.url);
 const MOST_SHOWN = 5;
 /**
- * Most objects of a world are short-lived: a larger young generation saves a tenth of the time. The log of a day with
+ * Most objects of a simulation are short-lived: a larger young generation saves a tenth of the time. The log of a day with
  * three replicas takes 1.5 GB.
  */
 const RESOURCES = { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: 3072 };

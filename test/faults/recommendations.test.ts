@@ -18,7 +18,7 @@ const backTestsOf = async (seed: number, shards?: number) => {
   return { violations, writes, backTests };
 };
 
-describe('a world whose documents are back-tested each hour', () => {
+describe('a simulation whose documents are back-tested each hour', () => {
   it.each([
     ['one process', 1, undefined],
     ['a leader and a standby', 6, undefined],

@@ -1,8 +1,8 @@
 import type { Violation } from './checker/violation.js';
-import { formatTime, nameFault } from './world/faults.js';
-import type { LogRecord } from './world/log.js';
-import type { Feature } from './world/scenario.js';
-import { timeOf } from './world/log.js';
+import { formatTime, nameFault } from './simulation/faults.js';
+import type { LogRecord } from './simulation/log.js';
+import type { Feature } from './simulation/scenario.js';
+import { timeOf } from './simulation/log.js';
 import type { SeedResult } from './run-seed.js';
 
 const LINES = 20;

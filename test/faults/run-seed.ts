@@ -5,10 +5,10 @@ import type { Violation } from './checker/violation.js';
 import { type Forecasts, historyOfSeed, withForecasts } from './forecasts.js';
 import type { Product } from './product.js';
 import { scheduleFaults } from './schedule.js';
-import type { Fault } from './world/faults.js';
-import type { LogRecord } from './world/log.js';
-import type { Feature } from './world/scenario.js';
-import { World } from './world/world.js';
+import type { Fault } from './simulation/faults.js';
+import type { LogRecord } from './simulation/log.js';
+import type { Feature } from './simulation/scenario.js';
+import { Simulation } from './simulation/simulation.js';
 
 export interface SeedOptions {
   readonly seed: number;
@@ -38,7 +38,7 @@ export interface SeedResult {
 /** Whether state that must survive a process is stored in the cluster. */
 const IS_DURABLE = true;
 
-/** Every sixth world has two replicas and a Lease; an election costs as much as the rest of a day. */
+/** Every sixth simulation has two replicas and a Lease; an election costs as much as the rest of a day. */
 export const ELECTED_SEEDS = 6;
 
 /** Returns two if the seed has an election. */
@@ -46,7 +46,7 @@ export function replicasOf(seed: number): number {
   return seed % ELECTED_SEEDS === 0 ? 2 : 1;
 }
 
-/** Runs the world of a seed for this number of simulated hours and checks its history. */
+/** Runs the simulation of a seed for this number of simulated hours and checks its history. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { seed, hours, shards, faults, beginsElected = false, features = [] } = options;
   const isSlow = features.includes('slow-starts');
@@ -58,7 +58,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const replicas = shards ?? replicasOf(seed);
   const isSharded = shards !== undefined;
   const schedule = faults ?? scheduleFaults(seed, { durationMs, replicas, isSharded, isSlow });
-  const world = new World({
+  const simulation = new Simulation({
     seed,
     durationMs,
     product,
@@ -67,9 +67,9 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     faults: schedule,
     features,
   });
-  await world.run(durationMs);
-  const { isElected } = world;
-  const history = historyOf(world, {
+  await simulation.run(durationMs);
+  const { isElected } = simulation;
+  const history = historyOf(simulation, {
     durationMs,
     faults: schedule,
     isDurable: IS_DURABLE,
@@ -80,7 +80,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     // A forecast rightly has more pods than the load of now needs.
     .filter(({ invariant }) => invariant !== 'I12' || forecasts.used === 0);
   const writes = history.writes.length;
-  return { seed, violations, faults: schedule, records: world.records, writes, forecasts };
+  return { seed, violations, faults: schedule, records: simulation.records, writes, forecasts };
 }
 
 /** Returns the same hash for the same log. */

@@ -1,5 +1,5 @@
-import type { ApiMode, Fault, RequestGroup, WorldMode } from './world/faults.js';
-import { createRandom, type Random } from './world/random.js';
+import type { ApiMode, Fault, RequestGroup, ClusterMode } from './simulation/faults.js';
+import { createRandom, type Random } from './simulation/random.js';
 
 const MINUTE_MS = 60_000;
 const LEAD_MS = 15 * MINUTE_MS;
@@ -43,7 +43,7 @@ function scheduleForgedLeases(seed: number, durationMs: number): readonly Fault[
     } as const;
     const endMs = startMs + (what.isRenewed ? random.between(10_000, 300_000) : 1000);
     if (endMs >= durationMs - 3 * LEAD_MS) return faults;
-    faults.push({ startMs, endMs, kind: 'world', replica: 0, target: 'web', what });
+    faults.push({ startMs, endMs, kind: 'cluster', replica: 0, target: 'web', what });
   }
 }
 
@@ -98,7 +98,7 @@ export function rollTo(
     const startMs = plan.startMs + index * plan.gapMs;
     const what = { mode: 'switched', isSharded } as const;
     const replica = plan.replicas - 1 - index;
-    return { startMs, endMs: startMs + plan.gapMs, kind: 'world', replica, target: 'web', what };
+    return { startMs, endMs: startMs + plan.gapMs, kind: 'cluster', replica, target: 'web', what };
   });
 }
 
@@ -107,10 +107,10 @@ function lengthMs(random: Random): number {
   return random.pick([random.between(5000, 40_000), random.between(60_000, 300_000)]);
 }
 
-function processFaults(draw: Draw, victims: readonly number[], what: WorldMode): readonly Fault[] {
+function processFaults(draw: Draw, victims: readonly number[], what: ClusterMode): readonly Fault[] {
   const { random, startMs } = draw;
   const endMs = startMs + lengthMs(random);
-  return victims.map((replica) => ({ startMs, endMs, kind: 'world', replica, target: 'web', what }));
+  return victims.map((replica) => ({ startMs, endMs, kind: 'cluster', replica, target: 'web', what }));
 }
 
 function apiFaults(draw: Draw, victims: readonly number[], group: RequestGroup): readonly Fault[] {

@@ -1,5 +1,5 @@
-import type { Fault, WorldMode } from './world/faults.js';
-import { createRandom } from './world/random.js';
+import type { Fault, ClusterMode } from './simulation/faults.js';
+import { createRandom } from './simulation/random.js';
 
 const MINUTE_MS = 60_000;
 
@@ -25,8 +25,8 @@ export function scheduleSlowStarts(
     const endMs = startMs + random.between(3, 40) * MINUTE_MS;
     if (endMs > durationMs) return faults;
     const target = random.pick(['web', 'api', 'worker', 'cart']);
-    const ofTarget = (what: WorldMode, from = startMs): Fault => ({
-      ...{ startMs: from, endMs, kind: 'world', replica: 0, target, what },
+    const ofTarget = (what: ClusterMode, from = startMs): Fault => ({
+      ...{ startMs: from, endMs, kind: 'cluster', replica: 0, target, what },
     });
     const halved = ofTarget({ mode: 'foreign-write', factor: 0.5 }, startMs + 1000);
     const part = random.pick(PARTS);

@@ -1,7 +1,14 @@
-import type { ApiMode, Fault, RequestGroup, SourceMode, WatchMode, WorldMode } from './world/faults.js';
+import type {
+  ApiMode,
+  Fault,
+  RequestGroup,
+  SourceMode,
+  WatchMode,
+  ClusterMode,
+} from './simulation/faults.js';
 import { scheduleShardFaults } from './schedule-shards.js';
 import { scheduleSlowStarts } from './schedule-slow-starts.js';
-import { createRandom, type Random } from './world/random.js';
+import { createRandom, type Random } from './simulation/random.js';
 
 type Kind = 'api' | 'patch' | 'watch' | 'source' | 'process' | 'target' | 'document';
 
@@ -101,7 +108,7 @@ function suspensions(seed: number, { durationMs, replicas, modes = [] }: Plan): 
       const draw = { random, startMs, replicas };
       const time = span(draw, random.pick([SHORT, [20, 600] as const]));
       const target = random.pick(TARGETS);
-      faults.push({ ...time, kind: 'world', replica, target, what: { mode: 'suspended' } });
+      faults.push({ ...time, kind: 'cluster', replica, target, what: { mode: 'suspended' } });
       startMs = time.endMs + random.between(5, 60) * 1000;
     }
   }
@@ -126,10 +133,10 @@ function drawLater(draw: Draw): Fault {
   switch (random.pick(['restart', 'empty', 'busy'] as const)) {
     case 'restart': {
       const what = { mode: 'api-restart', forbiddenMs: random.between(200, 2000) } as const;
-      return { ...worldFault(draw, what), ...span(draw, [5, 300]) };
+      return { ...clusterFault(draw, what), ...span(draw, [5, 300]) };
     }
     case 'empty':
-      return { ...worldFault(draw, { mode: 'documents-emptied' }), ...span(draw, [60, 1200]) };
+      return { ...clusterFault(draw, { mode: 'documents-emptied' }), ...span(draw, [60, 1200]) };
     case 'busy': {
       const what = { mode: 'rate-limited' } as const;
       const place = { kind: 'api', group: 'patch', replica: null, probability: 0.7 } as const;
@@ -162,7 +169,7 @@ function lateSamples(draw: Draw): Fault {
 
 function hostileTenant(draw: Draw): Fault {
   const way = draw.random.pick(['slow', 'forbidden', 'too-large', 'many'] as const);
-  return { ...worldFault(draw, { mode: 'hostile-tenant', way }), ...span(draw, [60, 900]) };
+  return { ...clusterFault(draw, { mode: 'hostile-tenant', way }), ...span(draw, [60, 900]) };
 }
 
 /** Matches `refused`, or `lease refused` for requests of only one group. */
@@ -198,11 +205,11 @@ function drawFault(draw: Draw): Fault {
     case 'source':
       return sourceFault(draw);
     case 'process':
-      return worldFault(draw, processMode(draw.random));
+      return clusterFault(draw, processMode(draw.random));
     case 'target':
-      return worldFault(draw, targetMode(draw.random));
+      return clusterFault(draw, targetMode(draw.random));
     case 'document':
-      return worldFault(draw, documentMode(draw.random));
+      return clusterFault(draw, documentMode(draw.random));
     default:
       return kind satisfies never;
   }
@@ -317,20 +324,20 @@ function sourceFault(draw: Draw): Fault {
   return { ...span(draw), kind: 'source', source: random.pick(['default', 'default', 'queues']), what };
 }
 
-function worldFault(draw: Draw, what: WorldMode): Fault {
+function clusterFault(draw: Draw, what: ClusterMode): Fault {
   const { random, replicas } = draw;
   return {
     ...span(draw),
-    kind: 'world',
+    kind: 'cluster',
     replica: random.integer(0, replicas - 1),
     target: random.pick(TARGETS),
     what,
   };
 }
 
-function processMode(random: Random): WorldMode {
+function processMode(random: Random): ClusterMode {
   const groups: readonly RequestGroup[] = ['patch', 'patch', 'scale', 'state', 'lease', 'all'];
-  return random.pick<WorldMode>([
+  return random.pick<ClusterMode>([
     { mode: 'crash', point: null },
     {
       mode: 'crash',
@@ -342,8 +349,8 @@ function processMode(random: Random): WorldMode {
   ]);
 }
 
-function targetMode(random: Random): WorldMode {
-  return random.pick<WorldMode>([
+function targetMode(random: Random): ClusterMode {
+  return random.pick<ClusterMode>([
     { mode: 'pods-crash', percent: random.integer(10, 60) },
     { mode: 'node-lost', percent: random.integer(10, 60) },
     { mode: 'slow-start', seconds: random.integer(20, 120) },
@@ -355,8 +362,8 @@ function targetMode(random: Random): WorldMode {
   ]);
 }
 
-function documentMode(random: Random): WorldMode {
-  return random.pick<WorldMode>([
+function documentMode(random: Random): ClusterMode {
+  return random.pick<ClusterMode>([
     { mode: 'document-changed', maxReplicas: random.integer(5, 20) },
     { mode: 'document-removed' },
     { mode: 'compaction' },

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { runSeed } from './run-seed.js';
 import { rollTo } from './schedule-shards.js';
 import { SOURCE_PRODUCT as product } from './source-product.js';
-import type { Fault, WorldMode } from './world/faults.js';
+import type { Fault, ClusterMode } from './simulation/faults.js';
 
 const MINUTE_MS = 60_000;
 const START_MS = 12 * MINUTE_MS;
@@ -12,12 +12,12 @@ const ROLL = { replicas: REPLICAS, gapMs: 30_000 };
 jest.setTimeout(120_000);
 
 /** Builds a fault of some replicas, 12 minutes after the start. */
-function of(replicas: readonly number[], seconds: number, what: WorldMode): readonly Fault[] {
+function of(replicas: readonly number[], seconds: number, what: ClusterMode): readonly Fault[] {
   const endMs = START_MS + seconds * 1000;
   return replicas.map((replica) => ({
     startMs: START_MS,
     endMs,
-    kind: 'world',
+    kind: 'cluster',
     replica,
     target: 'web',
     what,

@@ -3,7 +3,7 @@ import { readAgeQuery } from './age-queries.js';
 import { runSeed, type SeedResult } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Product } from './product.js';
-import type { Fault, SourceMode } from './world/faults.js';
+import type { Fault, SourceMode } from './simulation/faults.js';
 
 // Takes seconds on an idle machine; the limit is for a busy one.
 jest.setTimeout(120_000);
@@ -22,10 +22,10 @@ const span = (minute: number, minutes: number) => ({
 /** At 30 minutes, half of the pods of web and api are removed, so that others start. */
 const HALVED = (['web', 'api'] as const).map((target): Fault => {
   const what = { mode: 'foreign-write', factor: 0.5 } as const;
-  return { ...span(30, 0.1), kind: 'world', replica: 0, target, what };
+  return { ...span(30, 0.1), kind: 'cluster', replica: 0, target, what };
 });
-const onBoth = (what: Extract<Fault, { kind: 'world' }>['what'], minutes: number): readonly Fault[] =>
-  ['web', 'api'].map((target) => ({ ...span(29, minutes), kind: 'world', replica: 0, target, what }));
+const onBoth = (what: Extract<Fault, { kind: 'cluster' }>['what'], minutes: number): readonly Fault[] =>
+  ['web', 'api'].map((target) => ({ ...span(29, minutes), kind: 'cluster', replica: 0, target, what }));
 const source = (what: SourceMode, minute: number, minutes: number): Fault => ({
   ...span(minute, minutes),
   kind: 'source',
@@ -46,11 +46,11 @@ const CEILING_AWAY = [
 const READING_AWAY = [
   ...HALVED,
   { ...source({ mode: 'query-missing', text: 'promscaler_part' }, 20, 40), source: 'queues' },
-  { ...span(40, 0.1), kind: 'world', replica: 0, target: 'worker', what: { mode: 'crash', point: null } },
+  { ...span(40, 0.1), kind: 'cluster', replica: 0, target: 'worker', what: { mode: 'crash', point: null } },
 ] as const;
 const CAPACITY_AWAY = [...HALVED, source({ mode: 'query-missing', text: 'requests_per_pod' }, 29, 15)];
 
-describe('a world of slow starts', () => {
+describe('a simulation of slow starts', () => {
   it.each([
     ['without faults', []],
     ['whose metrics are lost for 10 minutes while pods start for 120 s', LOST_WHILE_STARTING],
@@ -99,7 +99,7 @@ describe('a world of slow starts', () => {
       createService: (options) => {
         const createClient: typeof options.createClient = (config, clock) => {
           const client = options.createClient?.(config, clock);
-          if (client === undefined) throw new Error('the world has clients');
+          if (client === undefined) throw new Error('the simulation has clients');
           const query: typeof client.query = async (text, asked) => {
             const answer = await client.query(text, asked);
             if (

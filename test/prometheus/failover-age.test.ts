@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { formatInstant } from '../../src/units/time.js';
-import { World } from '../control/world.js';
+import { Fixture } from '../control/fixture.js';
 import { aSource, at } from '../support/builders.js';
 import { type FakeServer, startRound, startServer, vectorBody } from './fakes.js';
 
 /** A Prometheus whose data allows `load / 10` replicas. */
 interface Engine {
   load: number;
-  /** When it started, in seconds after the start of the world. */
+  /** When it started, in seconds after the start of the fixture. */
   startSeconds: number;
   answersQueries: boolean;
   /** Whether it answers anything but the query of the metric. */
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 /** A scaler with 6 replicas that has run for long on data of two engines, of which B is tried after A. */
 async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial<Engine> } = {}) {
-  const world = new World({
+  const fixture = new Fixture({
     metrics: [
       {
         type: 'External',
@@ -37,9 +37,9 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
       },
     ],
   });
-  world.recoveryHoldMaxSeconds = 900;
-  world.cluster.setReplicas(6);
-  world.cluster.statusReplicas = 6;
+  fixture.recoveryHoldMaxSeconds = 900;
+  fixture.cluster.setReplicas(6);
+  fixture.cluster.statusReplicas = 6;
   const usual = { load: 60, startSeconds: -9000, answersQueries: true, answersPages: true, targets: null };
   const a: Engine = { ...usual, ...given.a };
   const b: Engine = { ...usual, ...given.b };
@@ -53,7 +53,7 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
         response.writeHead(isMetric ? 503 : 429).end('no backend');
         return;
       }
-      const seconds = world.clock.now() / 1000;
+      const seconds = fixture.clock.now() / 1000;
       const { targets } = engine;
       if (isMetric) response.end(vectorBody([{ labels: {}, value: engine.load }], seconds));
       else if (query !== '') {
@@ -70,48 +70,48 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
   }
   const metrics = createMetricSource({
     sources: new Map([['default', aSource({ urls, maxSampleAgeSeconds: 0 })]]),
-    clock: world.clock,
+    clock: fixture.clock,
     onQuery: () => undefined,
   });
   const heldBecause = async (): Promise<string | null> => {
-    world.clock.advance(15_000);
-    const answers = startRound(metrics, [world.scaler]);
-    const { record } = await world.cycle({ answers });
-    world.cluster.statusReplicas = world.cluster.specReplicas;
+    fixture.clock.advance(15_000);
+    const answers = startRound(metrics, [fixture.scaler]);
+    const { record } = await fixture.cycle({ answers });
+    fixture.cluster.statusReplicas = fixture.cluster.specReplicas;
     return record.snapshot?.state.holdReason ?? null;
   };
   const rounds = async (count: number): Promise<readonly number[]> => {
     const counts: number[] = [];
     for (let index = 0; index < count; index += 1) {
       await heldBecause();
-      counts.push(world.cluster.specReplicas);
+      counts.push(fixture.cluster.specReplicas);
     }
     return counts;
   };
   await rounds(10);
-  return { world, a, b, rounds, heldBecause, hosts: urls.map((url) => new URL(url).host) };
+  return { fixture, a, b, rounds, heldBecause, hosts: urls.map((url) => new URL(url).host) };
 }
 
 describe('the age of an answer of one of several urls', () => {
   it('is that of A if A has restarted without its data, answers the query, and is down when its age is read', async () => {
-    const { world, a, rounds, heldBecause, hosts } = await setUp();
-    Object.assign(a, { load: 20, startSeconds: world.clock.monotonicMs() / 1000, answersPages: false });
+    const { fixture, a, rounds, heldBecause, hosts } = await setUp();
+    Object.assign(a, { load: 20, startSeconds: fixture.clock.monotonicMs() / 1000, answersPages: false });
 
     await expect(rounds(10)).resolves.toEqual(Array(10).fill(6));
     await expect(heldBecause()).resolves.toContain(`it is unknown whether ${hosts[0]} has lost data`);
   });
 
   it('is that of A if A has restarted without its data, which the reason names', async () => {
-    const { world, a, rounds, heldBecause, hosts } = await setUp();
-    Object.assign(a, { load: 20, startSeconds: world.clock.monotonicMs() / 1000 });
+    const { fixture, a, rounds, heldBecause, hosts } = await setUp();
+    Object.assign(a, { load: 20, startSeconds: fixture.clock.monotonicMs() / 1000 });
 
     await expect(heldBecause()).resolves.toContain(`the server ${hosts[0]} started at`);
     await expect(rounds(6)).resolves.toEqual(Array(6).fill(6));
   });
 
   it('is that of A if A flaps: each of its low values is held, and none of B scales down', async () => {
-    const { world, a, rounds } = await setUp();
-    Object.assign(a, { load: 20, startSeconds: world.clock.monotonicMs() / 1000 });
+    const { fixture, a, rounds } = await setUp();
+    Object.assign(a, { load: 20, startSeconds: fixture.clock.monotonicMs() / 1000 });
     const counts: number[] = [];
     for (let index = 0; index < 8; index += 1) {
       a.answersQueries = index % 3 !== 2;
@@ -123,8 +123,8 @@ describe('the age of an answer of one of several urls', () => {
   });
 
   it('holds while both are young', async () => {
-    const { world, a, b, rounds } = await setUp();
-    const startSeconds = world.clock.monotonicMs() / 1000;
+    const { fixture, a, b, rounds } = await setUp();
+    const startSeconds = fixture.clock.monotonicMs() / 1000;
     Object.assign(a, { load: 20, startSeconds, answersQueries: false });
     Object.assign(b, { load: 20, startSeconds });
 
@@ -132,8 +132,8 @@ describe('the age of an answer of one of several urls', () => {
   });
 
   it('is that of B alone while A, which has just restarted, answers no query', async () => {
-    const { world, a, b, rounds } = await setUp();
-    Object.assign(a, { startSeconds: world.clock.monotonicMs() / 1000, answersQueries: false });
+    const { fixture, a, b, rounds } = await setUp();
+    Object.assign(a, { startSeconds: fixture.clock.monotonicMs() / 1000, answersQueries: false });
     b.load = 20;
 
     await expect(rounds(1)).resolves.toEqual([2]);

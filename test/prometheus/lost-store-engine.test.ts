@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
-import { World } from '../control/world.js';
+import { Fixture } from '../control/fixture.js';
 import { aSource } from '../support/builders.js';
 import { startFilled } from '../support/filled-server.js';
 import type { WrittenSeries } from '../support/remote-write.js';
@@ -78,7 +78,7 @@ async function startThanos(prometheus: string, stores: ReadonlySet<string>): Pro
 
 /** A scaler with one replica for each target, of 10 jobs each, that has run for some minutes. */
 async function runningOn(url: string) {
-  const world = new World({
+  const fixture = new Fixture({
     metrics: [
       {
         type: 'External',
@@ -90,23 +90,23 @@ async function runningOn(url: string) {
       },
     ],
   });
-  world.clock.jump((Date.now() - world.clock.now()) / 1000 - BEHIND_SECONDS);
-  world.recoveryHoldMaxSeconds = 900;
-  world.cluster.setReplicas(TARGETS);
-  world.cluster.statusReplicas = TARGETS;
+  fixture.clock.jump((Date.now() - fixture.clock.now()) / 1000 - BEHIND_SECONDS);
+  fixture.recoveryHoldMaxSeconds = 900;
+  fixture.cluster.setReplicas(TARGETS);
+  fixture.cluster.statusReplicas = TARGETS;
   const source = aSource({ urls: [url], flavor: 'thanos', ifVictoriaMetrics: null, maxSampleAgeSeconds: 0 });
   const metrics = createMetricSource({
     sources: new Map([['default', source]]),
-    clock: world.clock,
+    clock: fixture.clock,
     onQuery: ({ failure }) => {
       if (failure !== null) throw new Error(failure.message);
     },
   });
   /** Returns the replicas after a round, and why scale-down is held. */
   const round = async () => {
-    world.clock.advance(PERIOD_SECONDS * 1000);
-    const { record } = await world.cycle({ answers: startRound(metrics, [world.scaler]) });
-    return [world.cluster.specReplicas, record.snapshot?.state.holdReason ?? null] as const;
+    fixture.clock.advance(PERIOD_SECONDS * 1000);
+    const { record } = await fixture.cycle({ answers: startRound(metrics, [fixture.scaler]) });
+    return [fixture.cluster.specReplicas, record.snapshot?.state.holdReason ?? null] as const;
   };
   for (let index = 0; index < FIRST_ROUNDS; index += 1) await round();
   expect(await round()).toEqual([TARGETS, null]);

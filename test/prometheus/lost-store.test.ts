@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
-import { World } from '../control/world.js';
+import { Fixture } from '../control/fixture.js';
 import { aSource } from '../support/builders.js';
 import { startRound } from './fakes.js';
 import { type FakeQuerier, FakeStore, startQuerier, THANOS } from './fake-stores.js';
@@ -35,7 +35,7 @@ async function setUp(
   }: Parameters<typeof startQuerier>[2] & { readonly flavor?: Partial<SourceConfig> } = {},
 ): Promise<SetUp> {
   const query = 'sum(rate(jobs[1m]))';
-  const world = new World({
+  const fixture = new Fixture({
     maxReplicas: 400,
     metrics: [
       {
@@ -44,33 +44,39 @@ async function setUp(
       },
     ],
   });
-  world.recoveryHoldMaxSeconds = 900;
+  fixture.recoveryHoldMaxSeconds = 900;
   const stores = sizes.map((size, index) => new FakeStore(`store-${index}`, size));
-  const querier = await startQuerier(world.clock, stores, options);
+  const querier = await startQuerier(fixture.clock, stores, options);
   queriers.push(querier);
   const replicas = sizes.reduce((total, size) => total + size, 0);
-  world.cluster.setReplicas(replicas);
-  world.cluster.statusReplicas = replicas;
+  fixture.cluster.setReplicas(replicas);
+  fixture.cluster.statusReplicas = replicas;
   const sources = new Map([['default', aSource({ ...flavor, urls: [querier.url], maxSampleAgeSeconds: 0 })]]);
-  const metrics = createMetricSource({ sources, clock: world.clock, onQuery: () => undefined });
+  const metrics = createMetricSource({ sources, clock: fixture.clock, onQuery: () => undefined });
   const round = async (): Promise<string | null> => {
-    world.clock.advance(PERIOD_SECONDS * 1000);
-    const answers = startRound(metrics, [world.scaler]);
-    const { record } = await world.cycle({ answers });
-    world.cluster.statusReplicas = world.cluster.specReplicas;
+    fixture.clock.advance(PERIOD_SECONDS * 1000);
+    const answers = startRound(metrics, [fixture.scaler]);
+    const { record } = await fixture.cycle({ answers });
+    fixture.cluster.statusReplicas = fixture.cluster.specReplicas;
     return record.snapshot?.state.holdReason ?? null;
   };
   const rounds = async (count: number): Promise<readonly number[]> => {
     const counts: number[] = [];
     for (let index = 0; index < count; index += 1) {
       await round();
-      counts.push(world.cluster.specReplicas);
+      counts.push(fixture.cluster.specReplicas);
     }
     return counts;
   };
   // Past the hold of a new process.
   await rounds(10);
-  return { stores, nowSeconds: () => world.clock.monotonicMs() / 1000, rounds, heldBecause: round, querier };
+  return {
+    stores,
+    nowSeconds: () => fixture.clock.monotonicMs() / 1000,
+    rounds,
+    heldBecause: round,
+    querier,
+  };
 }
 
 const times = (count: number, value: number): readonly number[] => Array<number>(count).fill(value);

@@ -4,7 +4,7 @@ import type { MetricHold } from '../../src/prometheus/recovery-hold.js';
 import { addSeconds } from '../../src/units/time.js';
 import { FakeCluster } from '../control/fake-cluster.js';
 import { answerAndRun } from '../control/run-cycle.js';
-import { buildScaler, settledMemory, World } from '../control/world.js';
+import { buildScaler, settledMemory, Fixture } from '../control/fixture.js';
 import { aSource } from '../support/builders.js';
 import { remoteWrite, type WrittenSeries } from '../support/remote-write.js';
 import { until } from '../support/until.js';
@@ -80,7 +80,7 @@ function serviceOf(url: string): Service {
     ],
   });
   const { signal } = new AbortController();
-  const world = new World();
+  const fixture = new Fixture();
   const cluster = new FakeCluster();
   cluster.setReplicas(REPLICAS);
   cluster.statusReplicas = REPLICAS;
@@ -91,7 +91,7 @@ function serviceOf(url: string): Service {
       const answers = startRound(metrics, [scaler], signal);
       const input = { scaler, memory, now: realClock.now(), answers, signal };
       const recoveryHoldMaxSeconds = HOLD_SECONDS;
-      const ports = { ...world.ports(), clock: realClock, cluster, sources, recoveryHoldMaxSeconds };
+      const ports = { ...fixture.ports(), clock: realClock, cluster, sources, recoveryHoldMaxSeconds };
       ({ memory } = await answerAndRun(input, ports));
     },
     settle: () => {

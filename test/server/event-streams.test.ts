@@ -25,14 +25,14 @@ function failureOf(message: string): ServiceEvent {
   return { type: 'failure', at: RELOAD.at, ...web, subject: 'change', failing: true, message };
 }
 
-interface World {
+interface Fixture {
   readonly feed: EventFeed;
   readonly streams: EventStreams;
   readonly clock: ManualClock;
   readonly server: RunningServer;
 }
 
-const open: World[] = [];
+const open: Fixture[] = [];
 
 afterEach(async () => {
   for (const { streams, server } of open.splice(0)) {
@@ -41,7 +41,7 @@ afterEach(async () => {
   }
 });
 
-async function start(limits: { readonly most?: number; readonly maxAgeMs?: number } = {}): Promise<World> {
+async function start(limits: { readonly most?: number; readonly maxAgeMs?: number } = {}): Promise<Fixture> {
   const clock = new ManualClock();
   const feed = createEventFeed('run', 3);
   const streams = createEventStreams({ feed, clock: promptly(clock), ...limits });
@@ -54,9 +54,9 @@ async function start(limits: { readonly most?: number; readonly maxAgeMs?: numbe
   };
   const immediately = { now, monotonicMs, random, after };
   const server = await startServer({ app, port: 0, host: '127.0.0.1', clock: immediately });
-  const world = { feed, streams, clock, server };
-  open.push(world);
-  return world;
+  const fixture = { feed, streams, clock, server };
+  open.push(fixture);
+  return fixture;
 }
 
 interface Client {
@@ -67,7 +67,7 @@ interface Client {
 }
 
 async function listen(
-  { server }: World,
+  { server }: Fixture,
   headers: Record<string, string> = {},
   reads = true,
 ): Promise<Client> {
@@ -83,10 +83,10 @@ async function listen(
 
 describe('/api/v1/events', () => {
   it('sends an event with id, type and data, and headers that prevent buffering', async () => {
-    const world = await start();
-    const client = await listen(world);
+    const fixture = await start();
+    const client = await listen(fixture);
 
-    world.feed.publish(RELOAD);
+    fixture.feed.publish(RELOAD);
 
     await eventually(() => client.text().includes(`id: run-1\nevent: reload\ndata: ${RELOAD_DATA}\n\n`));
     expect(client.text()).toContain('retry: 3000\n');
@@ -98,36 +98,36 @@ describe('/api/v1/events', () => {
   });
 
   it('sends a comment every 15 s with one timer for 2 clients, and none without a client', async () => {
-    const world = await start();
-    const clients = [await listen(world), await listen(world)];
-    await eventually(() => world.streams.size() === 2);
-    expect(world.clock.pending).toBe(1);
+    const fixture = await start();
+    const clients = [await listen(fixture), await listen(fixture)];
+    await eventually(() => fixture.streams.size() === 2);
+    expect(fixture.clock.pending).toBe(1);
 
-    world.clock.advance(14_999);
+    fixture.clock.advance(14_999);
     expect(clients.map((client) => client.text().includes('heartbeat'))).toEqual([false, false]);
-    world.clock.advance(1);
+    fixture.clock.advance(1);
 
     await eventually(() => clients.every((client) => client.text().includes(': heartbeat\n\n')));
     for (const client of clients) client.leave();
-    await eventually(() => world.streams.size() === 0);
-    expect(world.clock.pending).toBe(0);
+    await eventually(() => fixture.streams.size() === 0);
+    expect(fixture.clock.pending).toBe(0);
   });
 
   it('continues after the Last-Event-ID', async () => {
-    const world = await start();
-    for (let index = 0; index < 3; index += 1) world.feed.publish(RELOAD);
+    const fixture = await start();
+    for (let index = 0; index < 3; index += 1) fixture.feed.publish(RELOAD);
 
-    const client = await listen(world, { 'Last-Event-ID': 'run-1' });
+    const client = await listen(fixture, { 'Last-Event-ID': 'run-1' });
 
     await eventually(() => client.text().includes('id: run-3'));
     expect(client.text().match(/^id: .*$/gm)).toEqual(['id: run-2', 'id: run-3']);
   });
 
   it.each(['other-1', 'run-1', 'x'])('reports a gap after %s, which is no longer known', async (id) => {
-    const world = await start();
-    for (let index = 0; index < 5; index += 1) world.feed.publish(RELOAD);
+    const fixture = await start();
+    for (let index = 0; index < 5; index += 1) fixture.feed.publish(RELOAD);
 
-    const client = await listen(world, { 'Last-Event-ID': id });
+    const client = await listen(fixture, { 'Last-Event-ID': id });
 
     await eventually(() => client.text().includes('\n\n'));
     expect(client.text()).toBe('retry: 3000\nid: run-5\nevent: gap\ndata: {"at":"2026-01-01T00:00:00Z"}\n\n');
@@ -137,27 +137,27 @@ describe('/api/v1/events', () => {
     ['reports a gap', 'more', 16_500, ['gap']],
     ['goes on', 'less', 16_000, ['connected', 'failure', 'failure']],
   ])('%s if the missed events are %s than 32 KiB', async (_what, _size, length, types) => {
-    const world = await start();
-    world.feed.publish(RELOAD);
-    for (let index = 0; index < 2; index += 1) world.feed.publish(failureOf('x'.repeat(length)));
+    const fixture = await start();
+    fixture.feed.publish(RELOAD);
+    for (let index = 0; index < 2; index += 1) fixture.feed.publish(failureOf('x'.repeat(length)));
 
-    const client = await listen(world, { 'Last-Event-ID': 'run-1' });
+    const client = await listen(fixture, { 'Last-Event-ID': 'run-1' });
 
     await eventually(() => client.text().includes('id: run-3') && client.text().endsWith('}\n\n'));
     expect([...client.text().matchAll(/^event: (.*)$/gm)].map(([, type]) => type)).toEqual(types);
   });
 
   it('accepts 2 streams if 2 are allowed, and rejects a third with 503', async () => {
-    const world = await start({ most: 2 });
-    const first = await listen(world);
-    await listen(world);
-    await eventually(() => world.streams.size() === 2);
+    const fixture = await start({ most: 2 });
+    const first = await listen(fixture);
+    await listen(fixture);
+    await eventually(() => fixture.streams.size() === 2);
 
-    const third = await listen(world);
+    const third = await listen(fixture);
     await eventually(() => third.text() !== '');
     first.leave();
-    await eventually(() => world.streams.size() === 1);
-    const fourth = await listen(world);
+    await eventually(() => fixture.streams.size() === 1);
+    const fourth = await listen(fixture);
 
     expect([third.response.statusCode, third.response.headers['retry-after'], third.text()]).toEqual([
       503,
@@ -168,60 +168,60 @@ describe('/api/v1/events', () => {
   });
 
   it('drops a client that does not read, and the others continue', async () => {
-    const world = await start();
-    const reader = await listen(world);
-    await listen(world, {}, false);
-    await eventually(() => world.streams.size() === 2);
+    const fixture = await start();
+    const reader = await listen(fixture);
+    await listen(fixture, {}, false);
+    await eventually(() => fixture.streams.size() === 2);
     const long = failureOf('x'.repeat(32_000));
 
-    for (let index = 0; index < 2000 && world.streams.size() === 2; index += 1) {
-      world.feed.publish(long);
+    for (let index = 0; index < 2000 && fixture.streams.size() === 2; index += 1) {
+      fixture.feed.publish(long);
       await new Promise((resolve) => setImmediate(resolve));
     }
 
-    expect(world.streams.size()).toBe(1);
-    world.feed.publish(RELOAD);
-    world.clock.advance(100);
+    expect(fixture.streams.size()).toBe(1);
+    fixture.feed.publish(RELOAD);
+    fixture.clock.advance(100);
     await eventually(() => reader.text().includes(RELOAD_DATA));
   });
 
   it('sends the first event at once, and gathers the following ones for 100 ms', async () => {
-    const world = await start();
-    const client = await listen(world);
-    await eventually(() => world.streams.size() === 1);
+    const fixture = await start();
+    const client = await listen(fixture);
+    await eventually(() => fixture.streams.size() === 1);
     const received = (): number => client.text().match(/^event: reload/gm)?.length ?? 0;
-    world.feed.publish(RELOAD);
+    fixture.feed.publish(RELOAD);
     await eventually(() => received() === 1);
 
-    for (let index = 0; index < 7; index += 1) world.feed.publish(RELOAD);
-    world.clock.advance(99);
+    for (let index = 0; index < 7; index += 1) fixture.feed.publish(RELOAD);
+    fixture.clock.advance(99);
     await settle();
     expect(received()).toBe(1);
-    world.clock.advance(1);
+    fixture.clock.advance(1);
 
     await eventually(() => received() === 8);
   });
 
   it('gathers at most 8 events', async () => {
-    const world = await start();
-    const client = await listen(world);
-    await eventually(() => world.streams.size() === 1);
-    world.feed.publish(RELOAD);
+    const fixture = await start();
+    const client = await listen(fixture);
+    await eventually(() => fixture.streams.size() === 1);
+    fixture.feed.publish(RELOAD);
     await eventually(() => client.text().includes('id: run-1\n'));
 
-    for (let index = 0; index < 8; index += 1) world.feed.publish(RELOAD);
+    for (let index = 0; index < 8; index += 1) fixture.feed.publish(RELOAD);
 
     await eventually(() => client.text().includes('id: run-9\n'));
-    expect(world.clock.pending).toBe(1);
+    expect(fixture.clock.pending).toBe(1);
   });
 
   it('sends the events of one turn at once, and each stream gets all of them', async () => {
-    const world = await start();
-    const clients = [await listen(world), await listen(world)];
-    await eventually(() => world.streams.size() === 2);
+    const fixture = await start();
+    const clients = [await listen(fixture), await listen(fixture)];
+    await eventually(() => fixture.streams.size() === 2);
 
-    for (let index = 0; index < 400; index += 1) world.feed.publish(RELOAD);
-    const late = await listen(world, { 'Last-Event-ID': 'run-399' });
+    for (let index = 0; index < 400; index += 1) fixture.feed.publish(RELOAD);
+    const late = await listen(fixture, { 'Last-Event-ID': 'run-399' });
 
     await eventually(() => [...clients, late].every((client) => client.text().includes('id: run-400')));
     expect(clients.map((client) => client.text().match(/^id: run-[1-9].*$/gm)?.length)).toEqual([400, 400]);
@@ -229,18 +229,20 @@ describe('/api/v1/events', () => {
   });
 
   it('ends a stream at the first heartbeat after its maximum age, and continues without a gap', async () => {
-    const world = await start({ maxAgeMs: 20_000 });
-    const client = await listen(world);
-    await eventually(() => world.streams.size() === 1);
-    world.feed.publish(RELOAD);
+    const fixture = await start({ maxAgeMs: 20_000 });
+    const client = await listen(fixture);
+    await eventually(() => fixture.streams.size() === 1);
+    fixture.feed.publish(RELOAD);
     await eventually(() => client.text().includes('id: run-1'));
 
-    world.clock.advance(15_000);
-    expect(world.streams.size()).toBe(1);
-    world.clock.advance(15_000);
+    fixture.clock.advance(15_000);
+    expect(fixture.streams.size()).toBe(1);
+    fixture.clock.advance(15_000);
     await eventually(() => client.hasEnded());
-    world.feed.publish(RELOAD);
-    const next = await fetch(`${world.server.url}/api/v1/events`, { headers: { 'Last-Event-ID': 'run-1' } });
+    fixture.feed.publish(RELOAD);
+    const next = await fetch(`${fixture.server.url}/api/v1/events`, {
+      headers: { 'Last-Event-ID': 'run-1' },
+    });
     const body: ReadableStream<Uint8Array> | null = next.body;
     const { value } = (await body?.getReader().read()) ?? {};
 
@@ -248,26 +250,26 @@ describe('/api/v1/events', () => {
   });
 
   it('ends all streams at once, and accepts no more', async () => {
-    const world = await start();
-    const client = await listen(world);
-    await eventually(() => world.streams.size() === 1);
+    const fixture = await start();
+    const client = await listen(fixture);
+    await eventually(() => fixture.streams.size() === 1);
 
-    world.streams.close();
+    fixture.streams.close();
     await eventually(() => client.hasEnded());
 
-    expect((await listen(world)).response.statusCode).toBe(503);
-    expect(world.clock.pending).toBe(0);
+    expect((await listen(fixture)).response.statusCode).toBe(503);
+    expect(fixture.clock.pending).toBe(0);
   });
 
   it('answers HEAD with the headers only', async () => {
-    const world = await start();
+    const fixture = await start();
 
-    const response = await fetch(`${world.server.url}/api/v1/events`, { method: 'HEAD' });
+    const response = await fetch(`${fixture.server.url}/api/v1/events`, { method: 'HEAD' });
 
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'text/event-stream; charset=utf-8',
     ]);
-    expect(world.streams.size()).toBe(0);
+    expect(fixture.streams.size()).toBe(0);
   });
 });

@@ -31,7 +31,7 @@ function problem(overrides: Partial<Problem>): Problem {
   };
 }
 
-function world(problems: readonly Problem[] = []) {
+function fixture(problems: readonly Problem[] = []) {
   const clock = new ManualClock();
   const records = createRecords(clock);
   const ids = ['default', 'other'].map(dataSourceId);
@@ -59,7 +59,7 @@ const UNKNOWN = { isReachable: null, failingSince: null, lastError: null, errors
 
 describe('the state of the service', () => {
   it('is unknown, not 0, before the first request', async () => {
-    const { view } = world();
+    const { view } = fixture();
 
     expect(serviceStatusSchema.parse(await view())).toEqual({
       version: '0.1.0',
@@ -86,7 +86,7 @@ describe('the state of the service', () => {
   });
 
   it('names the source that has answered nothing, since its first failure, until it answers', async () => {
-    const { clock, outages, view } = world();
+    const { clock, outages, view } = fixture();
     const query = (failure: string | null): void =>
       outages.observe({ system: dataSourceId('other'), seconds: 0.001, failure });
     const since = async (): Promise<readonly unknown[]> =>
@@ -105,7 +105,7 @@ describe('the state of the service', () => {
   });
 
   it('has the hold of the sources that a scaler queries, until it ends', async () => {
-    const { clock, records, view } = world();
+    const { clock, records, view } = fixture();
     const until = at(600);
     records.ledger.add(
       record({ decision: decision({ state: { ...EMPTY_STATE, holdScaleDownUntil: until } }) }),
@@ -121,7 +121,7 @@ describe('the state of the service', () => {
   });
 
   it('counts the scalers of a source that keep their replicas without it: not with a fallback or another source', async () => {
-    const { records, view } = world();
+    const { records, view } = fixture();
     const add = (name: string, spec: Partial<ReturnType<typeof scaler>['spec']> = {}): void => {
       const one = scaler(name);
       records.ledger.add(record({ scaler: { ...one, spec: { ...one.spec, ...spec } } }));
@@ -139,7 +139,7 @@ describe('the state of the service', () => {
   });
 
   it('lists the last 20 changes of all scalers, newest first', async () => {
-    const { records, view } = world();
+    const { records, view } = fixture();
     for (let index = 0; index < 60; index += 1)
       records.ledger.add(
         record({
@@ -159,7 +159,7 @@ describe('the state of the service', () => {
   });
 
   it('lists errors of documents before warnings, with the line and its excerpt', async () => {
-    const { view } = world([problem({ severity: 'warning', message: 'first' }), problem({ place: null })]);
+    const { view } = fixture([problem({ severity: 'warning', message: 'first' }), problem({ place: null })]);
 
     expect((await view()).problems).toEqual([
       {
@@ -182,7 +182,7 @@ describe('the state of the service', () => {
   });
 
   it('shows a viewer of one namespace nothing of the others', async () => {
-    const { records, health, view } = world([
+    const { records, health, view } = fixture([
       problem({}),
       problem({ file: 'scalers.promscaler.dev/shop/web' }),
       problem({ file: 'scalers.promscaler.dev/secret/web' }),
@@ -209,7 +209,7 @@ describe('the state of the service', () => {
   });
 
   it('adds the scalers, conflicts and changes of other replicas, and names the one that does not answer', async () => {
-    const { view, records } = world();
+    const { view, records } = fixture();
     records.ledger.add(record());
     const change = (name: string, time: string): ServiceStatus['lastOutcomes'][number] => ({
       namespace: 'shop',

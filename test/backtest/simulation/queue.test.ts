@@ -3,7 +3,7 @@ import { createLoad, type Load } from '../../../src/backtest/simulation/load.js'
 import { createQueue, type Queue, type QueueLog } from '../../../src/backtest/simulation/queue.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { T0 } from '../../support/builders.js';
-import { createRandom } from '../../faults/world/random.js';
+import { createRandom } from '../../faults/simulation/random.js';
 
 /** Each value applies for so many seconds. */
 function loadOf(parts: readonly (readonly [seconds: number, value: number])[]): Load {

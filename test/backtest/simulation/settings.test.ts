@@ -7,7 +7,7 @@ import {
   parseQueue,
   podStartOf,
 } from '../../../src/backtest/simulation/settings.js';
-import { createRandom } from '../../faults/world/random.js';
+import { createRandom } from '../../faults/simulation/random.js';
 
 describe('the start of a pod', () => {
   it.each([

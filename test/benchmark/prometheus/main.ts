@@ -10,7 +10,7 @@ import { describeMachine } from '../report.js';
 import { versionOf } from '../rounds.js';
 import { readRunOptions, RUN_OPTIONS } from '../run-options.js';
 import { writeDocuments } from '../scale/documents.js';
-import { startWorld } from '../scale/world-client.js';
+import { startSimulation } from '../scale/simulation-client.js';
 import { prometheusConfig } from './config.js';
 import { measurePrometheus } from './measure.js';
 import type { MeasureOptions } from './measure.js';
@@ -70,17 +70,17 @@ async function onStage(
   try {
     await writeDocuments(folder, size);
     report(`starting a cluster with ${size.scalers * size.pods} pods`);
-    const world = await startWorld(size);
+    const simulation = await startSimulation(size);
     try {
-      const config = prometheusConfig(world, null);
+      const config = prometheusConfig(simulation, null);
       const prometheus = await startPrometheus({ binary, config, env: process.env, clock: SYSTEM_CLOCK });
       try {
-        await work({ world, prometheus, folder });
+        await work({ simulation, prometheus, folder });
       } finally {
         await prometheus.stop();
       }
     } finally {
-      await world.stop();
+      await simulation.stop();
     }
   } finally {
     await rm(folder, { recursive: true, force: true });

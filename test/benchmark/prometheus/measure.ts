@@ -10,8 +10,8 @@ import type { PacedService } from '../scale/paced-service.js';
 import { faultsOf, measureStart } from '../scale/run-size.js';
 import type { StartFigures } from '../scale/run-size.js';
 import type { PaceFigures } from '../scale/pace.js';
-import type { WorldSize } from '../scale/workloads.js';
-import type { RunningWorld } from '../scale/world-client.js';
+import type { SimulationSize } from '../scale/workloads.js';
+import type { RunningSimulation } from '../scale/simulation-client.js';
 import { prometheusConfig, SCRAPE_SECONDS, WINDOW_SECONDS } from './config.js';
 import { costBetween, lookAt } from './look.js';
 import type { Cost, Look } from './look.js';
@@ -19,7 +19,7 @@ import { costOfKinds } from './query-log.js';
 import type { KindCost } from './query-log.js';
 
 export interface MeasureOptions {
-  readonly size: WorldSize;
+  readonly size: SimulationSize;
   readonly rounds: number;
   readonly warmupRounds: number;
   readonly nodeFlags: readonly string[];
@@ -28,14 +28,14 @@ export interface MeasureOptions {
 }
 
 export interface Stage {
-  readonly world: RunningWorld;
+  readonly simulation: RunningSimulation;
   readonly prometheus: RunningPrometheus;
   /** Has the documents. */
   readonly folder: string;
 }
 
 export interface PrometheusFigures {
-  readonly size: WorldSize;
+  readonly size: SimulationSize;
   readonly roundCount: number;
   /** Of the machine, in the last minute before Prometheus was measured alone. */
   readonly load: number;
@@ -67,10 +67,10 @@ const ALONE_SCRAPES = 4;
 const RATES_TIMEOUT_MS = 300_000;
 const LOGGED_ROUNDS = 2;
 
-/** Measures a Prometheus that scrapes the world: alone, and then while the built CLI queries it in real time. */
+/** Measures a Prometheus that scrapes the simulation: alone, and then while the built CLI queries it in real time. */
 export async function measurePrometheus(options: MeasureOptions, stage: Stage): Promise<PrometheusFigures> {
   const { size, signal, report } = options;
-  const { world, prometheus, folder } = stage;
+  const { simulation, prometheus, folder } = stage;
   await waitForRates(prometheus.url, options);
   report(`Prometheus has all rates; waiting until the windows of ${WINDOW_SECONDS} s are full`);
   await pause(WINDOW_SECONDS * 1000, signal);
@@ -78,7 +78,7 @@ export async function measurePrometheus(options: MeasureOptions, stage: Stage): 
   report('measuring Prometheus alone');
   const alone = await measureAlone(prometheus, signal);
   const port = await freePort();
-  const addresses = { kubernetesUrl: world.kubernetesUrl, prometheusUrl: prometheus.url, port };
+  const addresses = { kubernetesUrl: simulation.kubernetesUrl, prometheusUrl: prometheus.url, port };
   const service = startPacedService({
     configFile: await writeConfig(folder, addresses),
     logFile: join(folder, 'log'),
@@ -90,7 +90,7 @@ export async function measurePrometheus(options: MeasureOptions, stage: Stage): 
   });
   try {
     report('starting the service');
-    const start = await measureStart(options, service, world);
+    const start = await measureStart(options, service, simulation);
     const figures = await measureRounds(options, stage, service);
     const text = await readPage(`${service.url}/metrics`);
     const { pace, queries } = figures.service;
@@ -105,7 +105,7 @@ export async function measurePrometheus(options: MeasureOptions, stage: Stage): 
         startMayFail: true,
       }),
       ...faultsOfCounts(queries, figures.rounds.cost),
-      ...(await faultsOfScrapes(prometheus.url, world.exporterPages)),
+      ...(await faultsOfScrapes(prometheus.url, simulation.exporterPages)),
     ];
     const kinds = await measureKinds(options, stage, service);
     return { size, roundCount: options.rounds, load, alone, start, ...figures, kinds, faults };
@@ -201,11 +201,11 @@ async function faultsOfScrapes(url: string, pages: number): Promise<readonly str
 /** Lets Prometheus log the queries of some rounds, with the time that each has taken. */
 async function measureKinds(
   { report }: MeasureOptions,
-  { world, prometheus, folder }: Stage,
+  { simulation, prometheus, folder }: Stage,
   service: PacedService,
 ): Promise<readonly KindCost[]> {
   const file = join(folder, 'queries.log');
-  await writeFile(join(prometheus.folder, 'prometheus.yml'), prometheusConfig(world, file));
+  await writeFile(join(prometheus.folder, 'prometheus.yml'), prometheusConfig(simulation, file));
   await service.roundOver();
   prometheus.signal('SIGHUP');
   report(`logging the queries of ${LOGGED_ROUNDS} rounds`);

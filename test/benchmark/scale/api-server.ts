@@ -6,8 +6,8 @@ import type { FakeDeployment } from './objects.js';
 import { acceptsGzip, createTrafficMeter, packBody, readBody, sendJson } from './traffic.js';
 import type { TrafficMeter } from './traffic.js';
 import { createWatchHub } from './watch-hub.js';
-import type { World } from './world.js';
-import type { WorldClock } from './world-clock.js';
+import type { Simulation } from './simulation.js';
+import type { SimulationClock } from './simulation-clock.js';
 
 /** The API server as far as the service uses it: lists and watches of pods and Deployments, scale, and its own objects. */
 export interface FakeApiServer {
@@ -28,14 +28,14 @@ interface Call {
   readonly query: URLSearchParams;
 }
 
-export function createApiServer(world: World, clock: WorldClock): FakeApiServer {
+export function createApiServer(simulation: Simulation, clock: SimulationClock): FakeApiServer {
   const server = createServer((request, response) => void answer(request, response));
   server.keepAliveTimeout = 0;
   const meter = createTrafficMeter(server);
-  const lists = createListServer(world);
-  const watches = createWatchHub(world, clock);
+  const lists = createListServer(simulation);
+  const watches = createWatchHub(simulation, clock);
   const own = createOwnObjects(clock);
-  prepareLists(world, lists);
+  prepareLists(simulation, lists);
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = readCall(request);
@@ -67,11 +67,11 @@ export function createApiServer(world: World, clock: WorldClock): FakeApiServer 
       if (page.packed !== null) sendJson(response, page.packed, { isPacked: true });
       else sendJson(response, page.plain);
     } else if (verb === 'list') {
-      send(`{"kind":"List","metadata":{"resourceVersion":"${world.version()}"},"items":[]}`);
+      send(`{"kind":"List","metadata":{"resourceVersion":"${simulation.version()}"},"items":[]}`);
     } else if (plural === 'deployments' && subresource === 'scale') {
-      const deployment = world.deployments.get(namespace ?? '')?.get(name ?? '');
+      const deployment = simulation.deployments.get(namespace ?? '')?.get(name ?? '');
       if (deployment === undefined) send(notFound(`${namespace}/${name}`), 404);
-      else answerScale(world, deployment, { verb, body, send });
+      else answerScale(simulation, deployment, { verb, body, send });
     } else own(call, body, send);
   };
   return { server, meter };
@@ -108,7 +108,7 @@ function conflict(what: string): string {
 }
 
 function answerScale(
-  world: World,
+  simulation: Simulation,
   deployment: FakeDeployment,
   { verb, body, send }: { readonly verb: string; readonly body: JsonBody; readonly send: Send },
 ): void {
@@ -117,13 +117,13 @@ function answerScale(
       send(conflict(deployment.workload.name), 409);
       return;
     }
-    world.setReplicas(deployment, Number(body.spec?.['replicas']));
+    simulation.setReplicas(deployment, Number(body.spec?.['replicas']));
   }
   send(scaleJson(deployment));
 }
 
 /** The Lease, the ConfigMaps of state and the Events. */
-function createOwnObjects(clock: WorldClock): (call: Call, body: JsonBody, send: Send) => void {
+function createOwnObjects(clock: SimulationClock): (call: Call, body: JsonBody, send: Send) => void {
   let last = 0;
   const nextVersion = (): number => (last += 1);
   let lease: string | null = null;

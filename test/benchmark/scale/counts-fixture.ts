@@ -14,10 +14,10 @@ import { createApiServer } from './api-server.js';
 import { configOf, writeDocuments } from './documents.js';
 import { createMetricsServer } from './metrics-server.js';
 import { listen } from './traffic.js';
-import { createWorldClock } from './world-clock.js';
-import { createWorld } from './world.js';
+import { createSimulationClock } from './simulation-clock.js';
+import { createSimulation } from './simulation.js';
 import { PERIOD_SECONDS } from './workloads.js';
-import type { WorldSize } from './workloads.js';
+import type { SimulationSize } from './workloads.js';
 
 /** What the service has asked for since the last look, and what it holds now. */
 export interface Counts {
@@ -41,13 +41,13 @@ export interface CountsFixture {
 }
 
 /** The service in this process, in its own time, over sockets to the servers of the benchmark. */
-export async function startCountsFixture(size: WorldSize): Promise<CountsFixture> {
+export async function startCountsFixture(size: SimulationSize): Promise<CountsFixture> {
   const clock = new ManualClock('2026-03-01T00:00:00Z');
-  const worldClock = createWorldClock(() => clock.now());
-  const world = createWorld(size, worldClock);
-  const api = createApiServer(world, worldClock);
+  const simulationClock = createSimulationClock(() => clock.now());
+  const simulation = createSimulation(size, simulationClock);
+  const api = createApiServer(simulation, simulationClock);
   // Decompression happens in threads, whose work this fixture cannot see.
-  const metrics = createMetricsServer(world, worldClock, false);
+  const metrics = createMetricsServer(simulation, simulationClock, false);
   const [kubernetesUrl, prometheusUrl] = [await listen(api.server), await listen(metrics.server)];
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-counts-'));
   const addresses = { kubernetesUrl, prometheusUrl, port: 0 };
@@ -117,7 +117,7 @@ export async function startCountsFixture(size: WorldSize): Promise<CountsFixture
       await quiet();
       while (clock.monotonicMs() < endMs) {
         clock.advance(Math.min(clock.nextMs ?? Infinity, endMs - clock.monotonicMs()));
-        worldClock.tick();
+        simulationClock.tick();
         await quiet();
       }
       const after = { ...total(), cycles, failures };

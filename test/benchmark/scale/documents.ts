@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CPU_PERCENT, PERIOD_SECONDS, REQUESTS_PER_SECOND_PER_POD, workloadsOf } from './workloads.js';
-import type { Workload, WorldSize } from './workloads.js';
+import type { Workload, SimulationSize } from './workloads.js';
 
 export interface Addresses {
   readonly prometheusUrl: string;
@@ -14,7 +14,7 @@ const DOCUMENTS_PER_CONFIG_MAP = 1000;
 const VERSION_DIRECTORY = '..2026_01_01_00_00_00.000000001';
 
 /** Writes one file per document into `folder`, in directories as the kubelet mounts ConfigMaps. */
-export async function writeDocuments(folder: string, size: WorldSize): Promise<void> {
+export async function writeDocuments(folder: string, size: SimulationSize): Promise<void> {
   const workloads = workloadsOf(size);
   for (let first = 0; first < workloads.length; first += DOCUMENTS_PER_CONFIG_MAP) {
     const part = String(first / DOCUMENTS_PER_CONFIG_MAP).padStart(2, '0');
@@ -33,7 +33,11 @@ export async function writeConfig(folder: string, addresses: Addresses): Promise
   return config;
 }
 
-async function mountConfigMap(mount: string, workloads: readonly Workload[], size: WorldSize): Promise<void> {
+async function mountConfigMap(
+  mount: string,
+  workloads: readonly Workload[],
+  size: SimulationSize,
+): Promise<void> {
   await mkdir(join(mount, VERSION_DIRECTORY), { recursive: true });
   await symlink(VERSION_DIRECTORY, join(mount, '..data'));
   for (const workload of workloads) {
@@ -57,7 +61,10 @@ log: { level: warn }
 `;
 }
 
-function documentOf({ namespace, name, kind }: Workload, { pods, hasForecasts = false }: WorldSize): string {
+function documentOf(
+  { namespace, name, kind }: Workload,
+  { pods, hasForecasts = false }: SimulationSize,
+): string {
   return `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: ${name}, namespace: ${namespace} }

@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { createExporterPages } from './exporter-pages.js';
-import { createWorldClock } from './world-clock.js';
-import { createWorld } from './world.js';
-import type { WorldSize } from './workloads.js';
+import { createSimulationClock } from './simulation-clock.js';
+import { createSimulation } from './simulation.js';
+import type { SimulationSize } from './workloads.js';
 
 /** Names, labels and value, as the text format has them. */
 const LINE = /^([a-z_]+)\{((?:[a-z_]+="[^"\\]*",?)*)\} (\d+(?:\.\d+)?)$/;
 
-function start(size: WorldSize) {
+function start(size: SimulationSize) {
   let nowMs = Date.UTC(2026, 2, 1);
-  const clock = createWorldClock(() => nowMs);
-  const world = createWorld(size, clock);
-  const pages = createExporterPages(world, clock);
+  const clock = createSimulationClock(() => nowMs);
+  const simulation = createSimulation(size, clock);
+  const pages = createExporterPages(simulation, clock);
   const pass = (seconds: number): void => {
     nowMs += seconds * 1000;
     clock.tick();
   };
-  return { world, pages, pass };
+  return { simulation, pages, pass };
 }
 
 function valuesOn(page: string | null, ...parts: readonly string[]): readonly number[] {
@@ -77,11 +77,11 @@ describe('the pages of the exporter', () => {
   });
 
   it('show a pod when it is ready, 5 s after it was added', () => {
-    const { world, pages, pass } = start({ scalers: 1, pods: 2 });
-    const [deployment] = world.deployments.get('team-000')?.values() ?? [];
+    const { simulation, pages, pass } = start({ scalers: 1, pods: 2 });
+    const [deployment] = simulation.deployments.get('team-000')?.values() ?? [];
     if (deployment === undefined) throw new Error('no Deployment');
 
-    world.setReplicas(deployment, 3);
+    simulation.setReplicas(deployment, 3);
     pass(4.9);
     expect(valuesOn(pages.page(0), 'container="app"', 'container_cpu_usage')).toHaveLength(2);
     pass(0.1);

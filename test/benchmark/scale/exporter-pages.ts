@@ -1,7 +1,7 @@
 import type { FakeDeployment, FakePod } from './objects.js';
 import { CPU_REQUEST, PERIOD_SECONDS, usageOf } from './workloads.js';
-import type { World } from './world.js';
-import type { WorldClock } from './world-clock.js';
+import type { Simulation } from './simulation.js';
+import type { SimulationClock } from './simulation-clock.js';
 
 /** The metrics of all pods in the text format of Prometheus, divided into pages. */
 export interface ExporterPages {
@@ -33,9 +33,11 @@ interface Lines {
  * Series as the kubelet, kube-state-metrics and a gateway export them: cpu of the container and of its pod, memory, the
  * cpu request, and requests of the half of the workloads that the gateway knows.
  */
-export function createExporterPages(world: World, clock: WorldClock): ExporterPages {
-  const deployments = Array.from(world.deployments.values(), (namespace) => [...namespace.values()]).flat();
-  const perPage = Math.max(1, Math.floor(PODS_PER_PAGE / world.size.pods));
+export function createExporterPages(simulation: Simulation, clock: SimulationClock): ExporterPages {
+  const deployments = Array.from(simulation.deployments.values(), (namespace) => [
+    ...namespace.values(),
+  ]).flat();
+  const perPage = Math.max(1, Math.floor(PODS_PER_PAGE / simulation.size.pods));
   const counters = new WeakMap<FakePod, Counters>();
 
   const advance = (deployment: FakeDeployment, pod: FakePod, ready: number): Counters => {
@@ -43,7 +45,7 @@ export function createExporterPages(world: World, clock: WorldClock): ExporterPa
     const now = counters.get(pod) ?? { atMs: nowMs, cpuSeconds: 0, requests: 0 };
     counters.set(pod, now);
     const slot = Math.floor((nowMs - clock.startMs) / 1000 / PERIOD_SECONDS);
-    const load = { pod: pod.number, ready, slot, pods: world.size.pods };
+    const load = { pod: pod.number, ready, slot, pods: simulation.size.pods };
     const seconds = (nowMs - now.atMs) / 1000;
     now.cpuSeconds += usageOf(deployment.workload, load, 'cpu') * seconds;
     now.requests += usageOf(deployment.workload, load, 'requests') * seconds;

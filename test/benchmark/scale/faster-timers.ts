@@ -1,5 +1,5 @@
-import { REAL_TIME, timeAt } from './world-clock.js';
-import type { ClockRate } from './world-clock.js';
+import { REAL_TIME, timeAt } from './simulation-clock.js';
+import type { ClockRate } from './simulation-clock.js';
 
 /** The clock of the system, whatever rate the service's clock has. */
 export interface SystemTime {

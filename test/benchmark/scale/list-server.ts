@@ -1,7 +1,7 @@
 import { packBody } from './traffic.js';
 import { deploymentJson, podJson } from './objects.js';
 import type { FakeDeployment, FakePod } from './objects.js';
-import type { WatchedPlural, World } from './world.js';
+import type { WatchedPlural, Simulation } from './simulation.js';
 
 /** A page of a list; `packed` by gzip if that pays, as the API server does above 128 KiB. */
 export interface ListPage {
@@ -25,27 +25,27 @@ interface Snapshot {
 }
 
 /** Pages are kept until the next change: a service lists everything once, at its start. */
-export function createListServer(world: World): ListServer {
+export function createListServer(simulation: Simulation): ListServer {
   const snapshots = new Map<string, Snapshot>();
   const kept = new Map<string, ListPage>();
   let keptVersion = 0;
 
   const snapshotOf = (plural: WatchedPlural, namespace: string | null): Snapshot => {
-    const owners = (namespace === null ? world.namespaces : [namespace]).flatMap((name) => [
-      ...(world.deployments.get(name)?.values() ?? []),
+    const owners = (namespace === null ? simulation.namespaces : [namespace]).flatMap((name) => [
+      ...(simulation.deployments.get(name)?.values() ?? []),
     ]);
     const items =
       plural === 'deployments'
         ? owners
         : owners.flatMap((owner) => Array.from(owner.pods.values(), (pod) => ({ owner, pod })));
-    return { version: world.version(), items };
+    return { version: simulation.version(), items };
   };
 
   return {
     page: (plural, { namespace, limit, from }) => {
-      const [version = String(world.version()), start = '0'] = from?.split(':') ?? [];
-      if (keptVersion !== world.version()) kept.clear();
-      keptVersion = world.version();
+      const [version = String(simulation.version()), start = '0'] = from?.split(':') ?? [];
+      if (keptVersion !== simulation.version()) kept.clear();
+      keptVersion = simulation.version();
       const scope = `${plural} ${namespace ?? ''} ${version}`;
       const key = `${scope} ${start} ${limit}`;
       const known = kept.get(key);
@@ -74,17 +74,17 @@ const MAX_NAMESPACES = 20;
 const PAGE = 500;
 
 /** Builds the pages of the first lists, so that their cost does not delay the service. */
-export function prepareLists(world: World, lists: ListServer): void {
-  const { namespaces } = world;
+export function prepareLists(simulation: Simulation, lists: ListServer): void {
+  const { namespaces } = simulation;
   for (const namespace of namespaces.length > MAX_NAMESPACES ? [null] : namespaces) {
     for (const plural of ['pods', 'deployments'] as const) {
       let from: string | null = null;
-      const perWorkload = plural === 'pods' ? world.size.pods : 1;
+      const perWorkload = plural === 'pods' ? simulation.size.pods : 1;
       const workloads =
-        namespace === null ? world.size.scalers : (world.deployments.get(namespace)?.size ?? 0);
+        namespace === null ? simulation.size.scalers : (simulation.deployments.get(namespace)?.size ?? 0);
       for (let first = 0; first < workloads * perWorkload; first += PAGE) {
         lists.page(plural, { namespace, limit: PAGE, from });
-        from = `${world.version()}:${first + PAGE}`;
+        from = `${simulation.version()}:${first + PAGE}`;
       }
     }
   }

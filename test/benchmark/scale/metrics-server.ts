@@ -4,10 +4,10 @@ import { acceptsGzip, createTrafficMeter, packBody, readBody, sendJson } from '.
 import type { TrafficMeter } from './traffic.js';
 import type { FakeDeployment, FakePod } from './objects.js';
 import { PERIOD_SECONDS, usageOf } from './workloads.js';
-import type { World } from './world.js';
-import type { WorldClock } from './world-clock.js';
+import type { Simulation } from './simulation.js';
+import type { SimulationClock } from './simulation-clock.js';
 
-/** A Prometheus that answers the queries of the benchmark's documents from the world, and no others. */
+/** A Prometheus that answers the queries of the benchmark's documents from the simulation, and no others. */
 export interface FakeMetricsServer {
   readonly server: Server;
   readonly meter: TrafficMeter;
@@ -16,7 +16,11 @@ export interface FakeMetricsServer {
 const DAY_MS = 86_400_000;
 
 /** `packs`: whether answers are compressed for clients that accept it. */
-export function createMetricsServer(world: World, clock: WorldClock, packs = true): FakeMetricsServer {
+export function createMetricsServer(
+  simulation: Simulation,
+  clock: SimulationClock,
+  packs = true,
+): FakeMetricsServer {
   const server = createServer((request, response) => void answer(request, response));
   server.keepAliveTimeout = 0;
   const meter = createTrafficMeter(server);
@@ -34,7 +38,7 @@ export function createMetricsServer(world: World, clock: WorldClock, packs = tru
     };
     switch (pathname) {
       case '/api/v1/query': {
-        const { kind, series } = answerQuery(world, clock, query ?? '');
+        const { kind, series } = answerQuery(simulation, clock, query ?? '');
         meter.count(`query ${kind}`);
         send(`{"resultType":"vector","result":[${series.join(',')}]}`);
         return;
@@ -84,7 +88,7 @@ const CHECK = /^(?:max by|count|topk)/;
 const INTERVAL = /^quantile by \(job\)/;
 const INTERVAL_SECONDS = 15;
 
-function answerQuery(world: World, clock: WorldClock, query: string): QueryAnswer {
+function answerQuery(simulation: Simulation, clock: SimulationClock, query: string): QueryAnswer {
   const nowMs = clock.now();
   const slot = Math.floor((nowMs - clock.startMs) / 1000 / PERIOD_SECONDS);
   const at = (nowMs / 1000).toFixed(3);
@@ -98,14 +102,15 @@ function answerQuery(world: World, clock: WorldClock, query: string): QueryAnswe
       const words = labels(deployment);
       const ready = readyPods(deployment);
       for (const { name, number } of ready) {
-        const load = { pod: number, ready: ready.length, slot, pods: world.size.pods };
+        const load = { pod: number, ready: ready.length, slot, pods: simulation.size.pods };
         const value = usageOf(deployment.workload, load, metric);
         series.push(`{"metric":{${words}"pod":"${name}"},"value":[${at},"${value}"]}`);
       }
     }
     return series;
   };
-  const inNamespace = (name = ''): Iterable<FakeDeployment> => world.deployments.get(name)?.values() ?? [];
+  const inNamespace = (name = ''): Iterable<FakeDeployment> =>
+    simulation.deployments.get(name)?.values() ?? [];
 
   const cpu = CPU.exec(query);
   if (cpu !== null) {
@@ -119,7 +124,7 @@ function answerQuery(world: World, clock: WorldClock, query: string): QueryAnswe
   }
   const own = OWN.exec(query);
   if (own !== null) {
-    const deployments = world.deployments.get(own[1] ?? '');
+    const deployments = simulation.deployments.get(own[1] ?? '');
     const asked = (own[2] ?? '').split('|').flatMap((name) => deployments?.get(name) ?? []);
     return { kind: 'own', series: write(asked, 'requests', () => '') };
   }

@@ -1,4 +1,4 @@
-import type { ClockRate } from './world-clock.js';
+import type { ClockRate } from './simulation-clock.js';
 
 /** Sent by the process of the service, into which `pace-process.ts` is loaded. */
 export type PaceReport =

@@ -8,13 +8,13 @@ import { writeConfig, writeDocuments } from './documents.js';
 import type { PaceFigures, ProfileKind, StartTimes } from './pace.js';
 import { startPacedService } from './paced-service.js';
 import type { PacedService } from './paced-service.js';
-import type { ClockRate } from './world-clock.js';
-import { startWorld } from './world-client.js';
-import type { RunningWorld, WorldTraffic } from './world-client.js';
-import type { WorldSize } from './workloads.js';
+import type { ClockRate } from './simulation-clock.js';
+import { startSimulation } from './simulation-client.js';
+import type { RunningSimulation, SimulationTraffic } from './simulation-client.js';
+import type { SimulationSize } from './workloads.js';
 
 export interface RunOptions {
-  readonly size: WorldSize;
+  readonly size: SimulationSize;
   /** Measured ones, after those that warm up. */
   readonly rounds: number;
   readonly warmupRounds: number;
@@ -32,7 +32,7 @@ export interface RunOptions {
 
 /** What one size costs. */
 export interface SizeFigures {
-  readonly size: WorldSize;
+  readonly size: SimulationSize;
   readonly machine: MachineFigures;
   readonly start: StartFigures;
   readonly rounds: PaceFigures;
@@ -102,10 +102,10 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
     await writeDocuments(folder, size);
     const mounted = pause(MOUNTED_MS, signal);
     options.report(`starting a cluster with ${size.scalers * size.pods} pods`);
-    const world = await startWorld(size);
+    const simulation = await startSimulation(size);
     try {
       const port = await freePort();
-      const { kubernetesUrl, prometheusUrl } = world;
+      const { kubernetesUrl, prometheusUrl } = simulation;
       const configFile = await writeConfig(folder, { kubernetesUrl, prometheusUrl, port });
       await mounted;
       const service = startPacedService({
@@ -115,15 +115,15 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
         scalers: size.scalers,
         nodeFlags: options.nodeFlags,
         profilesStart: options.profileDirectory === null ? null : options.profileKind,
-        signal: AbortSignal.any([signal, world.exited]),
+        signal: AbortSignal.any([signal, simulation.exited]),
       });
       try {
-        return { ...(await measure(options, service, world)), machine };
+        return { ...(await measure(options, service, simulation)), machine };
       } finally {
         await service.stop();
       }
     } finally {
-      await world.stop();
+      await simulation.stop();
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -133,27 +133,27 @@ export async function runSize(options: RunOptions): Promise<SizeFigures> {
 async function measure(
   options: RunOptions,
   service: PacedService,
-  world: RunningWorld,
+  simulation: RunningSimulation,
 ): Promise<Omit<SizeFigures, 'machine'>> {
   const { size, rounds, profileDirectory, profileKind, heapFile } = options;
   const profileAs = (name: string): string =>
     join(profileDirectory ?? '', `scale-${size.scalers}-${name}.${profileKind}profile`);
   options.report('starting the service');
-  const start = await measureStart(options, service, world);
+  const start = await measureStart(options, service, simulation);
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('start') });
   options.report(`decided after ${start.lastSeconds.toFixed(1)} s; warming up`);
   const rate: ClockRate = { sinceMs: Date.now(), rate: options.clock };
-  world.setRate(rate);
+  simulation.setRate(rate);
   await service.order({ type: 'set-rate', rate });
   for (let round = 0; round < options.warmupRounds; round += 1) await service.roundOver();
   if (profileDirectory !== null) await service.order({ type: 'start-profile', kind: profileKind });
   service.reset(false);
-  const before = { figures: await service.figures(), traffic: await world.traffic() };
+  const before = { figures: await service.figures(), traffic: await simulation.traffic() };
   for (let round = 1; round <= rounds; round += 1) {
     await service.roundOver();
     options.report(`round ${round} of ${rounds}`);
   }
-  const after = { figures: await service.figures(), traffic: await world.traffic() };
+  const after = { figures: await service.figures(), traffic: await simulation.traffic() };
   if (profileDirectory !== null) await service.order({ type: 'stop-profile', file: profileAs('rounds') });
   const delayRounds = await measureDelays(service, Math.ceil(rounds / 2));
   const { page, text } = await measurePage(service);
@@ -177,12 +177,12 @@ async function measure(
 export async function measureStart(
   { size, report }: Pick<RunOptions, 'size' | 'report'>,
   service: PacedService,
-  world: RunningWorld,
+  simulation: RunningSimulation,
 ): Promise<StartFigures> {
   for (let attempt = 1; ; attempt += 1) {
     const times = await service.roundOver();
     const peakBytes = service.takePeakBytes();
-    const { api } = await world.traffic();
+    const { api } = await simulation.traffic();
     const page = await readPage(`${service.url}/metrics`);
     const decided = decidedScalers(page);
     report(`${decided} scalers have a value after ${times.lastSeconds.toFixed(1)} s`);
@@ -243,7 +243,7 @@ async function measureReadRounds(service: PacedService, signal: AbortSignal): Pr
   return figures;
 }
 
-function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: number): TrafficFigures {
+function trafficBetween(before: SimulationTraffic, after: SimulationTraffic, rounds: number): TrafficFigures {
   const perRound = (
     then: Readonly<Record<string, number>>,
     now: Readonly<Record<string, number>>,
@@ -265,7 +265,7 @@ function trafficBetween(before: WorldTraffic, after: WorldTraffic, rounds: numbe
 export function faultsOf(seen: {
   readonly text: string;
   readonly start: StartFigures;
-  readonly size: WorldSize;
+  readonly size: SimulationSize;
   readonly rounds: number;
   readonly figures: PaceFigures;
   readonly log: readonly string[];

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { WatchedPlural, World } from './world.js';
-import type { WorldClock } from './world-clock.js';
+import type { WatchedPlural, Simulation } from './simulation.js';
+import type { SimulationClock } from './simulation-clock.js';
 
 export interface WatchHub {
   readonly open: (
@@ -23,7 +23,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Sends events as they happen and a bookmark a minute; ends a watch at its `timeoutSeconds`, never earlier. */
-export function createWatchHub(world: World, clock: WorldClock): WatchHub {
+export function createWatchHub(simulation: Simulation, clock: SimulationClock): WatchHub {
   interface Watcher {
     readonly plural: string;
     readonly namespace: string | null;
@@ -34,7 +34,7 @@ export function createWatchHub(world: World, clock: WorldClock): WatchHub {
     { plural, namespace }: Pick<Watcher, 'plural' | 'namespace'>,
     event: { readonly plural: WatchedPlural; readonly namespace: string },
   ): boolean => event.plural === plural && (namespace === null || event.namespace === namespace);
-  world.onEvent((event) => {
+  simulation.onEvent((event) => {
     for (const watcher of watchers) if (isWanted(watcher, event)) watcher.send(event.type, event.json);
   });
 
@@ -46,7 +46,7 @@ export function createWatchHub(world: World, clock: WorldClock): WatchHub {
       const send = (type: string, json: string): void =>
         void response.write(`{"type":"${type}","object":{${kind},${json.slice(1)}}\n`);
       const watcher = { plural, namespace, send };
-      for (const event of world.eventsAfter(version))
+      for (const event of simulation.eventsAfter(version))
         if (isWanted(watcher, event)) send(event.type, event.json);
       watchers.add(watcher);
       let isOpen = true;
@@ -57,7 +57,7 @@ export function createWatchHub(world: World, clock: WorldClock): WatchHub {
       response.once('close', stop);
       const bookmark = (): void => {
         if (!isOpen) return;
-        send('BOOKMARK', `{"metadata":{"resourceVersion":"${world.version()}"}}`);
+        send('BOOKMARK', `{"metadata":{"resourceVersion":"${simulation.version()}"}}`);
         clock.after(BOOKMARK_MS, bookmark);
       };
       clock.after(BOOKMARK_MS, bookmark);

@@ -9,7 +9,7 @@ export interface Workload {
 /** `cpu`: Resource metric; `own`: Pods metric with a distinct query; `shared`: with the query of its namespace. */
 export type MetricKind = 'cpu' | 'own' | 'shared';
 
-export interface WorldSize {
+export interface SimulationSize {
   readonly scalers: number;
   /** Of each Deployment at the start. */
   readonly pods: number;
@@ -30,7 +30,7 @@ export const REQUESTS_PER_SECOND_PER_POD = 10;
 const KINDS: readonly MetricKind[] = ['cpu', 'own', 'cpu', 'shared'];
 
 /** `team-000/app-00000` and so on. */
-export function workloadsOf({ scalers }: Pick<WorldSize, 'scalers'>): readonly Workload[] {
+export function workloadsOf({ scalers }: Pick<SimulationSize, 'scalers'>): readonly Workload[] {
   return Array.from({ length: scalers }, (_, index) => ({
     index,
     namespace: namespaceOf(index),
@@ -43,14 +43,14 @@ function namespaceOf(index: number): string {
   return `team-${String(Math.floor(index / WORKLOADS_PER_NAMESPACE)).padStart(3, '0')}`;
 }
 
-export function namespacesOf({ scalers }: Pick<WorldSize, 'scalers'>): readonly string[] {
+export function namespacesOf({ scalers }: Pick<SimulationSize, 'scalers'>): readonly string[] {
   return Array.from({ length: Math.ceil(scalers / WORKLOADS_PER_NAMESPACE) }, (_, index) =>
     namespaceOf(index * WORKLOADS_PER_NAMESPACE),
   );
 }
 
 /** Queries of the documents in a round, without the resource query, which is split by its series. */
-export function documentQueries(size: Pick<WorldSize, 'scalers'>): number {
+export function documentQueries(size: Pick<SimulationSize, 'scalers'>): number {
   const placed = workloadsOf(size).filter(({ kind }) => kind !== 'cpu');
   return new Set(placed.map(({ kind, namespace }) => `${kind} ${namespace}`)).size;
 }

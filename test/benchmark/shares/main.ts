@@ -10,7 +10,7 @@ import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
 import { describeMachine } from '../report.js';
 import { writeConfig, writeDocuments } from '../scale/documents.js';
-import { startWorld } from '../scale/world-client.js';
+import { startSimulation } from '../scale/simulation-client.js';
 import { createLeaseProxy } from './lease-proxy.js';
 
 export const SHARES_USAGE = `npm run bench -- shares [--scalers N] [--replicas N]
@@ -49,8 +49,8 @@ interface Run {
 
 async function benchReplicas({ scalers, count, signal }: Run): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'promscaler-shares-'));
-  const world = await startWorld({ scalers, pods: PODS });
-  const proxy = createLeaseProxy(world.kubernetesUrl);
+  const simulation = await startSimulation({ scalers, pods: PODS });
+  const proxy = createLeaseProxy(simulation.kubernetesUrl);
   const services: Child[] = [];
   try {
     const kubernetesUrl = await listen(proxy, 0);
@@ -58,7 +58,7 @@ async function benchReplicas({ scalers, count, signal }: Run): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       const port = await freePort();
       const place = join(folder, String(index));
-      const addresses = { kubernetesUrl, prometheusUrl: world.prometheusUrl, port };
+      const addresses = { kubernetesUrl, prometheusUrl: simulation.prometheusUrl, port };
       await writeDocuments(place, { scalers, pods: PODS });
       const config = await writeConfig(place, addresses);
       const sharding = count > 1 ? 'sharding: { enabled: true }\n' : '';
@@ -80,7 +80,7 @@ async function benchReplicas({ scalers, count, signal }: Run): Promise<void> {
   } finally {
     await Promise.all(services.map((service) => service.stop()));
     await shut(proxy);
-    await world.stop();
+    await simulation.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }

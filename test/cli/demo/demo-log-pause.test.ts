@@ -1,18 +1,18 @@
 import { expect, it } from '@jest/globals';
 import { createDemoLog } from '../../../src/cli/demo/demo-log.js';
-import { World } from '../../control/world.js';
+import { Fixture } from '../../control/fixture.js';
 
 it('logs a pause that sets 3 replicas, and the first change after it, with their reasons', async () => {
-  const world = new World();
-  world.load = 90;
+  const fixture = new Fixture();
+  fixture.load = 90;
   let output = '';
   const stdout = { isTerminal: false, write: (text: string) => void (output += text) };
-  const log = createDemoLog({ stdout, env: {}, clock: world.clock });
-  world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
-  log.printCycle(await world.cycle());
-  world.cluster.annotations = {};
-  world.load = 60;
-  log.printCycle(await world.nextCycle());
+  const log = createDemoLog({ stdout, env: {}, clock: fixture.clock });
+  fixture.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
+  log.printCycle(await fixture.cycle());
+  fixture.cluster.annotations = {};
+  fixture.load = 60;
+  log.printCycle(await fixture.nextCycle());
 
   expect(output).toContain('5 -> 3     5 -> 3: paused by annotation, kept at 3 (9 recommended)\n');
   expect(output).toContain(

@@ -31,7 +31,7 @@ class Process implements RunningPrometheus {
 }
 
 /** `failures`: how many starts fail. */
-function world({ failures = 0 } = {}) {
+function fixture({ failures = 0 } = {}) {
   const clock = new ManualClock();
   const processes = [new Process(1)];
   const ports: number[] = [];
@@ -50,7 +50,7 @@ function world({ failures = 0 } = {}) {
 
 describe('the Prometheus of the demo', () => {
   it('is started again 20 s after it was killed, at the same port, as often as it is killed', async () => {
-    const { clock, processes, ports, told, revived } = world();
+    const { clock, processes, ports, told, revived } = fixture();
 
     for (let kill = 1; kill <= 2; kill += 1) {
       revived.signal('SIGKILL');
@@ -71,7 +71,7 @@ describe('the Prometheus of the demo', () => {
   });
 
   it('is started again after 2 starts that fail, of which the first is reported', async () => {
-    const { clock, processes, told, revived } = world({ failures: 2 });
+    const { clock, processes, told, revived } = fixture({ failures: 2 });
 
     revived.signal('SIGTERM');
     await clock.advanceAndSettle(60_000);
@@ -85,7 +85,7 @@ describe('the Prometheus of the demo', () => {
   });
 
   it('stays stopped after the end of the demo, also of an outage', async () => {
-    const { clock, processes, told, revived } = world();
+    const { clock, processes, told, revived } = fixture();
 
     revived.signal('SIGKILL');
     await clock.advanceAndSettle(10_000);

@@ -74,7 +74,7 @@ function diagnose(documents: Readonly<Record<string, string>>, more: object = {}
 const RPS = 'sum by (pod) (rate(http_requests_total{namespace="$namespace", pod=~"$pods"}[4s]))';
 
 describe('doctor, against a real Prometheus', () => {
-  it('reports nothing for a healthy world', async () => {
+  it('reports nothing for a healthy cluster', async () => {
     const web = document(
       'web',
       `${metric('pods', RPS)}    - resource: { name: cpu, target: { averageUtilization: 60 } }\n`,

@@ -20,7 +20,7 @@ import {
   server,
 } from './fixture.js';
 
-let world: Required<Pick<Asked, 'prometheus' | 'kubernetes' | 'documents'>>;
+let fixture: Required<Pick<Asked, 'prometheus' | 'kubernetes' | 'documents'>>;
 let simulator: Simulator;
 
 beforeAll(async () => {
@@ -32,14 +32,14 @@ beforeAll(async () => {
   });
   const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
   const { url } = await prometheus(healthy(pods));
-  world = { prometheus: url, kubernetes: simulator.url, documents: { web: document('web') } };
+  fixture = { prometheus: url, kubernetes: simulator.url, documents: { web: document('web') } };
 });
 
 const BARE = { web: document('web'), bare: document('bare') };
 
 describe('doctor', () => {
-  it('reports nothing for a healthy world, and runs all checks', async () => {
-    const { exitCode, status, warnings, failed, skipped, results } = await diagnosed(world);
+  it('reports nothing for a healthy cluster, and runs all checks', async () => {
+    const { exitCode, status, warnings, failed, skipped, results } = await diagnosed(fixture);
 
     expect({ exitCode, status, warnings, failed, skipped }).toEqual({
       exitCode: 0,
@@ -54,14 +54,14 @@ describe('doctor', () => {
     expect(results.map(({ check }) => check)).toEqual(here);
   });
 
-  it('prints one line per subject of a healthy world', async () => {
-    const { exitCode, stdout } = await runDoctor(world);
+  it('prints one line per subject of a healthy cluster', async () => {
+    const { exitCode, stdout } = await runDoctor(fixture);
 
     const lines = stdout.trimEnd().split('\n');
     expect(exitCode).toBe(0);
     expect(lines.slice(0, 2)).toEqual([
       'ok        config: promscaler.yaml; 1 document',
-      `ok        data source default: ${world.prometheus} answers; cpu series of 4 containers; scraped every 30 s, so that the window is 120 s (scrape_interval: 15s would follow the load sooner); newest samples of cpu up to 25 s old (bound 33 s)`,
+      `ok        data source default: ${fixture.prometheus} answers; cpu series of 4 containers; scraped every 30 s, so that the window is 120 s (scrape_interval: 15s would follow the load sooner); newest samples of cpu up to 25 s old (bound 33 s)`,
     ]);
     expect(lines[3]).toMatch(
       /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*current decision, without windows: cpu/,
@@ -70,7 +70,7 @@ describe('doctor', () => {
   });
 
   it('prints the fix below a failure, and exits with 1', async () => {
-    const { exitCode, stdout } = await runDoctor({ ...world, documents: BARE });
+    const { exitCode, stdout } = await runDoctor({ ...fixture, documents: BARE });
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
@@ -133,8 +133,8 @@ describe('doctor', () => {
   });
 
   it('checks one scaler only, and suggests the name of a misspelled one', async () => {
-    const one = await diagnosed({ ...world, documents: BARE, args: ['shop/web'] });
-    const none = await runDoctor({ ...world, documents: BARE, args: ['shop/wbe'] });
+    const one = await diagnosed({ ...fixture, documents: BARE, args: ['shop/web'] });
+    const none = await runDoctor({ ...fixture, documents: BARE, args: ['shop/wbe'] });
 
     expect(one.exitCode).toBe(0);
     expect(one.results.some(({ subject }) => subject === 'shop/bare')).toBe(false);
@@ -144,11 +144,11 @@ describe('doctor', () => {
 
   it('queries another Prometheus with --prometheus, which must be an address', async () => {
     const ran = await diagnosed({
-      ...world,
+      ...fixture,
       prometheus: 'http://127.0.0.1:1',
-      args: ['--prometheus', world.prometheus],
+      args: ['--prometheus', fixture.prometheus],
     });
-    const wrong = await runDoctor({ ...world, args: ['--prometheus', 'localhost:9090'] });
+    const wrong = await runDoctor({ ...fixture, args: ['--prometheus', 'localhost:9090'] });
 
     expect(ran.exitCode).toBe(0);
     expect(wrong.exitCode).toBe(2);
@@ -156,15 +156,15 @@ describe('doctor', () => {
   });
 
   it('uses colors only on a terminal', async () => {
-    const colored = await runDoctor({ ...world, isTerminal: true });
-    const plain = await runDoctor(world);
+    const colored = await runDoctor({ ...fixture, isTerminal: true });
+    const plain = await runDoctor(fixture);
 
     expect(colored.stdout).toContain('\u001b[');
     expect(plain.stdout).not.toContain('\u001b[');
   });
 
   it('changes nothing in the cluster', async () => {
-    await diagnosed(world);
+    await diagnosed(fixture);
 
     const writes = simulator
       .requests()
@@ -186,9 +186,9 @@ describe('config', () => {
   });
 
   it('with an invalid document fails, and the other documents are checked', async () => {
-    const documents = { ...world.documents, bad: document('bad').replace('maxReplicas', 'maxReplica') };
+    const documents = { ...fixture.documents, bad: document('bad').replace('maxReplicas', 'maxReplica') };
 
-    const { of, results, exitCode } = await diagnosed({ ...world, documents });
+    const { of, results, exitCode } = await diagnosed({ ...fixture, documents });
 
     expect(exitCode).toBe(1);
     expect(of('config')[0]?.message).toContain('maxReplica');
@@ -233,7 +233,7 @@ describe('doctor, while nothing answers', () => {
   it('ends within a minute, in which each request has its own deadline', async () => {
     const silent = await server(() => undefined);
     const clock = new ManualClock();
-    const running = diagnosed({ ...world, prometheus: silent.url, kubernetes: silent.url, clock });
+    const running = diagnosed({ ...fixture, prometheus: silent.url, kubernetes: silent.url, clock });
 
     const state = { isDone: false };
     void running.finally(() => (state.isDone = true));

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
 
-const world = (workloads: readonly WorkloadOptions[]): Promise<Simulator> => cluster({ workloads });
+const fixture = (workloads: readonly WorkloadOptions[]): Promise<Simulator> => cluster({ workloads });
 
 async function diagnose(
   simulator: Simulator,
@@ -26,7 +26,7 @@ describe('target', () => {
   let simulator: Simulator;
 
   beforeAll(async () => {
-    simulator = await world([
+    simulator = await fixture([
       shop('checkout'),
       shop('db', { kind: 'StatefulSet' }),
       shop('off', { replicas: 0 }),
@@ -120,7 +120,7 @@ describe('target', () => {
 
 describe('pods', () => {
   it('of another workload that the selector matches fail the check, with their owner', async () => {
-    const simulator = await world([shop('web')]);
+    const simulator = await fixture([shop('web')]);
     const pod = simulator.listObjects('/pods', 'shop')[0];
     simulator.addObject({
       apiVersion: 'v1',
@@ -146,7 +146,7 @@ describe('pods', () => {
   });
 
   it('that are its own are ok, whatever the kind', async () => {
-    const simulator = await world([
+    const simulator = await fixture([
       shop('web'),
       shop('db', { kind: 'StatefulSet' }),
       shop('c', { kind: 'Rollout' }),
@@ -162,7 +162,7 @@ describe('pods', () => {
   });
 
   it('that do not exist, although replicas are requested, fail', async () => {
-    const simulator = await world([]);
+    const simulator = await fixture([]);
     simulator.addObject({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -195,7 +195,7 @@ describe('pods', () => {
   });
 
   it('that were created a moment ago start, which is no problem', async () => {
-    const simulator = await world([shop('web', { podAgeSeconds: null })]);
+    const simulator = await fixture([shop('web', { podAgeSeconds: null })]);
 
     const { of, results } = await diagnose(simulator, { web: document('web') });
 
@@ -206,7 +206,7 @@ describe('pods', () => {
   });
 
   it('that cannot be listed fail', async () => {
-    const simulator = await world([shop('web')]);
+    const simulator = await fixture([shop('web')]);
     simulator.faults.add({ verbs: ['list'], resource: 'pods' }, { kind: 'refuse', status: 403 });
 
     const { of } = await diagnose(simulator, { web: document('web') });
@@ -220,7 +220,7 @@ describe('pods', () => {
 describe('requests', () => {
   it('that are missing fail, with the kubectl command that sets them', async () => {
     const containers = [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }];
-    const simulator = await world([shop('web', { containers })]);
+    const simulator = await fixture([shop('web', { containers })]);
 
     const [found] = (await diagnose(simulator, { web: document('web') })).of('requests');
 
@@ -231,7 +231,7 @@ describe('requests', () => {
   });
 
   it('are not required for a metric without a percentage', async () => {
-    const simulator = await world([shop('web', { containers: [{ name: 'app' }] })]);
+    const simulator = await fixture([shop('web', { containers: [{ name: 'app' }] })]);
     const metrics = '  metrics: [{ resource: { name: cpu, target: { averageValue: 500m } } }]\n';
 
     const { of } = await diagnose(simulator, { web: document('web', metrics) });
@@ -240,7 +240,7 @@ describe('requests', () => {
   });
 
   it('of a container that no pod has fail, with the existing ones', async () => {
-    const simulator = await world([shop('web')]);
+    const simulator = await fixture([shop('web')]);
     const metrics =
       '  metrics: [{ containerResource: { name: cpu, container: ap, target: { averageUtilization: 60 } } }]\n';
 
@@ -255,7 +255,7 @@ describe('requests', () => {
 
 describe('other-scaler', () => {
   it('is an HPA or its owner, with the command that deletes it', async () => {
-    const simulator = await world([shop('web'), shop('db', { kind: 'StatefulSet' })]);
+    const simulator = await fixture([shop('web'), shop('db', { kind: 'StatefulSet' })]);
     const hpa = (name: string, target: object, metadata: object = {}): unknown =>
       simulator.addObject({
         apiVersion: 'autoscaling/v2',
@@ -286,7 +286,7 @@ describe('other-scaler', () => {
   });
 
   it('is a second document for the same target', async () => {
-    const simulator = await world([shop('web')]);
+    const simulator = await fixture([shop('web')]);
 
     const { of } = await diagnose(simulator, {
       one: document('one', '  scaleTargetRef: { name: web }\n'),
@@ -302,7 +302,7 @@ describe('other-scaler', () => {
     [403, 'warning'],
     [500, 'failed'],
   ])('that cannot be listed after %i is %s', async (status, result) => {
-    const simulator = await world([shop('web')]);
+    const simulator = await fixture([shop('web')]);
     simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status });
     const { of } = await diagnose(simulator, { web: document('web') });
     expect(of('other-scaler')).toMatchObject([{ status: result }]);
@@ -311,7 +311,7 @@ describe('other-scaler', () => {
 
 describe('replicas-writer', () => {
   async function setBy(manager: string): Promise<Diagnosis> {
-    const simulator = await world([shop('web')]);
+    const simulator = await fixture([shop('web')]);
     simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, manager);
     return diagnose(simulator, { web: document('web') });
   }

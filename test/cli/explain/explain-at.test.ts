@@ -65,10 +65,10 @@ async function explainAt(
 
 describe('explain --at', () => {
   it('explains the scale-up at 10:10:00 as it was, whatever came later', async () => {
-    const world = startRecords();
-    recordMorning(world.recorder);
+    const fixture = startRecords();
+    recordMorning(fixture.recorder);
 
-    const { exitCode, stdout, stderr } = await explainAt('10:10:05', world);
+    const { exitCode, stdout, stderr } = await explainAt('10:10:05', fixture);
 
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided at 2026-01-01T10:10:00Z, once\n');
@@ -79,10 +79,10 @@ describe('explain --at', () => {
   });
 
   it('prints since when and how often 40 equal cycles had the same result, and the value of cpu then', async () => {
-    const world = startRecords();
-    recordMorning(world.recorder);
+    const fixture = startRecords();
+    recordMorning(fixture.recorder);
 
-    const { stdout } = await explainAt('10:02:31', world);
+    const { stdout } = await explainAt('10:02:31', fixture);
 
     expect(stdout).toContain(
       [
@@ -120,19 +120,19 @@ describe('explain --at', () => {
   });
 
   it('knows the last change of the previous process if that was before the requested time', async () => {
-    const world = startRecords();
+    const fixture = startRecords();
     const last = {
       up: instantFromMs(Date.UTC(2026, 0, 1, 9, 58)),
       down: instantFromMs(Date.UTC(2026, 0, 1, 9, 30)),
     };
     for (const second of [0, 15])
-      world.recorder.record(
+      fixture.recorder.record(
         recordOf(cpuSnapshot(58, { now: time(0, second), samples: sampleAt(time(0, second), 58) }), {
           lastScales: last,
         }),
       );
 
-    const { stdout } = await explainAt('10:00:20', world);
+    const { stdout } = await explainAt('10:00:20', fixture);
 
     expect(stdout).toContain(
       'Last scale-up: 2026-01-01T09:58:00Z (2m15s ago); last scale-down: 2026-01-01T09:30:00Z (30m15s ago)',
@@ -140,12 +140,12 @@ describe('explain --at', () => {
   });
 
   it('prints the pause as the reason of its change', async () => {
-    const world = startRecords();
+    const fixture = startRecords();
     const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
     const message = 'paused by annotation, kept at 3 (6 recommended)';
-    world.recorder.record(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
+    fixture.recorder.record(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
 
-    const { stdout } = await explainAt('10:10:05', world);
+    const { stdout } = await explainAt('10:10:05', fixture);
 
     expect(stdout).toContain('shop/web  4 -> 3  (Deployment web, bounds 2 to 10)\n');
     expect(stdout).toContain(`decided at 2026-01-01T10:10:00Z: 4 -> 3: ${message}\n`);
@@ -153,20 +153,20 @@ describe('explain --at', () => {
   });
 
   it('prints the current decision for a time after the last cycle', async () => {
-    const world = startRecords();
-    recordMorning(world.recorder);
+    const fixture = startRecords();
+    recordMorning(fixture.recorder);
 
-    const { stdout } = await explainAt('1s', world);
+    const { stdout } = await explainAt('1s', fixture);
 
     expect(stdout).toContain('decided at 2026-01-01T10:10:15Z, once\n');
     expect(stdout).toContain('answer  missing: no series');
   });
 
   it('prints the start of the recorded decisions for an earlier time', async () => {
-    const world = startRecords();
-    recordMorning(world.recorder);
+    const fixture = startRecords();
+    recordMorning(fixture.recorder);
 
-    const { exitCode, stdout, stderr } = await explainAt('09:59:59', world);
+    const { exitCode, stdout, stderr } = await explainAt('09:59:59', fixture);
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
@@ -175,10 +175,10 @@ describe('explain --at', () => {
   });
 
   it('prints the decision if its snapshot has been dropped, and since when there are snapshots', async () => {
-    const world = startRecords({ archive: createSnapshotArchive({ perScaler: 1 }) });
-    recordMorning(world.recorder);
+    const fixture = startRecords({ archive: createSnapshotArchive({ perScaler: 1 }) });
+    recordMorning(fixture.recorder);
 
-    const { exitCode, stdout } = await explainAt('10:05:00', world);
+    const { exitCode, stdout } = await explainAt('10:05:00', fixture);
 
     expect(exitCode).toBe(0);
     expect(stdout).toContain('shop/web  stays at 4\ncpu is at 61 %');
@@ -188,23 +188,23 @@ describe('explain --at', () => {
   });
 
   it('prints why nothing was decided while the target could not be read', async () => {
-    const world = startRecords();
+    const fixture = startRecords();
     const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     const unread = { snapshot: null, decision: null, conditions: [gone] };
-    world.recorder.record(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
-    world.recorder.record(recordOf(cpuSnapshot(60, { now: time(1) })));
+    fixture.recorder.record(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
+    fixture.recorder.record(recordOf(cpuSnapshot(60, { now: time(1) })));
 
-    const { stdout } = await explainAt('10:00:30', world);
+    const { stdout } = await explainAt('10:00:30', fixture);
 
     expect(stdout).toContain('shop/web  no decision: the target could not be read\n');
     expect(stdout).toContain('AbleToScale  False  FailedGetScale: not found\n');
   });
 
   it('prints entry, decision and snapshot as JSON', async () => {
-    const world = startRecords();
-    recordMorning(world.recorder);
+    const fixture = startRecords();
+    recordMorning(fixture.recorder);
 
-    const { stdout } = await explainAt('2026-01-01T11:10:00+01:00', world, '-o', 'json');
+    const { stdout } = await explainAt('2026-01-01T11:10:00+01:00', fixture, '-o', 'json');
 
     expect(JSON.parse(stdout)).toMatchObject({
       at: '2026-01-01T10:10:00Z',

@@ -3,7 +3,7 @@ import { shortfallOf, targetReached } from '../../../src/control/cycle/target-re
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/api/types.js';
 import { aPod, at } from '../../support/builders.js';
-import { World } from '../world.js';
+import { Fixture } from '../fixture.js';
 
 const CPU: PodTrouble = { kind: 'unschedulable', why: 'cpu' };
 const CRASH: PodTrouble = { kind: 'waiting', why: 'CrashLoopBackOff' };
@@ -101,11 +101,11 @@ describe('shortfallOf', () => {
 
 describe('a cycle', () => {
   it('is short of the pods of the count that it sets: 8 wanted and 5 ready', async () => {
-    const world = new World();
-    world.cluster.pods.push(...many(5));
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.cluster.pods.push(...many(5));
+    fixture.load = 80;
 
-    const { conditions, outcome } = (await world.cycle()).record;
+    const { conditions, outcome } = (await fixture.cycle()).record;
 
     expect(outcome).toMatchObject({ kind: 'patched', to: 8 });
     expect(conditions.find(({ type }) => type === 'TargetReached')).toMatchObject({
@@ -116,12 +116,12 @@ describe('a cycle', () => {
   });
 
   it('has the condition, and one Warning Event when pods find no node', async () => {
-    const world = new World();
-    world.cluster.pods.push(...many(4), ...unready(1));
-    const first = (await world.cycle()).record;
-    world.cluster.pods.splice(4, 1, ...unready(1, CPU));
-    const second = (await world.nextCycle()).record;
-    const third = (await world.nextCycle()).record;
+    const fixture = new Fixture();
+    fixture.cluster.pods.push(...many(4), ...unready(1));
+    const first = (await fixture.cycle()).record;
+    fixture.cluster.pods.splice(4, 1, ...unready(1, CPU));
+    const second = (await fixture.nextCycle()).record;
+    const third = (await fixture.nextCycle()).record;
 
     const reasons = [first, second].map(
       ({ conditions }) => conditions.find(({ type }) => type === 'TargetReached')?.reason,

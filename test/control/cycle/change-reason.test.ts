@@ -3,19 +3,19 @@ import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import { reasonOf } from '../../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
-import { World } from '../world.js';
+import { Fixture } from '../fixture.js';
 
-/** A world of 7 replicas whose load wants 9. */
-function worldOf(annotations: Readonly<Record<string, string>>): World {
-  const world = new World();
-  world.cluster.setReplicas(7);
-  world.load = 90;
-  annotate(world, annotations);
-  return world;
+/** A fixture of 7 replicas whose load wants 9. */
+function fixtureOf(annotations: Readonly<Record<string, string>>): Fixture {
+  const fixture = new Fixture();
+  fixture.cluster.setReplicas(7);
+  fixture.load = 90;
+  annotate(fixture, annotations);
+  return fixture;
 }
 
-function annotate(world: World, annotations: Readonly<Record<string, string>>): void {
-  world.cluster.annotations = Object.fromEntries(
+function annotate(fixture: Fixture, annotations: Readonly<Record<string, string>>): void {
+  fixture.cluster.annotations = Object.fromEntries(
     Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
   );
 }
@@ -25,7 +25,7 @@ const rescaleOf = (record: CycleRecord): string | undefined =>
 
 describe('the reason of a change by a pause', () => {
   it('is the pause, not the count from the metrics', async () => {
-    const { record } = await worldOf({ 'paused-replicas': '3' }).cycle();
+    const { record } = await fixtureOf({ 'paused-replicas': '3' }).cycle();
 
     expect(reasonOf(record)).toBe('7 -> 3: paused by annotation, kept at 3 (9 recommended)');
     expect(record.outcome.message).toBe('paused by annotation, kept at 3 (9 recommended)');
@@ -34,21 +34,24 @@ describe('the reason of a change by a pause', () => {
   });
 
   it("names the end, the user's reason, and the pause of the document", async () => {
-    const world = worldOf({
+    const fixture = fixtureOf({
       'paused-replicas': '3',
       'paused-until': '2026-01-01T02:00:00Z',
       'paused-reason': 'incident 4711',
     });
 
-    expect(reasonOf((await world.cycle()).record)).toBe(
+    expect(reasonOf((await fixture.cycle()).record)).toBe(
       '7 -> 3: paused by annotation until 2026-01-01T02:00:00Z, kept at 3, incident 4711 (9 recommended)',
     );
   });
 
   it("has the user's reason unchanged, although it contains the separator of the message", async () => {
-    const world = worldOf({ 'paused-replicas': '3', 'paused-reason': 'incident 4711; scaling is unsafe' });
+    const fixture = fixtureOf({
+      'paused-replicas': '3',
+      'paused-reason': 'incident 4711; scaling is unsafe',
+    });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(reasonOf(record)).toBe(
       '7 -> 3: paused by annotation, kept at 3, incident 4711; scaling is unsafe (9 recommended)',
@@ -56,19 +59,19 @@ describe('the reason of a change by a pause', () => {
   });
 
   it('is the pause while it keeps the count, too', async () => {
-    const world = worldOf({ 'paused-replicas': '3' });
-    await world.cycle();
+    const fixture = fixtureOf({ 'paused-replicas': '3' });
+    await fixture.cycle();
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(reasonOf(record)).toBe('stays at 3: paused by annotation, kept at 3 (9 recommended)');
     expect(record.outcome).toMatchObject({ kind: 'paused', from: 3 });
   });
 
   it('says that no metric has a value, or what the bounds would set', async () => {
-    const blind = worldOf({ 'paused-replicas': '3' });
+    const blind = fixtureOf({ 'paused-replicas': '3' });
     blind.answers = { of: () => Promise.resolve([NO_SERIES]), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
-    const above = worldOf({ 'paused-replicas': '25' });
+    const above = fixtureOf({ 'paused-replicas': '25' });
     await above.cycle();
 
     expect(reasonOf((await blind.cycle()).record)).toContain('kept at 3 (no metric has a value)');
@@ -78,7 +81,7 @@ describe('the reason of a change by a pause', () => {
   });
 
   it('is that of the decision under a pause that keeps no count', async () => {
-    const { record } = await worldOf({ paused: 'scale-down' }).cycle();
+    const { record } = await fixtureOf({ paused: 'scale-down' }).cycle();
 
     expect(reasonOf(record)).toBe('load is at 18 per pod, 90 in total, target 10 per pod: 7 -> 9');
   });
@@ -89,26 +92,26 @@ describe('the reason of the first change after a pause', () => {
     [{ 'paused-replicas': '3' }, 'load is at 12 per pod, 60 in total, target 10 per pod: 3 -> 6'],
     [{ paused: 'true' }, 'load is at 12 per pod, 60 in total, target 10 per pod: 7 -> 6'],
   ])('says that it was %j', async (annotations, reason) => {
-    const world = worldOf(annotations);
-    await world.cycle();
-    annotate(world, {});
-    world.load = 60;
+    const fixture = fixtureOf(annotations);
+    await fixture.cycle();
+    annotate(fixture, {});
+    fixture.load = 60;
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(reasonOf(record)).toBe(`resumed: ${reason}`);
     expect(rescaleOf(record)).toMatch(/^New size: 6; reason: resumed: /);
   });
 
   it('is that of the decision from the second cycle on', async () => {
-    const world = worldOf({ paused: 'true' });
-    await world.cycle();
-    annotate(world, {});
-    world.load = 70;
-    const first = await world.nextCycle();
-    world.load = 90;
+    const fixture = fixtureOf({ paused: 'true' });
+    await fixture.cycle();
+    annotate(fixture, {});
+    fixture.load = 70;
+    const first = await fixture.nextCycle();
+    fixture.load = 90;
 
-    const second = await world.nextCycle();
+    const second = await fixture.nextCycle();
 
     expect(reasonOf(first.record)).toBe('load is at 14 per pod, 70 in total, target 10 per pod: stays at 7');
     expect(reasonOf(second.record)).toBe('load is at 18 per pod, 90 in total, target 10 per pod: 7 -> 9');

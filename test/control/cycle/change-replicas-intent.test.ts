@@ -5,7 +5,7 @@ import type { PutResult } from '../../../src/kubernetes/state/choose-writes.js';
 import type { Intent } from '../../../src/kubernetes/state/state-entry.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { FakeCluster } from '../fake-cluster.js';
-import { at, buildScaler } from '../world.js';
+import { at, buildScaler } from '../fixture.js';
 
 /** A change from 5, with a scripted store for its intent. */
 class Fixture {

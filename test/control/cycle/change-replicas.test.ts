@@ -7,7 +7,7 @@ import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { failure, FakeCluster } from '../fake-cluster.js';
-import { at, buildScaler } from '../world.js';
+import { at, buildScaler } from '../fixture.js';
 
 /** Changes 5 to 8, decided when the target was in the initial state of the fake cluster. */
 async function change(

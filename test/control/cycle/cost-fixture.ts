@@ -13,7 +13,7 @@ import type { Facts } from '../../../src/units/log.js';
 import { aSource } from '../../support/builders.js';
 import { eventually, ManualClock } from '../../support/manual-clock.js';
 import { answerAndRun, type WaitingCycle } from '../run-cycle.js';
-import { answerOf, answersFrom, buildScaler, settledMemory } from '../world.js';
+import { answerOf, answersFrom, buildScaler, settledMemory } from '../fixture.js';
 
 export const WEB = { namespace: 'shop', name: 'web' } as const;
 export const COST = 'controller.kubernetes.io/pod-deletion-cost';

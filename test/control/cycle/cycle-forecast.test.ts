@@ -11,12 +11,12 @@ import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { aPod } from '../../support/builders.js';
-import { answerOf, answersFrom, World } from '../world.js';
+import { answerOf, answersFrom, Fixture } from '../fixture.js';
 
 const RAISE = { forecast: { mode: 'Raise', lead: '120s', budgetPercent: 100 } };
 
-/** A world in which the load of earlier days rose to `load` within the lead. */
-class ForecastWorld extends World {
+/** A fixture in which the load of earlier days rose to `load` within the lead. */
+class ForecastFixture extends Fixture {
   readonly asked: HistoryOrder[] = [];
   history: LoadHistory | undefined = this.rising(90);
 
@@ -54,11 +54,11 @@ class ForecastWorld extends World {
 
 describe('a cycle of a document with a forecast', () => {
   it('raises the target to the load that the earlier days had within the lead', async () => {
-    const world = new ForecastWorld(RAISE);
-    const { record } = await world.minutes(6);
+    const fixture = new ForecastFixture(RAISE);
+    const { record } = await fixture.minutes(6);
 
-    expect(record.snapshot?.loadHistory).toBe(world.history);
-    expect(world.cluster.specReplicas).toBe(9);
+    expect(record.snapshot?.loadHistory).toBe(fixture.history);
+    expect(fixture.cluster.specReplicas).toBe(9);
     expect(record.decision?.forecast).toMatchObject({ replicas: 9, isUsed: true, reactive: 5 });
   });
 
@@ -66,25 +66,25 @@ describe('a cycle of a document with a forecast', () => {
     ['was not read yet', undefined],
     ['cannot be read', { leadSeconds: 120, highest: 0, seasons: [], unusable: 'timeout after 10 s' }],
   ])('is what it is without one while the history %s', async (_, history) => {
-    const world = new ForecastWorld(RAISE);
-    world.history = history;
-    await world.minutes(6);
+    const fixture = new ForecastFixture(RAISE);
+    fixture.history = history;
+    await fixture.minutes(6);
 
-    expect(world.cluster.specReplicas).toBe(5);
+    expect(fixture.cluster.specReplicas).toBe(5);
   });
 
   it('changes nothing with mode Observe', async () => {
-    const world = new ForecastWorld({ forecast: { lead: '120s' } });
-    const { record } = await world.minutes(6);
+    const fixture = new ForecastFixture({ forecast: { lead: '120s' } });
+    const { record } = await fixture.minutes(6);
 
-    expect(world.cluster.specReplicas).toBe(5);
+    expect(fixture.cluster.specReplicas).toBe(5);
     expect(record.decision?.forecast).toMatchObject({ replicas: 9, isUsed: false });
   });
 
   it('asks with the time in which its pods became ready, or with that of the document', async () => {
-    const learned = new ForecastWorld({ forecast: {} });
+    const learned = new ForecastFixture({ forecast: {} });
     await learned.next();
-    const written = new ForecastWorld({ forecast: {}, podStart: { seconds: 90 } });
+    const written = new ForecastFixture({ forecast: {}, podStart: { seconds: 90 } });
     await written.next();
 
     expect(learned.asked[0]?.podStartSeconds).toBe(42);
@@ -92,20 +92,20 @@ describe('a cycle of a document with a forecast', () => {
   });
 
   it('has the time in which pods start in the snapshot only with podStart', async () => {
-    const world = new ForecastWorld({ forecast: {} });
-    const { record } = await world.next();
+    const fixture = new ForecastFixture({ forecast: {} });
+    const { record } = await fixture.next();
 
-    expect(world.memory.podStarts?.size).toBe(1);
+    expect(fixture.memory.podStarts?.size).toBe(1);
     expect(record.snapshot).not.toHaveProperty('podStartSeconds');
   });
 
   it('asks for nothing and stores nothing without a forecast', async () => {
-    const world = new ForecastWorld();
-    const { record } = await world.minutes(6);
+    const fixture = new ForecastFixture();
+    const { record } = await fixture.minutes(6);
 
-    expect(world.asked).toEqual([]);
-    expect(world.memory.podStarts).toBeUndefined();
-    expect(world.memory.state).not.toHaveProperty('forecast');
+    expect(fixture.asked).toEqual([]);
+    expect(fixture.memory.podStarts).toBeUndefined();
+    expect(fixture.memory.state).not.toHaveProperty('forecast');
     expect(JSON.stringify(record.snapshot && snapshotToJson(record.snapshot))).not.toMatch(
       /forecast|loadHistory/,
     );
@@ -114,106 +114,106 @@ describe('a cycle of a document with a forecast', () => {
 });
 
 describe('the count without a forecast', () => {
-  const reactiveOf = (world: World) => world.memory.state.forecast?.reactive.replicas;
+  const reactiveOf = (fixture: Fixture) => fixture.memory.state.forecast?.reactive.replicas;
 
   it('is lower than the count while the forecast is used, and its cost is spent', async () => {
-    const world = new ForecastWorld(RAISE);
-    await world.minutes(8);
+    const fixture = new ForecastFixture(RAISE);
+    await fixture.minutes(8);
 
-    expect([world.cluster.specReplicas, reactiveOf(world)]).toEqual([9, 5]);
-    expect(world.memory.state.forecast?.spent.at(-1)?.added).toBeGreaterThan(0);
+    expect([fixture.cluster.specReplicas, reactiveOf(fixture)]).toEqual([9, 5]);
+    expect(fixture.memory.state.forecast?.spent.at(-1)?.added).toBeGreaterThan(0);
   });
 
   it('is that of the target in a dry run, where nothing is carried out', async () => {
-    const world = new ForecastWorld(RAISE);
-    world.dryRun = true;
-    world.load = 120;
-    await world.minutes(8);
+    const fixture = new ForecastFixture(RAISE);
+    fixture.dryRun = true;
+    fixture.load = 120;
+    await fixture.minutes(8);
 
-    expect([world.cluster.specReplicas, reactiveOf(world)]).toEqual([5, 5]);
-    expect(world.memory.state.forecast?.spent.at(-1)?.added).toBe(0);
+    expect([fixture.cluster.specReplicas, reactiveOf(fixture)]).toEqual([5, 5]);
+    expect(fixture.memory.state.forecast?.spent.at(-1)?.added).toBe(0);
   });
 
   it('is that of the target while the API server refuses its PATCHes', async () => {
-    const world = new ForecastWorld(RAISE);
+    const fixture = new ForecastFixture(RAISE);
     for (let failures = 0; failures < 40; failures += 1)
-      world.cluster.patchScripts.push(() => {
+      fixture.cluster.patchScripts.push(() => {
         throw new KubernetesError('forbidden', 'no');
       });
-    world.load = 120;
-    await world.minutes(6);
+    fixture.load = 120;
+    await fixture.minutes(6);
 
-    expect(reactiveOf(world)).toBe(world.cluster.specReplicas);
+    expect(reactiveOf(fixture)).toBe(fixture.cluster.specReplicas);
   });
 
   it('follows another client that sets the count', async () => {
-    const world = new ForecastWorld(RAISE);
-    world.history = undefined;
-    await world.minutes(2);
-    world.cluster.specReplicas = 18;
-    const { record } = await world.next();
+    const fixture = new ForecastFixture(RAISE);
+    fixture.history = undefined;
+    await fixture.minutes(2);
+    fixture.cluster.specReplicas = 18;
+    const { record } = await fixture.next();
 
     expect(record.snapshot?.state.forecast?.reactive.replicas).toBe(18);
   });
 });
 
 describe('the stored state of a forecast', () => {
-  function storedWorld(): ForecastWorld {
-    const world = new ForecastWorld(RAISE);
-    world.restart();
-    return world;
+  function storedFixture(): ForecastFixture {
+    const fixture = new ForecastFixture(RAISE);
+    fixture.restart();
+    return fixture;
   }
 
-  const run = async (world: ForecastWorld, minutes: number): Promise<void> => {
+  const run = async (fixture: ForecastFixture, minutes: number): Promise<void> => {
     for (let cycle = 0; cycle < 4 * minutes; cycle += 1) {
-      await world.next();
-      await world.clock.advanceAndSettle(0);
+      await fixture.next();
+      await fixture.clock.advanceAndSettle(0);
     }
   };
 
   it('is written at most each quarter of an hour', async () => {
-    const world = storedWorld();
-    await run(world, 10);
-    const before = world.maps.count('PATCH');
-    await run(world, 120);
+    const fixture = storedFixture();
+    await run(fixture, 10);
+    const before = fixture.maps.count('PATCH');
+    await run(fixture, 120);
 
-    expect(world.maps.count('PATCH') - before).toBeLessThanOrEqual(8);
-    expect(readEntry(world.maps.entries['shop.web'] ?? '')).toMatchObject({
+    expect(fixture.maps.count('PATCH') - before).toBeLessThanOrEqual(8);
+    expect(readEntry(fixture.maps.entries['shop.web'] ?? '')).toMatchObject({
       forecast: { reactive: { replicas: 5 } },
     });
   });
 
   it('keeps what was spent over a restart, up to the last quarter of an hour', async () => {
-    const world = storedWorld();
-    await run(world, 60);
-    const before = world.memory.state.forecast?.spent.at(-1)?.added ?? 0;
-    world.restart();
-    await run(world, 1);
-    const after = world.memory.state.forecast?.spent.at(-1)?.added ?? 0;
+    const fixture = storedFixture();
+    await run(fixture, 60);
+    const before = fixture.memory.state.forecast?.spent.at(-1)?.added ?? 0;
+    fixture.restart();
+    await run(fixture, 1);
+    const after = fixture.memory.state.forecast?.spent.at(-1)?.added ?? 0;
 
     expect(before).toBeGreaterThan(0);
     expect(after).toBeGreaterThan((before * 44) / 60);
-    expect(world.memory.state.forecast?.reactive.replicas).toBe(5);
+    expect(fixture.memory.state.forecast?.reactive.replicas).toBe(5);
     // It was raised all the time, which counts for an hour.
-    expect(world.memory.state.forecast?.raises[0]?.added).toBeGreaterThan((before * 44) / 60);
+    expect(fixture.memory.state.forecast?.raises[0]?.added).toBeGreaterThan((before * 44) / 60);
   });
 
   it('is not written without a forecast', async () => {
-    const world = storedWorld();
-    world.scaler = new ForecastWorld().scaler;
-    await run(world, 60);
+    const fixture = storedFixture();
+    fixture.scaler = new ForecastFixture().scaler;
+    await run(fixture, 60);
 
-    expect(world.maps.entries['shop.web'] ?? '').not.toContain('forecast');
-    expect(world.maps.count('PATCH')).toBeLessThanOrEqual(1);
+    expect(fixture.maps.entries['shop.web'] ?? '').not.toContain('forecast');
+    expect(fixture.maps.count('PATCH')).toBeLessThanOrEqual(1);
   });
 });
 
 describe('the record of a forecast', () => {
   it('is replayed without a difference, and with the same numbers from its JSON', async () => {
-    const world = new ForecastWorld(RAISE);
+    const fixture = new ForecastFixture(RAISE);
     const kinds = new Set<string>();
     for (let cycle = 0; cycle < 40; cycle += 1) {
-      const { record } = await world.next();
+      const { record } = await fixture.next();
       const line = parseRecordLine(formatRecordLine(record, '1.2.3'));
       kinds.add('error' in line ? line.error : JSON.stringify(replayLine(line, '1.2.3')));
     }
@@ -222,8 +222,10 @@ describe('the record of a forecast', () => {
   });
 
   it('has the series of the forecast; without one, there are none', async () => {
-    const seriesOf = async (world: ForecastWorld): Promise<Readonly<Record<string, readonly number[]>>> => {
-      const { after } = createLedger().add((await world.minutes(8)).record);
+    const seriesOf = async (
+      fixture: ForecastFixture,
+    ): Promise<Readonly<Record<string, readonly number[]>>> => {
+      const { after } = createLedger().add((await fixture.minutes(8)).record);
       const keys = [
         'forecastReplicas',
         'reactiveReplicas',
@@ -240,33 +242,36 @@ describe('the record of a forecast', () => {
       );
     };
 
-    expect(await seriesOf(new ForecastWorld(RAISE))).toMatchObject({
+    expect(await seriesOf(new ForecastFixture(RAISE))).toMatchObject({
       forecastReplicas: [9],
       reactiveReplicas: [5],
       forecastSpent: [expect.any(Number)],
       forecastShort: [expect.any(Number)],
       forecastPrevented: [expect.any(Number)],
     });
-    const without = await seriesOf(new ForecastWorld());
+    const without = await seriesOf(new ForecastFixture());
     expect(Object.values(without).flat()).toEqual([]);
   });
 
   it('says once, as an Event, that a forecast that only observes is worth its cost', async () => {
-    const world = new ForecastWorld({ forecast: { lead: '120s' } });
-    await world.minutes(1);
+    const fixture = new ForecastFixture({ forecast: { lead: '120s' } });
+    await fixture.minutes(1);
     const part = (index: number) => ({
-      from: addSeconds(instantFromMs(0), Math.floor(world.clock.now() / 21_600_000 - index) * 21_600),
+      from: addSeconds(instantFromMs(0), Math.floor(fixture.clock.now() / 21_600_000 - index) * 21_600),
       reactive: 1e6,
       added: 1e4,
       short: 900,
       prevented: 600,
     });
-    const { forecast } = world.memory.state;
+    const { forecast } = fixture.memory.state;
     if (forecast === undefined) throw new Error('the state has a forecast');
-    const before = await world.next();
+    const before = await fixture.next();
     const spent = Array.from({ length: 12 }, (_, index) => part(11 - index));
-    world.memory = { ...world.memory, state: { ...world.memory.state, forecast: { ...forecast, spent } } };
-    const records = [(await world.next()).record, (await world.next()).record];
+    fixture.memory = {
+      ...fixture.memory,
+      state: { ...fixture.memory.state, forecast: { ...forecast, spent } },
+    };
+    const records = [(await fixture.next()).record, (await fixture.next()).record];
     const events = [before.record, ...records].map((record, index, all) =>
       kubernetesEvents(all[index - 1] ?? null, record).map(({ reason }) => reason),
     );

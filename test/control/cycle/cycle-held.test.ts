@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import type { PatchScript } from '../fake-cluster.js';
-import { at, World, SECOND_SCALER } from '../world.js';
+import { at, Fixture, SECOND_SCALER } from '../fixture.js';
 
 function heldOf(record: CycleRecord) {
   return record.conditions.find(({ type }) => type === 'Held');
 }
 
 /** An admission webhook that allows at most 6. */
-function capAtSix(world: World): PatchScript {
+function capAtSix(fixture: Fixture): PatchScript {
   return (apply) => {
     apply();
-    world.cluster.specReplicas = Math.min(6, world.cluster.specReplicas);
+    fixture.cluster.specReplicas = Math.min(6, fixture.cluster.specReplicas);
     return {
-      uid: world.cluster.uid,
-      resourceVersion: String(world.cluster.version),
-      specReplicas: world.cluster.specReplicas,
-      statusReplicas: world.cluster.statusReplicas,
+      uid: fixture.cluster.uid,
+      resourceVersion: String(fixture.cluster.version),
+      specReplicas: fixture.cluster.specReplicas,
+      statusReplicas: fixture.cluster.statusReplicas,
     };
   };
 }
@@ -30,33 +30,33 @@ describe('a scaler that must not act', () => {
   };
 
   it.each([
-    ['dry run by its document', 'dry-run', 'DryRun', () => new World({ dryRun: true })],
+    ['dry run by its document', 'dry-run', 'DryRun', () => new Fixture({ dryRun: true })],
     [
       'dry run by the command line',
       'dry-run',
       'DryRun',
       () => {
-        const world = new World();
-        world.dryRun = true;
-        return world;
+        const fixture = new Fixture();
+        fixture.dryRun = true;
+        return fixture;
       },
     ],
-    ['paused', 'paused', 'Paused', () => new World({ paused: true })],
+    ['paused', 'paused', 'Paused', () => new Fixture({ paused: true })],
     [
       'an HPA on its target, by another version of its API',
       'held',
       'ConflictingScaler',
       () => {
-        const world = new World();
-        world.cluster.others.push(otherHpa);
-        return world;
+        const fixture = new Fixture();
+        fixture.cluster.others.push(otherHpa);
+        return fixture;
       },
     ],
   ] as const)('%s: decides 5 -> 8, patches nothing', async (_, outcome, reason, build) => {
-    const world = build();
-    world.load = 80;
+    const fixture = build();
+    fixture.load = 80;
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.decision).toMatchObject({ desiredReplicas: 8, action: 'scale-up' });
     expect(record.outcome).toMatchObject({ kind: outcome, from: 5, to: 8 });
@@ -66,31 +66,31 @@ describe('a scaler that must not act', () => {
       scaleEvents: [],
       recommendations: [{ at: at(0), replicas: 8 }],
     });
-    expect(world.cluster.scaleReads).toBe(0);
-    expect(world.cluster.arrived).toEqual([]);
-    expect(world.slotsTaken).toBe(0);
+    expect(fixture.cluster.scaleReads).toBe(0);
+    expect(fixture.cluster.arrived).toEqual([]);
+    expect(fixture.slotsTaken).toBe(0);
   });
 
   it('reports paused and dry run in the record', async () => {
-    const paused = await new World({ paused: true }).cycle();
-    const dry = await new World({ dryRun: true }).cycle();
+    const paused = await new Fixture({ paused: true }).cycle();
+    const dry = await new Fixture({ dryRun: true }).cycle();
 
     expect(paused.record).toMatchObject({ pause: { direction: 'both' }, dryRun: false });
     expect(dry.record).toMatchObject({ pause: null, dryRun: true });
   });
 
   it('is held in a cycle without a change as well', async () => {
-    const { record } = await new World({ paused: true }).cycle();
+    const { record } = await new Fixture({ paused: true }).cycle();
 
     expect(record.outcome.kind).toBe('none');
     expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'Paused' });
   });
 
   it('names the other document for its target', async () => {
-    const world = new World();
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.load = 80;
 
-    const { record } = await world.cycle({ sharesTargetWith: SECOND_SCALER });
+    const { record } = await fixture.cycle({ sharesTargetWith: SECOND_SCALER });
 
     expect(heldOf(record)).toEqual({
       type: 'Held',
@@ -98,17 +98,17 @@ describe('a scaler that must not act', () => {
       reason: 'ConflictingScaler',
       message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until that is deleted',
     });
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it('names the HPA, and acts in the first cycle after that is deleted', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.others.push(otherHpa);
-    const before = await world.cycle();
-    world.cluster.others.length = 0;
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.others.push(otherHpa);
+    const before = await fixture.cycle();
+    fixture.cluster.others.length = 0;
 
-    const after = await world.nextCycle();
+    const after = await fixture.nextCycle();
 
     expect(heldOf(before.record)?.message).toContain('HorizontalPodAutoscaler shop/web-hpa');
     expect(heldOf(after.record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
@@ -116,17 +116,17 @@ describe('a scaler that must not act', () => {
   });
 
   it('says that the HPA is the one seen last while HPAs are forbidden, and patches nothing', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.others.push(otherHpa);
-    Object.assign(world.cluster, { areOtherScalersOutdated: () => true });
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.others.push(otherHpa);
+    Object.assign(fixture.cluster, { areOtherScalersOutdated: () => true });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(heldOf(record)?.message).toBe(
       'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until that is deleted; it is the one seen last, because HPAs are now forbidden',
     );
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it.each([
@@ -135,39 +135,39 @@ describe('a scaler that must not act', () => {
     ['another group', { ...otherHpa, target: { ...otherHpa.target, apiVersion: 'argoproj.io/v1' } }],
     ['another namespace', { ...otherHpa, namespace: 'other' }],
   ])('is not held by an HPA on a target with %s', async (_, other) => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.others.push(other);
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.others.push(other);
 
-    expect((await world.cycle()).record.outcome.kind).toBe('patched');
+    expect((await fixture.cycle()).record.outcome.kind).toBe('patched');
   });
 
   it('does not scale to its minimum, either', async () => {
-    const world = new World({ paused: true, minReplicas: 7 });
+    const fixture = new Fixture({ paused: true, minReplicas: 7 });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'paused', from: 5, to: 7 });
-    expect(world.cluster.specReplicas).toBe(5);
+    expect(fixture.cluster.specReplicas).toBe(5);
   });
 });
 
 describe('a change to 8 that an admission webhook turns into 6', () => {
-  async function overridden(): Promise<World> {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(capAtSix(world));
-    await world.cycle();
-    world.cluster.statusReplicas = 6;
-    return world;
+  async function overridden(): Promise<Fixture> {
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(capAtSix(fixture));
+    await fixture.cycle();
+    fixture.cluster.statusReplicas = 6;
+    return fixture;
   }
 
   it('is reported as replaced and counts with its result: 5 -> 6', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(capAtSix(world));
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(capAtSix(fixture));
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'replaced', from: 5, to: 6 });
     expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'ScaleOverridden' });
@@ -179,22 +179,22 @@ describe('a change to 8 that an admission webhook turns into 6', () => {
   });
 
   it('is not repeated in 10 cycles that want the same 8', async () => {
-    const world = await overridden();
+    const fixture = await overridden();
 
     for (let count = 0; count < 10; count += 1) {
-      const { record } = await world.nextCycle();
+      const { record } = await fixture.nextCycle();
       expect(record.outcome).toMatchObject({ kind: 'held', from: 6, to: 8 });
       expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'ScaleOverridden' });
     }
 
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 
   it('is repeated when 9 are wanted', async () => {
-    const world = await overridden();
-    world.load = 90;
+    const fixture = await overridden();
+    fixture.load = 90;
 
-    const { record, memory } = await world.nextCycle();
+    const { record, memory } = await fixture.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 9 });
     expect(memory.override).toBeNull();
@@ -202,46 +202,46 @@ describe('a change to 8 that an admission webhook turns into 6', () => {
   });
 
   it('is repeated when the base is different: another client has set 5', async () => {
-    const world = await overridden();
-    world.cluster.setReplicas(5);
+    const fixture = await overridden();
+    fixture.cluster.setReplicas(5);
 
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it('is repeated after 6 were sufficient for a while', async () => {
-    const world = await overridden();
-    world.load = 60;
-    expect((await world.nextCycle()).memory.override).toBeNull();
-    world.load = 80;
+    const fixture = await overridden();
+    fixture.load = 60;
+    expect((await fixture.nextCycle()).memory.override).toBeNull();
+    fixture.load = 80;
 
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 8 });
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 8 });
   });
 
   it('is not repeated if only the live read has the base 6', async () => {
-    const world = await overridden();
+    const fixture = await overridden();
     // The watch still has the 5 from before.
-    world.cluster.watchedReplicas = 5;
+    fixture.cluster.watchedReplicas = 5;
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 6, to: 8 });
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 
   it('counts for nothing if the webhook keeps the 5', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push((apply) => {
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push((apply) => {
       const answer = apply();
-      world.cluster.specReplicas = 5;
+      fixture.cluster.specReplicas = 5;
       return { ...answer, specReplicas: 5 };
     });
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'replaced', from: 5, to: 5 });
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
-    expect((await world.nextCycle()).record.outcome.kind).toBe('held');
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect((await fixture.nextCycle()).record.outcome.kind).toBe('held');
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { type Instant, secondsBetween } from '../../../src/units/time.js';
 import { failure } from '../fake-cluster.js';
-import { answersFrom, World } from '../world.js';
+import { answersFrom, Fixture } from '../fixture.js';
 
 const WINDOW_SECONDS = 60;
 
@@ -42,32 +42,32 @@ interface Accepted {
 
 /** Runs a history of faulty cycles and keeps the log that the invariants are checked on. */
 class History {
-  readonly world = new World({
+  readonly fixture = new Fixture({
     upscaleForbiddenWindowSeconds: WINDOW_SECONDS,
     downscaleForbiddenWindowSeconds: WINDOW_SECONDS,
   });
   readonly accepted: Accepted[] = [];
   readonly records: (readonly [Step, CycleRecord])[] = [];
-  #sentAt = this.world.clock.now();
+  #sentAt = this.fixture.clock.now();
   #late: { due: number; readonly run: () => void }[] = [];
   /** The count at the start of the last cycle. */
   #shown = 5;
 
   constructor() {
-    this.world.cluster.onAccepted = (change) => this.accepted.push({ ...change, sentAt: this.#sentAt });
+    this.fixture.cluster.onAccepted = (change) => this.accepted.push({ ...change, sentAt: this.#sentAt });
   }
 
   async run(step: Step): Promise<void> {
-    const { world } = this;
-    const { cluster } = world;
-    world.clock.advance(15_000);
+    const { fixture } = this;
+    const { cluster } = fixture;
+    fixture.clock.advance(15_000);
     this.#runLate();
-    this.#sentAt = world.clock.now();
+    this.#sentAt = fixture.clock.now();
     cluster.statusReplicas = cluster.specReplicas;
-    world.load = step.load;
+    fixture.load = step.load;
     this.#begin(step);
     this.#shown = cluster.specReplicas;
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
     this.records.push([step, record]);
     cluster.patchScripts.length = 0;
     cluster.beforeReads.length = 0;
@@ -75,11 +75,11 @@ class History {
     cluster.readFailure = null;
     cluster.watchedReplicas = null;
     cluster.ageSeconds = 0;
-    world.answers = null;
+    fixture.answers = null;
   }
 
   #begin({ fault }: Step): void {
-    const { cluster } = this.world;
+    const { cluster } = this.fixture;
     switch (fault) {
       case 'none':
         return;
@@ -129,7 +129,7 @@ class History {
         cluster.ageSeconds = 181;
         return;
       case 'no series':
-        this.world.answers = answersFrom([{ class: 'missing', message: 'no series' }]);
+        this.fixture.answers = answersFrom([{ class: 'missing', message: 'no series' }]);
         return;
       case 'target unreadable':
         cluster.targetFailure = failure('timeout');
@@ -144,12 +144,12 @@ class History {
 
   /** Sets a count that no decision results in: 19 or, if that is the current one, 18. */
   #setByHand(): void {
-    const { cluster } = this.world;
+    const { cluster } = this.fixture;
     cluster.setReplicas(cluster.specReplicas === 19 ? 18 : 19);
   }
 
   #pushLate(cycles: number): void {
-    const { cluster } = this.world;
+    const { cluster } = this.fixture;
     const sentAt = this.#sentAt;
     cluster.patchScripts.push((apply) => {
       const run = (): void => {
@@ -176,7 +176,7 @@ class History {
     for (const { run } of arriving) run();
     // Waiting PATCHes arrive just before the next one.
     if (this.#late.length === 0) return;
-    this.world.cluster.patchScripts.push((apply) => {
+    this.fixture.cluster.patchScripts.push((apply) => {
       const waiting = this.#late;
       this.#late = [];
       for (const { run } of waiting) run();
@@ -209,7 +209,7 @@ describe('any history of faulty cycles', () => {
       fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 40 }), async (steps) => {
         const history = new History();
         for (const step of steps) await history.run(step);
-        const { accepted, records, world } = history;
+        const { accepted, records, fixture } = history;
 
         for (const { from, to } of accepted) {
           expect(to).not.toBe(from);
@@ -224,10 +224,10 @@ describe('any history of faulty cycles', () => {
         }
 
         for (let count = 0; count < 20; count += 1) await history.run({ fault: 'none', load: 100 });
-        expect(world.cluster.specReplicas).toBe(10);
-        const before = world.cluster.arrived.length;
+        expect(fixture.cluster.specReplicas).toBe(10);
+        const before = fixture.cluster.arrived.length;
         for (let count = 0; count < 5; count += 1) await history.run({ fault: 'none', load: 100 });
-        expect(world.cluster.arrived).toHaveLength(before);
+        expect(fixture.cluster.arrived).toHaveLength(before);
       }),
       { numRuns: 150 },
     );

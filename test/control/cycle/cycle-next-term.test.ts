@@ -3,7 +3,7 @@ import { forNewTerm } from '../../../src/control/memory/memory.js';
 import type { StateReading, StateStore } from '../../../src/kubernetes/state/state-store.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
 import { failure } from '../fake-cluster.js';
-import { at, settledMemory, World } from '../world.js';
+import { at, settledMemory, Fixture } from '../fixture.js';
 
 /** The entry that another process has stored, without an intent. */
 const ENTRY: StateReading = {
@@ -37,28 +37,28 @@ function storeWith(reading: StateReading, isWritable: boolean): StateStore {
 }
 
 /** A scale-up from 5 to 8 at 0 s that is applied, but whose answer is lost; the next term starts 30 s later. */
-async function termsWith(first: StateStore, second: StateStore): Promise<World> {
-  const world = new World({ upscaleForbiddenWindowSeconds: 300 });
-  world.memory = settledMemory({ lastScaleUp: at(-1000), lastScaleDown: at(-1000) });
-  world.state = first;
-  world.load = 80;
-  world.cluster.patchScripts.push((apply) => {
+async function termsWith(first: StateStore, second: StateStore): Promise<Fixture> {
+  const fixture = new Fixture({ upscaleForbiddenWindowSeconds: 300 });
+  fixture.memory = settledMemory({ lastScaleUp: at(-1000), lastScaleDown: at(-1000) });
+  fixture.state = first;
+  fixture.load = 80;
+  fixture.cluster.patchScripts.push((apply) => {
     apply();
     return Promise.reject(failure('timeout'));
   });
-  await world.cycle();
-  world.clock.advance(30_000);
-  world.memory = forNewTerm(world.memory, world.clock.now());
-  world.state = second;
-  world.load = 160;
-  return world;
+  await fixture.cycle();
+  fixture.clock.advance(30_000);
+  fixture.memory = forNewTerm(fixture.memory, fixture.clock.now());
+  fixture.state = second;
+  fixture.load = 160;
+  return fixture;
 }
 
 describe('the term after a scale-up whose answer was lost', () => {
   it('counts it for the window of 300 s if its intent could not be stored', async () => {
-    const world = await termsWith(storeWith(ENTRY, false), storeWith(ENTRY, true));
+    const fixture = await termsWith(storeWith(ENTRY, false), storeWith(ENTRY, true));
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome.kind).toBe('none');
     expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(30) } });
@@ -66,9 +66,9 @@ describe('the term after a scale-up whose answer was lost', () => {
 
   it('counts it, too, if the store cannot be read', async () => {
     const unusable: StateReading = { kind: 'unusable', text: null, message: 'gone' };
-    const world = await termsWith(storeWith(ENTRY, true), storeWith(unusable, false));
+    const fixture = await termsWith(storeWith(ENTRY, true), storeWith(unusable, false));
 
-    const { memory } = await world.cycle();
+    const { memory } = await fixture.cycle();
 
     expect(memory.state.scaleEvents).toMatchObject([{ at: at(30), change: 3 }]);
   });
@@ -84,18 +84,18 @@ describe('the term after a scale-up whose answer was lost', () => {
       at: at(20),
     };
     const theirs: StateReading = { ...ENTRY, text: 'announced', entry: { ...ENTRY.entry, intent } };
-    const world = await termsWith(storeWith(ENTRY, false), storeWith(theirs, true));
+    const fixture = await termsWith(storeWith(ENTRY, false), storeWith(theirs, true));
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome.kind).not.toBe('patched');
     expect(memory.state.lastScaleUp).toBe(at(0));
   });
 
   it('does not count it if its intent was stored and another replica has resolved it', async () => {
-    const world = await termsWith(storeWith(ENTRY, true), storeWith(ENTRY, true));
+    const fixture = await termsWith(storeWith(ENTRY, true), storeWith(ENTRY, true));
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 8, to: 16 });
   });

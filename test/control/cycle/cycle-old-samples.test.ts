@@ -4,7 +4,7 @@ import type { SourceConfig } from '../../../src/prometheus/data-source/source-co
 import { addSeconds } from '../../../src/units/time.js';
 import { aSource } from '../../support/builders.js';
 import { startRound } from '../../prometheus/fakes.js';
-import { answerOf, World } from '../world.js';
+import { answerOf, Fixture } from '../fixture.js';
 
 const RANGE_SECONDS = 120;
 const INTERVAL_SECONDS = 15;
@@ -13,7 +13,7 @@ const INTERVAL_SECONDS = 15;
  * A server whose newest sample is `lag` seconds old. The default load is 80, which is 8 replicas; as with
  * Prometheus, a rate over samples that have ended falls in a straight line.
  */
-class LateWorld extends World {
+class LateFixture extends Fixture {
   lag = 0;
   override load = 80;
   asked: string[] = [];
@@ -65,8 +65,8 @@ function offsetOf(query: string): number {
 async function start(
   spec: Readonly<Record<string, unknown>> = {},
   fields: { readonly external?: object; readonly source?: Partial<SourceConfig> } = {},
-): Promise<LateWorld> {
-  const world = new LateWorld(
+): Promise<LateFixture> {
+  const fixture = new LateFixture(
     {
       metrics: [
         {
@@ -82,10 +82,10 @@ async function start(
     },
     fields.source,
   );
-  world.cluster.specReplicas = 8;
-  for (let round = 0; round < 40; round += 1) await world.nextCycle();
-  world.asked = [];
-  return world;
+  fixture.cluster.specReplicas = 8;
+  for (let round = 0; round < 40; round += 1) await fixture.nextCycle();
+  fixture.asked = [];
+  return fixture;
 }
 
 describe.each([
@@ -93,24 +93,24 @@ describe.each([
   ['the default stabilization', { downscaleStabilizationSeconds: 300 }],
 ])('samples that are late, with %s', (_, spec) => {
   it.each([20, 60, 115])('%d s: 8 replicas stay for 20 minutes', async (lag) => {
-    const world = await start(spec);
-    world.lag = lag;
+    const fixture = await start(spec);
+    fixture.lag = lag;
 
-    for (let round = 0; round < 80; round += 1) await world.nextCycle();
+    for (let round = 0; round < 80; round += 1) await fixture.nextCycle();
 
-    expect(world.cluster.specReplicas).toBe(8);
+    expect(fixture.cluster.specReplicas).toBe(8);
   });
 
   it('scale down once they are recent again: 4 replicas for half of the load', async () => {
-    const world = await start(spec);
-    world.lag = 60;
-    for (let round = 0; round < 80; round += 1) await world.nextCycle();
-    world.lag = 0;
-    world.load = 40;
+    const fixture = await start(spec);
+    fixture.lag = 60;
+    for (let round = 0; round < 80; round += 1) await fixture.nextCycle();
+    fixture.lag = 0;
+    fixture.load = 40;
 
-    for (let round = 0; round < 25; round += 1) await world.nextCycle();
+    for (let round = 0; round < 25; round += 1) await fixture.nextCycle();
 
-    expect(world.cluster.specReplicas).toBe(4);
+    expect(fixture.cluster.specReplicas).toBe(4);
   });
 });
 
@@ -134,13 +134,13 @@ describe('a maximum age of samples', () => {
   });
 
   it('of 0 s turns the check off', async () => {
-    const world = await start({}, { external: { maxSampleAgeSeconds: 0 } });
-    world.lag = 100;
+    const fixture = await start({}, { external: { maxSampleAgeSeconds: 0 } });
+    fixture.lag = 100;
 
-    await world.nextCycle();
+    await fixture.nextCycle();
 
-    expect(world.cluster.specReplicas).toBe(2);
-    expect(new Set(world.asked)).toEqual(new Set(['sum(rate(load[2m]))']));
+    expect(fixture.cluster.specReplicas).toBe(2);
+    expect(new Set(fixture.asked)).toEqual(new Set(['sum(rate(load[2m]))']));
   });
 });
 
@@ -149,24 +149,24 @@ describe('a lowered maximum of 6', () => {
     ['lowers 8 replicas without a query for ages if the metric asks for 8', 0, 1],
     ['lowers 8 replicas to 6, not to 5, if the samples are old', 60, 4],
   ])('%s', async (_, lag, queries) => {
-    const world = await start();
-    const { spec } = world.scaler;
-    world.scaler = { ...world.scaler, spec: { ...spec, maxReplicas: 6 } };
-    world.lag = lag;
+    const fixture = await start();
+    const { spec } = fixture.scaler;
+    fixture.scaler = { ...fixture.scaler, spec: { ...spec, maxReplicas: 6 } };
+    fixture.lag = lag;
 
-    for (let round = 0; round < 3; round += 1) await world.nextCycle();
+    for (let round = 0; round < 3; round += 1) await fixture.nextCycle();
 
-    expect(world.cluster.specReplicas).toBe(6);
-    expect(new Set(world.asked).size).toBe(queries);
+    expect(fixture.cluster.specReplicas).toBe(6);
+    expect(new Set(fixture.asked).size).toBe(queries);
   });
 });
 
 describe('rounds that do not scale down', () => {
   it('query no ages', async () => {
-    const world = await start();
+    const fixture = await start();
 
-    for (let round = 0; round < 3; round += 1) await world.nextCycle();
+    for (let round = 0; round < 3; round += 1) await fixture.nextCycle();
 
-    expect(new Set(world.asked)).toEqual(new Set(['sum(rate(load[2m]))']));
+    expect(new Set(fixture.asked)).toEqual(new Set(['sum(rate(load[2m]))']));
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import type { PatchScript } from '../fake-cluster.js';
 import { failure } from '../fake-cluster.js';
-import { at, World } from '../world.js';
+import { at, Fixture } from '../fixture.js';
 
 /** The PATCH is applied, and its answer is lost. */
 const LOST_ANSWER: PatchScript = (apply) => {
@@ -17,11 +17,11 @@ const UNKNOWN_YET = 'the result of an earlier change is not known yet';
 
 describe('a PATCH whose answer is lost', () => {
   it('is reported as failed and does not count yet', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_ANSWER);
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome).toEqual({
       kind: 'failed',
@@ -45,46 +45,46 @@ describe('a PATCH whose answer is lost', () => {
   });
 
   it('counts once, from the next cycle on, which reads 8 at 15 s', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_ANSWER);
-    await world.cycle();
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
+    await fixture.cycle();
 
-    const { record, memory } = await world.nextCycle();
-    await world.nextCycle();
+    const { record, memory } = await fixture.nextCycle();
+    await fixture.nextCycle();
 
     expect(record.decision?.action).toBe('none');
     expect(memory.unresolved).toBeNull();
     expect(memory.state.lastScaleUp).toBe(at(15));
     expect(record.snapshot?.state.scaleEvents).toMatchObject([{ at: at(15), change: 3 }]);
-    expect(world.memory.state.lastScaleUp).toBe(at(15));
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect(fixture.memory.state.lastScaleUp).toBe(at(15));
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 
   it('keeps a window of 300 s closed from when it was detected, 15 s after it was sent', async () => {
-    const world = new World({ downscaleForbiddenWindowSeconds: 300 });
-    world.load = 30;
-    world.cluster.patchScripts.push(LOST_ANSWER);
-    await world.cycle();
-    world.cluster.statusReplicas = 3;
-    world.load = 10;
+    const fixture = new Fixture({ downscaleForbiddenWindowSeconds: 300 });
+    fixture.load = 30;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
+    await fixture.cycle();
+    fixture.cluster.statusReplicas = 3;
+    fixture.load = 10;
 
-    await world.nextCycle();
-    world.clock.advance(299_000);
-    expect((await world.cycle()).record.outcome.kind).toBe('none');
-    world.clock.advance(1000);
-    expect((await world.cycle()).record.outcome.kind).toBe('none');
-    world.clock.advance(1000);
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 3, to: 1 });
+    await fixture.nextCycle();
+    fixture.clock.advance(299_000);
+    expect((await fixture.cycle()).record.outcome.kind).toBe('none');
+    fixture.clock.advance(1000);
+    expect((await fixture.cycle()).record.outcome.kind).toBe('none');
+    fixture.clock.advance(1000);
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 3, to: 1 });
   });
 
   it('counts for nothing and is sent again if the next cycle still reads 5', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_REQUEST);
-    await world.cycle();
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_REQUEST);
+    await fixture.cycle();
 
-    const { record, memory } = await world.nextCycle();
+    const { record, memory } = await fixture.nextCycle();
 
     expect(record.snapshot?.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
@@ -97,30 +97,31 @@ describe('a PATCH whose answer is lost', () => {
     ['never will after 60 s', 60_000, false, false],
     ['never will once the target has another resourceVersion', 1000, true, false],
   ])('%s', async (_, waitMs, isTouched, isOpen) => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_REQUEST);
-    await world.cycle();
-    if (isTouched) world.cluster.touch();
-    world.load = 50;
-    world.clock.advance(waitMs);
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_REQUEST);
+    await fixture.cycle();
+    if (isTouched) fixture.cluster.touch();
+    fixture.load = 50;
+    fixture.clock.advance(waitMs);
 
-    const { memory } = await world.cycle();
+    const { memory } = await fixture.cycle();
 
     expect(memory.unresolved !== null).toBe(isOpen);
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
   });
 
   it('keeps its window of 180 s if another client sets 5 again before the watch shows either change', async () => {
-    const world = new World({ upscaleForbiddenWindowSeconds: 180 });
-    world.load = 80;
-    world.cluster.watchedVersion = 100;
-    world.cluster.patchScripts.push(LOST_ANSWER);
-    await world.cycle();
-    world.cluster.setReplicas(5);
+    const fixture = new Fixture({ upscaleForbiddenWindowSeconds: 180 });
+    fixture.load = 80;
+    fixture.cluster.watchedVersion = 100;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
+    await fixture.cycle();
+    fixture.cluster.setReplicas(5);
 
     const outcomes: string[] = [];
-    for (let count = 0; count < 17; count += 1) outcomes.push((await world.nextCycle()).record.outcome.kind);
+    for (let count = 0; count < 17; count += 1)
+      outcomes.push((await fixture.nextCycle()).record.outcome.kind);
 
     // It is assumed to have happened at 60 s, because the watch never shows it.
     expect(outcomes.slice(0, 3)).toEqual(['conflict', 'conflict', 'conflict']);
@@ -129,43 +130,43 @@ describe('a PATCH whose answer is lost', () => {
   });
 
   it('is repeated once the watch shows that nothing has changed the spec', async () => {
-    const world = new World({ upscaleForbiddenWindowSeconds: 180 });
-    world.load = 80;
-    world.cluster.watchedVersion = 100;
-    world.cluster.patchScripts.push(LOST_REQUEST);
-    await world.cycle();
-    world.cluster.touch();
+    const fixture = new Fixture({ upscaleForbiddenWindowSeconds: 180 });
+    fixture.load = 80;
+    fixture.cluster.watchedVersion = 100;
+    fixture.cluster.patchScripts.push(LOST_REQUEST);
+    await fixture.cycle();
+    fixture.cluster.touch();
 
-    const waiting = await world.nextCycle();
-    world.cluster.watchedVersion = null;
-    const again = await world.nextCycle();
+    const waiting = await fixture.nextCycle();
+    fixture.cluster.watchedVersion = null;
+    const again = await fixture.nextCycle();
 
     expect(waiting.record.outcome).toMatchObject({ kind: 'conflict', message: UNKNOWN_YET });
     expect(again.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it('waits while the target cannot be read live', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_ANSWER);
-    await world.cycle();
-    world.cluster.readFailure = failure('timeout');
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
+    await fixture.cycle();
+    fixture.cluster.readFailure = failure('timeout');
 
-    const { record, memory } = await world.nextCycle();
+    const { record, memory } = await fixture.nextCycle();
 
     expect(record.decision).toBeNull();
     expect(memory.unresolved).not.toBeNull();
   });
 
   it('counts as +3 if the next cycle reads 6: the 8 may have been applied before', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_REQUEST);
-    await world.cycle();
-    world.cluster.setReplicas(6);
-    world.load = 60;
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_REQUEST);
+    await fixture.cycle();
+    fixture.cluster.setReplicas(6);
+    fixture.load = 60;
 
-    const { memory } = await world.nextCycle();
+    const { memory } = await fixture.nextCycle();
 
     const scaleEvents = [{ at: at(15), change: 3 }];
     expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(15), scaleEvents } });
@@ -178,31 +179,31 @@ describe('a PATCH whose answer is lost', () => {
   ])(
     'was for 8 and then for 9 and is found at %d: one of the two counts, the wider one if neither is known',
     async (found, events) => {
-      const world = new World();
-      world.cluster.patchScripts.push(LOST_REQUEST, LOST_REQUEST);
-      world.load = 80;
-      await world.cycle();
-      world.load = 90;
-      await world.nextCycle();
-      world.cluster.setReplicas(found);
-      world.load = found * 10;
+      const fixture = new Fixture();
+      fixture.cluster.patchScripts.push(LOST_REQUEST, LOST_REQUEST);
+      fixture.load = 80;
+      await fixture.cycle();
+      fixture.load = 90;
+      await fixture.nextCycle();
+      fixture.cluster.setReplicas(found);
+      fixture.load = found * 10;
 
-      const { memory } = await world.nextCycle();
+      const { memory } = await fixture.nextCycle();
 
       expect(memory).toMatchObject({ unresolved: null, state: { lastScaleUp: at(30), scaleEvents: events } });
     },
   );
 
   it('counts although the watch still has 5 when the next cycle runs', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_ANSWER);
-    world.cluster.watchedReplicas = 5;
-    await world.cycle();
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
+    fixture.cluster.watchedReplicas = 5;
+    await fixture.cycle();
 
-    const { memory } = await world.nextCycle();
+    const { memory } = await fixture.nextCycle();
 
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect(fixture.cluster.arrived).toHaveLength(1);
     expect(memory.state).toMatchObject({
       lastScaleUp: at(15),
       scaleEvents: [{ at: at(15), change: 3 }],
@@ -210,50 +211,50 @@ describe('a PATCH whose answer is lost', () => {
   });
 
   it('counts although the watch still has 5 and now 5 are sufficient', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(LOST_ANSWER);
-    world.cluster.watchedReplicas = 5;
-    await world.cycle();
-    world.load = 50;
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(LOST_ANSWER);
+    fixture.cluster.watchedReplicas = 5;
+    await fixture.cycle();
+    fixture.load = 50;
 
-    await world.nextCycle();
-    world.cluster.watchedReplicas = null;
-    await world.nextCycle();
+    await fixture.nextCycle();
+    fixture.cluster.watchedReplicas = null;
+    await fixture.nextCycle();
 
-    expect(world.memory.state.lastScaleUp).toBe(at(15));
+    expect(fixture.memory.state.lastScaleUp).toBe(at(15));
   });
 
   it('counts when it is applied 20 s later, while the same PATCH is retried', async () => {
-    const world = new World();
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.load = 80;
     let late: (() => void) | null = null;
-    world.cluster.patchScripts.push((apply) => {
+    fixture.cluster.patchScripts.push((apply) => {
       late = apply;
       return Promise.reject(failure('server_error', '504 Gateway Timeout'));
     });
-    await world.cycle();
+    await fixture.cycle();
     // The second PATCH has the resourceVersion of the first one, so only one of the two can be accepted.
-    world.cluster.patchScripts.push((apply) => {
+    fixture.cluster.patchScripts.push((apply) => {
       late?.();
       return apply();
     });
 
-    await world.nextCycle();
-    await world.nextCycle();
+    await fixture.nextCycle();
+    await fixture.nextCycle();
 
-    expect(world.cluster.specReplicas).toBe(8);
-    expect(world.memory.state.lastScaleUp).not.toBeNull();
+    expect(fixture.cluster.specReplicas).toBe(8);
+    expect(fixture.memory.state.lastScaleUp).not.toBeNull();
   });
 });
 
 describe('a PATCH that fails permanently', () => {
   it('keeps the recommendation and removes event and time', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'failed', from: 5, to: 8 });
     expect(memory.unresolved).toBeNull();
@@ -265,77 +266,77 @@ describe('a PATCH that fails permanently', () => {
   });
 
   it('is retried in each cycle, once, and is applied when it is allowed', async () => {
-    const world = new World();
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.load = 80;
     for (let count = 0; count < 3; count += 1) {
-      world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
+      fixture.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
     }
 
-    for (let count = 0; count < 4; count += 1) await world.nextCycle();
+    for (let count = 0; count < 4; count += 1) await fixture.nextCycle();
 
-    expect(world.cluster.arrived).toHaveLength(4);
-    expect(world.memory.state).toMatchObject({
+    expect(fixture.cluster.arrived).toHaveLength(4);
+    expect(fixture.memory.state).toMatchObject({
       lastScaleUp: at(60),
       scaleEvents: [{ at: at(60), change: 3 }],
     });
   });
 
   it('does not open a scale-down window that was closed before: the earlier time stays', async () => {
-    const world = new World({ downscaleForbiddenWindowSeconds: 60 });
-    world.memory = { ...world.memory, state: { ...world.memory.state, lastScaleDown: at(-100) } };
-    world.load = 30;
-    world.cluster.patchScripts.push(() => Promise.reject(failure('invalid')));
+    const fixture = new Fixture({ downscaleForbiddenWindowSeconds: 60 });
+    fixture.memory = { ...fixture.memory, state: { ...fixture.memory.state, lastScaleDown: at(-100) } };
+    fixture.load = 30;
+    fixture.cluster.patchScripts.push(() => Promise.reject(failure('invalid')));
 
-    await world.cycle();
+    await fixture.cycle();
 
-    expect(world.memory.state.lastScaleDown).toBe(at(-100));
+    expect(fixture.memory.state.lastScaleDown).toBe(at(-100));
   });
 });
 
 describe('a fresh memory', () => {
   it('does not scale down in the first decision, without stabilization and windows', async () => {
-    const world = new World();
-    world.memory = freshMemory(at(0), null);
-    world.load = 10;
+    const fixture = new Fixture();
+    fixture.memory = freshMemory(at(0), null);
+    fixture.load = 10;
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.decision).toMatchObject({ recommendedReplicas: 1, desiredReplicas: 5 });
-    expect(world.memory.uid).toBe('uid-1');
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
+    expect(fixture.memory.uid).toBe('uid-1');
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
   });
 
   it('does not scale down for 300 s with the stabilization of 300 s', async () => {
-    const world = new World({ downscaleStabilizationSeconds: 300 });
-    world.memory = freshMemory(at(0), null);
-    world.load = 10;
+    const fixture = new Fixture({ downscaleStabilizationSeconds: 300 });
+    fixture.memory = freshMemory(at(0), null);
+    fixture.load = 10;
 
     for (let count = 0; count <= 20; count += 1) {
-      expect((await world.cycle()).record.decision?.action).toBe('none');
-      world.clock.advance(15_000);
+      expect((await fixture.cycle()).record.decision?.action).toBe('none');
+      fixture.clock.advance(15_000);
     }
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
-    expect(world.clock.now()).toBe(at(315));
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 1 });
+    expect(fixture.clock.now()).toBe(at(315));
   });
 
   it('starts both windows of 60 s: no scale-up at 60 s, one at 75 s', async () => {
-    const world = new World({ upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 60 });
-    world.memory = freshMemory(at(0), null);
-    world.load = 80;
+    const fixture = new Fixture({ upscaleForbiddenWindowSeconds: 60, downscaleForbiddenWindowSeconds: 60 });
+    fixture.memory = freshMemory(at(0), null);
+    fixture.load = 80;
 
     for (let count = 0; count <= 4; count += 1) {
-      expect((await world.cycle()).record.decision?.action).toBe('none');
-      world.clock.advance(15_000);
+      expect((await fixture.cycle()).record.decision?.action).toBe('none');
+      fixture.clock.advance(15_000);
     }
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
-    expect(world.clock.now()).toBe(at(75));
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect(fixture.clock.now()).toBe(at(75));
   });
 
   it('scales up at once if no window forbids it', async () => {
-    const world = new World();
-    world.memory = freshMemory(at(0), null);
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.memory = freshMemory(at(0), null);
+    fixture.load = 80;
 
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 });

@@ -1,26 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
-import { at, settledMemory, World, SECOND_SCALER } from '../world.js';
+import { at, settledMemory, Fixture, SECOND_SCALER } from '../fixture.js';
 
 function heldOf({ conditions }: CycleRecord) {
   return conditions.find(({ type }) => type === 'Held');
 }
 
-/** A world of 5 replicas whose load results in `wanted`, with these annotations of `promscaler.dev`. */
-function worldOf(
+/** A fixture of 5 replicas whose load results in `wanted`, with these annotations of `promscaler.dev`. */
+function fixtureOf(
   wanted: number,
   annotations: Readonly<Record<string, string>> = {},
   spec: Readonly<Record<string, unknown>> = {},
-): World {
-  const world = new World(spec);
-  world.load = wanted * 10;
-  annotate(world, annotations);
-  return world;
+): Fixture {
+  const fixture = new Fixture(spec);
+  fixture.load = wanted * 10;
+  annotate(fixture, annotations);
+  return fixture;
 }
 
-function annotate(world: World, annotations: Readonly<Record<string, string>>): void {
-  world.cluster.annotations = Object.fromEntries(
+function annotate(fixture: Fixture, annotations: Readonly<Record<string, string>>): void {
+  fixture.cluster.annotations = Object.fromEntries(
     Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
   );
 }
@@ -34,13 +34,13 @@ describe('a pause of one direction', () => {
     ['true', 8, 'paused', 5],
     ['true', 3, 'paused', 5],
   ])('by annotation, %s: the change from 5 to %i is %s', async (paused, wanted, outcome, left) => {
-    const world = worldOf(wanted, { paused });
+    const fixture = fixtureOf(wanted, { paused });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.decision).toMatchObject({ currentReplicas: 5, desiredReplicas: wanted });
     expect(record.outcome).toMatchObject({ kind: outcome, from: 5, to: wanted });
-    expect(world.cluster.specReplicas).toBe(left);
+    expect(fixture.cluster.specReplicas).toBe(left);
     expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'Paused' });
     expect(record.pause).not.toBeNull();
   });
@@ -49,16 +49,16 @@ describe('a pause of one direction', () => {
     [8, 'paused'],
     [3, 'patched'],
   ])('by the document, scale-up: the change from 5 to %i is %s', async (wanted, outcome) => {
-    const { record } = await worldOf(wanted, {}, { paused: 'scale-up' }).cycle();
+    const { record } = await fixtureOf(wanted, {}, { paused: 'scale-up' }).cycle();
 
     expect(record.outcome.kind).toBe(outcome);
     expect(heldOf(record)).toMatchObject({ reason: 'Paused', message: 'spec.paused is scale-up' });
   });
 
   it('leaves other holds of the other direction in place, and reports both', async () => {
-    const world = worldOf(3, { paused: 'scale-up' }, { dryRun: true });
+    const fixture = fixtureOf(3, { paused: 'scale-up' }, { dryRun: true });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 3 });
     expect(heldOf(record)).toEqual({
@@ -72,13 +72,13 @@ describe('a pause of one direction', () => {
 
 describe('a pause by annotation', () => {
   it('holds until the second of paused-until and ends automatically', async () => {
-    const world = worldOf(8, { paused: 'true', 'paused-until': '2026-01-01T00:00:30Z' });
-    const outcomes: string[] = [(await world.cycle()).record.outcome.kind];
-    world.clock.advance(29_000);
-    outcomes.push((await world.cycle()).record.outcome.kind);
-    world.clock.advance(1000);
+    const fixture = fixtureOf(8, { paused: 'true', 'paused-until': '2026-01-01T00:00:30Z' });
+    const outcomes: string[] = [(await fixture.cycle()).record.outcome.kind];
+    fixture.clock.advance(29_000);
+    outcomes.push((await fixture.cycle()).record.outcome.kind);
+    fixture.clock.advance(1000);
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(outcomes).toEqual(['paused', 'paused']);
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
@@ -87,14 +87,14 @@ describe('a pause by annotation', () => {
   });
 
   it('begins and ends with the annotations, between two cycles', async () => {
-    const world = worldOf(5);
-    await world.cycle();
-    annotate(world, { paused: 'true', 'paused-reason': 'incident 4711' });
-    world.load = 80;
-    const during = await world.nextCycle();
-    annotate(world, {});
+    const fixture = fixtureOf(5);
+    await fixture.cycle();
+    annotate(fixture, { paused: 'true', 'paused-reason': 'incident 4711' });
+    fixture.load = 80;
+    const during = await fixture.nextCycle();
+    annotate(fixture, {});
 
-    const after = await world.nextCycle();
+    const after = await fixture.nextCycle();
 
     expect(heldOf(during.record)?.message).toBe('scaling is paused by annotation; incident 4711');
     expect(during.record.outcome).toMatchObject({ kind: 'paused', from: 5, to: 8 });
@@ -102,7 +102,7 @@ describe('a pause by annotation', () => {
   });
 
   it('adds no scale event and no window, and remembers recommendations', async () => {
-    const { memory } = await worldOf(8, { paused: 'true' }).cycle();
+    const { memory } = await fixtureOf(8, { paused: 'true' }).cycle();
 
     expect(memory.state).toMatchObject({
       lastScaleUp: null,
@@ -112,10 +112,10 @@ describe('a pause by annotation', () => {
   });
 
   it('is reported if the pods cannot be read', async () => {
-    const world = worldOf(8, { paused: 'true' });
-    world.cluster.podsFailure = failure('forbidden');
+    const fixture = fixtureOf(8, { paused: 'true' });
+    fixture.cluster.podsFailure = failure('forbidden');
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record).toMatchObject({ decision: null, pause: { direction: 'both' } });
   });
@@ -123,10 +123,10 @@ describe('a pause by annotation', () => {
 
 describe('paused-replicas', () => {
   it('sets the count once, keeps it, and reports the decision without the pause', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
 
-    const first = await world.cycle();
-    const second = await world.nextCycle();
+    const first = await fixture.cycle();
+    const second = await fixture.nextCycle();
 
     expect(first.record.outcome).toEqual({
       kind: 'patched',
@@ -138,7 +138,7 @@ describe('paused-replicas', () => {
     expect(second.record.outcome).toMatchObject({ kind: 'paused', from: 3, to: 6 });
     expect(heldOf(first.record)).toMatchObject({ status: 'True', reason: 'Paused' });
     expect(heldOf(second.record)).toEqual(heldOf(first.record));
-    expect(world.cluster.arrived.map(({ replicas }) => replicas)).toEqual([3]);
+    expect(fixture.cluster.arrived.map(({ replicas }) => replicas)).toEqual([3]);
   });
 
   it.each([
@@ -146,29 +146,29 @@ describe('paused-replicas', () => {
     ['below the minimum of 2', '1', 1],
     ['zero', '0', 0],
   ])('can be %s: a user asks for it explicitly', async (_, text, replicas) => {
-    const world = worldOf(5, { 'paused-replicas': text }, { minReplicas: 2 });
+    const fixture = fixtureOf(5, { 'paused-replicas': text }, { minReplicas: 2 });
 
-    await world.cycle();
-    await world.nextCycle();
+    await fixture.cycle();
+    await fixture.nextCycle();
 
-    expect(world.cluster.specReplicas).toBe(replicas);
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect(fixture.cluster.specReplicas).toBe(replicas);
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 
   it('sets the count again when another client has changed it', async () => {
-    const world = worldOf(5, { 'paused-replicas': '3' });
-    await world.cycle();
-    world.cluster.setReplicas(9);
+    const fixture = fixtureOf(5, { 'paused-replicas': '3' });
+    await fixture.cycle();
+    fixture.cluster.setReplicas(9);
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 9, to: 3 });
   });
 
   it('is a change by promscaler: windows and policies count it', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
 
-    const { memory } = await world.cycle();
+    const { memory } = await fixture.cycle();
 
     expect(memory.state).toMatchObject({
       lastScaleUp: null,
@@ -179,119 +179,119 @@ describe('paused-replicas', () => {
   });
 
   it('is stored with its intent before the PATCH', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
     const intents: unknown[] = [];
-    const { state } = world;
+    const { state } = fixture;
     const put: typeof state.put = (entry) => {
       intents.push(entry.state.intent);
       return state.put(entry);
     };
-    world.state = { ...state, put };
+    fixture.state = { ...state, put };
 
-    await world.cycle();
+    await fixture.cycle();
 
     expect(intents).toMatchObject([{ from: 5, to: 3 }]);
   });
 
   it('of 0 ends with the pause, although a 0 that a user sets would remain', async () => {
-    const world = worldOf(4, { 'paused-replicas': '0' });
-    const zeroed = await world.cycle();
-    const kept = await world.nextCycle();
-    annotate(world, {});
+    const fixture = fixtureOf(4, { 'paused-replicas': '0' });
+    const zeroed = await fixture.cycle();
+    const kept = await fixture.nextCycle();
+    annotate(fixture, {});
 
-    const resumed = await world.nextCycle();
+    const resumed = await fixture.nextCycle();
 
     expect(zeroed.memory.state.zeroedBySelf).toBe(true);
     expect(kept.record.outcome.kind).toBe('paused');
     expect(kept.memory.state.zeroedBySelf).toBe(true);
     expect(resumed.record.outcome).toMatchObject({ kind: 'patched', from: 0 });
-    expect(world.cluster.specReplicas).toBeGreaterThan(0);
+    expect(fixture.cluster.specReplicas).toBeGreaterThan(0);
   });
 
   it('of 0 on a target at 0 ends with the pause, also if the process did not know the pause', async () => {
-    const world = worldOf(4, { 'paused-replicas': '0' });
-    world.cluster.setReplicas(0);
-    await world.cycle();
-    annotate(world, {});
+    const fixture = fixtureOf(4, { 'paused-replicas': '0' });
+    fixture.cluster.setReplicas(0);
+    await fixture.cycle();
+    annotate(fixture, {});
 
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0 });
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0 });
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 
   it('is followed by a return within the bounds at once when the pause ends', async () => {
-    const world = worldOf(10, { 'paused-replicas': '25' });
-    await world.cycle();
-    annotate(world, {});
+    const fixture = fixtureOf(10, { 'paused-replicas': '25' });
+    await fixture.cycle();
+    annotate(fixture, {});
 
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 25, to: 20 });
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 25, to: 20 });
   });
 
   it('is not set in dry run', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' }, { dryRun: true });
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' }, { dryRun: true });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 3 });
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
     expect(heldOf(record)?.message).toBe('scaling is paused by annotation; kept at 3; spec.dryRun is true');
   });
 
   it('is not set while another autoscaler controls the target', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
 
-    const { record } = await world.cycle({ sharesTargetWith: SECOND_SCALER });
+    const { record } = await fixture.cycle({ sharesTargetWith: SECOND_SCALER });
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 5, to: 3 });
     expect(heldOf(record)).toMatchObject({ reason: 'ConflictingScaler' });
     expect(record.pause).not.toBeNull();
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it('is retried if the PATCH fails, and the failure is reported', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
-    world.cluster.patchScripts.push(() => {
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
+    fixture.cluster.patchScripts.push(() => {
       throw failure('forbidden');
     });
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'failed', from: 5, to: 3 });
     expect(record.conditions[0]).toMatchObject({ reason: 'FailedUpdateScale' });
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
   });
 
   it('starts from the live count if the watch lags behind', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
-    world.cluster.setReplicas(6);
-    world.cluster.watchedReplicas = 5;
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
+    fixture.cluster.setReplicas(6);
+    fixture.cluster.watchedReplicas = 5;
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 6, to: 3 });
-    expect(world.memory.state.scaleEvents).toEqual([{ at: at(0), change: -3 }]);
+    expect(fixture.memory.state.scaleEvents).toEqual([{ at: at(0), change: -3 }]);
   });
 
   it('is not repeated if an admission webhook changes the count', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
-    world.cluster.patchScripts.push((apply) => {
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
+    fixture.cluster.patchScripts.push((apply) => {
       const scale = apply();
-      world.cluster.specReplicas = 4;
+      fixture.cluster.specReplicas = 4;
       return { ...scale, specReplicas: 4 };
     });
-    await world.cycle();
+    await fixture.cycle();
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 4, to: 3 });
     expect(heldOf(record)?.message).toContain('3 replicas were requested, but the server set 4');
-    expect(world.cluster.arrived).toHaveLength(1);
+    expect(fixture.cluster.arrived).toHaveLength(1);
   });
 
   it('keeps the recommendation from the metrics for the next decision', async () => {
-    const world = worldOf(8, { 'paused-replicas': '3' });
-    world.memory = settledMemory({ lastScaleUp: at(-60) });
+    const fixture = fixtureOf(8, { 'paused-replicas': '3' });
+    fixture.memory = settledMemory({ lastScaleUp: at(-60) });
 
-    const { memory } = await world.cycle();
+    const { memory } = await fixture.cycle();
 
     expect(memory.state.recommendations).toEqual([{ at: at(0), replicas: 8 }]);
     expect(memory.state.lastScaleUp).toBe(at(-60));

@@ -3,7 +3,7 @@ import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
-import { World, answersFrom, at, buildScaler, SECOND_SCALER } from '../world.js';
+import { Fixture, answersFrom, at, buildScaler, SECOND_SCALER } from '../fixture.js';
 import type { Cluster } from '../../../src/kubernetes/api/types.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 
@@ -15,11 +15,14 @@ const HPA = {
 };
 
 /** A dry run that wants 8, next to an HPA that wants `desiredReplicas`. */
-function nextToHpa(desiredReplicas: number | undefined, spec: Readonly<Record<string, unknown>> = {}): World {
-  const world = new World({ dryRun: true, ...spec });
-  world.load = 80;
-  world.cluster.others.push(desiredReplicas === undefined ? HPA : { ...HPA, desiredReplicas });
-  return world;
+function nextToHpa(
+  desiredReplicas: number | undefined,
+  spec: Readonly<Record<string, unknown>> = {},
+): Fixture {
+  const fixture = new Fixture({ dryRun: true, ...spec });
+  fixture.load = 80;
+  fixture.cluster.others.push(desiredReplicas === undefined ? HPA : { ...HPA, desiredReplicas });
+  return fixture;
 }
 
 const heldOf = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'Held');
@@ -42,9 +45,9 @@ describe('a dry run next to an HPA', () => {
   });
 
   it('is held by DryRun, names the HPA and patches nothing', async () => {
-    const world = nextToHpa(5);
+    const fixture = nextToHpa(5);
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(heldOf(record)).toMatchObject({
       status: 'True',
@@ -52,14 +55,14 @@ describe('a dry run next to an HPA', () => {
       message: 'spec.dryRun is true; HorizontalPodAutoscaler shop/web-hpa scales the target',
     });
     expect(record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it('is the same for a dry run of the whole service', async () => {
-    const world = nextToHpa(5, { dryRun: false });
-    world.dryRun = true;
+    const fixture = nextToHpa(5, { dryRun: false });
+    fixture.dryRun = true;
 
-    expect((await world.cycle()).record.shadow?.difference).toBe(3);
+    expect((await fixture.cycle()).record.shadow?.difference).toBe(3);
   });
 });
 
@@ -68,7 +71,7 @@ describe('no difference is reported', () => {
     ['while the HPA has no desired replicas', () => nextToHpa(undefined)],
     ['while paused', () => nextToHpa(5, { paused: true })],
     ['without a dry run', () => nextToHpa(5, { dryRun: false })],
-    ['without an HPA', () => new World({ dryRun: true })],
+    ['without an HPA', () => new Fixture({ dryRun: true })],
   ])('%s', async (_, build) => {
     const { record } = await build().cycle();
 
@@ -76,10 +79,10 @@ describe('no difference is reported', () => {
     expect(differencesOf(record)).toEqual([]);
   });
 
-  const without = (answer: Answer, spec: Readonly<Record<string, unknown>> = {}): World => {
-    const world = nextToHpa(5, spec);
-    world.answers = answersFrom([answer]);
-    return world;
+  const without = (answer: Answer, spec: Readonly<Record<string, unknown>> = {}): Fixture => {
+    const fixture = nextToHpa(5, spec);
+    fixture.answers = answersFrom([answer]);
+    return fixture;
   };
   const MISSING: Answer = { class: 'missing', message: 'the query returns no series' };
   const partial = (total: number): Answer => ({
@@ -100,9 +103,9 @@ describe('no difference is reported', () => {
     [
       'while the target has 0 replicas, where nothing is calculated',
       () => {
-        const world = nextToHpa(0);
-        world.cluster.specReplicas = 0;
-        return world;
+        const fixture = nextToHpa(0);
+        fixture.cluster.specReplicas = 0;
+        return fixture;
       },
     ],
   ])('%s', async (_, build) => {
@@ -113,10 +116,10 @@ describe('no difference is reported', () => {
   });
 
   it('next to a second document in a dry run of the service, which ends for both', async () => {
-    const world = nextToHpa(5, { dryRun: false });
-    world.dryRun = true;
+    const fixture = nextToHpa(5, { dryRun: false });
+    fixture.dryRun = true;
 
-    const { record } = await world.cycle({ sharesTargetWith: SECOND_SCALER });
+    const { record } = await fixture.cycle({ sharesTargetWith: SECOND_SCALER });
 
     expect(record.shadow).toBeUndefined();
     expect(heldOf(record)?.reason).toBe('ConflictingScaler');
@@ -124,23 +127,23 @@ describe('no difference is reported', () => {
 });
 
 it('checks after a dry run, until it succeeds, that the API server would accept a PATCH, and patches nothing', async () => {
-  const world = new World({ dryRun: true });
+  const fixture = new Fixture({ dryRun: true });
   const tried: unknown[] = [];
   let error: Error | null = failure('forbidden', 'scaling deployment shop/web to 5: 403 Forbidden');
   const tryScale: Cluster['tryScale'] = (namespace, ref, { replicas }) => {
     tried.push([namespace, ref.name, replicas]);
     return error === null ? Promise.resolve() : Promise.reject(error);
   };
-  Object.assign(world.cluster, { tryScale });
+  Object.assign(fixture.cluster, { tryScale });
   const able = ({ conditions }: CycleRecord) => conditions.find(({ type }) => type === 'AbleToScale');
 
-  await world.cycle();
+  await fixture.cycle();
   const before = tried.length;
-  world.scaler = buildScaler();
-  const failed = (await world.nextCycle()).record;
+  fixture.scaler = buildScaler();
+  const failed = (await fixture.nextCycle()).record;
   error = null;
-  const succeeded = (await world.nextCycle()).record;
-  await world.nextCycle();
+  const succeeded = (await fixture.nextCycle()).record;
+  await fixture.nextCycle();
 
   expect([before, tried]).toEqual([0, Array(2).fill(['shop', 'web', 5])]);
   expect(able(failed)).toMatchObject({
@@ -150,7 +153,7 @@ it('checks after a dry run, until it succeeds, that the API server would accept 
   });
   expect(failed.outcome).toMatchObject({ kind: 'none', from: 5, to: 5 });
   expect(able(succeeded)?.status).toBe('True');
-  expect(world.cluster.arrived).toEqual([]);
+  expect(fixture.cluster.arrived).toEqual([]);
 });
 
 /** The series that `/metrics` has after this record. */

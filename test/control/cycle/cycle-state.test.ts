@@ -6,16 +6,19 @@ import type { StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { stateOf } from '../../kubernetes/state/state-fixture.js';
 import { failure } from '../fake-cluster.js';
 import type { FakeStateMaps } from '../fake-state-maps.js';
-import { at, World } from '../world.js';
+import { at, Fixture } from '../fixture.js';
 
 const MAP = 'promscaler-state-04';
 const KEY = 'shop.web';
 
-/** A world with stored state, before the first cycle of its scaler. */
-function storedWorld(spec: Readonly<Record<string, unknown>> = {}): { world: World; maps: FakeStateMaps } {
-  const world = new World(spec);
-  world.restart();
-  return { world, maps: world.maps };
+/** A fixture with stored state, before the first cycle of its scaler. */
+function storedFixture(spec: Readonly<Record<string, unknown>> = {}): {
+  fixture: Fixture;
+  maps: FakeStateMaps;
+} {
+  const fixture = new Fixture(spec);
+  fixture.restart();
+  return { fixture, maps: fixture.maps };
 }
 
 function entryOf(over: Partial<StoredState> = {}, epoch = '1/other'): string {
@@ -30,25 +33,25 @@ function stored(maps: FakeStateMaps): StoredState {
 
 describe('the first cycle of a process', () => {
   it('continues with the stored windows: no scale-up 299 s after the last one, one at 301 s', async () => {
-    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(-299) }));
-    world.load = 80;
+    fixture.load = 80;
 
-    expect((await world.cycle()).record.outcome.kind).toBe('none');
-    world.clock.advance(2000);
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect((await fixture.cycle()).record.outcome.kind).toBe('none');
+    fixture.clock.advance(2000);
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it('knows when the previous process scaled, as the window that holds does', async () => {
-    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(-299) }));
-    world.load = 80;
+    fixture.load = 80;
 
-    const held = await world.cycle();
-    world.clock.advance(2000);
-    const scaled = await world.cycle();
-    world.cluster.targetFailure = failure('timeout');
-    const blind = await world.cycle();
+    const held = await fixture.cycle();
+    fixture.clock.advance(2000);
+    const scaled = await fixture.cycle();
+    fixture.cluster.targetFailure = failure('timeout');
+    const blind = await fixture.cycle();
 
     expect(held.record.lastScales).toEqual({ up: at(-299), down: null });
     expect(scaled.record.lastScales).toEqual({ up: at(2), down: null });
@@ -56,41 +59,41 @@ describe('the first cycle of a process', () => {
   });
 
   it('scales up at once if nothing was ever stored, because the ConfigMap is old', async () => {
-    const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
-    world.load = 80;
+    const { fixture } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
+    fixture.load = 80;
 
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it('treats a scaler without an entry as scaled when its ConfigMap was created', async () => {
-    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
     maps.createdAt = '2025-12-31T23:59:00Z';
-    world.load = 80;
+    fixture.load = 80;
 
-    expect((await world.cycle()).memory.state).toMatchObject({
+    expect((await fixture.cycle()).memory.state).toMatchObject({
       lastScaleUp: at(-60),
       lastScaleDown: at(-60),
     });
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it('does not scale down in the first decision, whatever is stored', async () => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     maps.edit(MAP, KEY, entryOf());
-    world.load = 10;
+    fixture.load = 10;
 
-    expect((await world.cycle()).record.decision).toMatchObject({
+    expect((await fixture.cycle()).record.decision).toMatchObject({
       recommendedReplicas: 1,
       desiredReplicas: 5,
     });
   });
 
   it('restarts for another uid, and stores that', async () => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     maps.edit(MAP, KEY, entryOf({ uid: 'uid-0', zeroedBySelf: true, lastScaleUp: at(-5000) }));
 
-    await world.cycle();
-    await world.clock.advanceAndSettle(5000);
+    await fixture.cycle();
+    await fixture.clock.advanceAndSettle(5000);
 
     expect(stored(maps)).toMatchObject({ uid: 'uid-1', lastScaleUp: at(0), zeroedBySelf: false });
   });
@@ -98,21 +101,21 @@ describe('the first cycle of a process', () => {
 
 describe('stored state', () => {
   it('is not written in a steady state: 3 GETs at most and no PATCH in 100 cycles', async () => {
-    const { world, maps } = storedWorld();
-    for (let count = 0; count < 100; count += 1) await world.nextCycle();
-    await world.clock.advanceAndSettle(60_000);
+    const { fixture, maps } = storedFixture();
+    for (let count = 0; count < 100; count += 1) await fixture.nextCycle();
+    await fixture.clock.advanceAndSettle(60_000);
 
     expect([maps.count('GET'), maps.count('PATCH')]).toEqual([1, 0]);
   });
 
   it('is written as the intent before a change and its outcome within 5 s after it: 2 writes', async () => {
-    const { world, maps } = storedWorld();
-    world.load = 80;
+    const { fixture, maps } = storedFixture();
+    fixture.load = 80;
     let announced: StoredState | null = null;
-    world.cluster.onAccepted = () => (announced = stored(maps));
+    fixture.cluster.onAccepted = () => (announced = stored(maps));
 
-    await world.cycle();
-    await world.clock.advanceAndSettle(5000);
+    await fixture.cycle();
+    await fixture.clock.advanceAndSettle(5000);
 
     expect(announced).toMatchObject({ lastScaleUp: at(-31_536_000), intent: { from: 5, to: 8 } });
     expect(stored(maps)).toMatchObject({
@@ -121,31 +124,31 @@ describe('stored state', () => {
       intent: null,
     });
     expect(maps.count('PATCH')).toBe(2);
-    for (let count = 0; count < 10; count += 1) await world.nextCycle();
+    for (let count = 0; count < 10; count += 1) await fixture.nextCycle();
     expect(maps.count('PATCH')).toBe(2);
   });
 
   it('is not written in a dry run', async () => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     maps.edit(MAP, KEY, entryOf({ uid: 'uid-0' }));
-    world.dryRun = true;
-    world.load = 80;
+    fixture.dryRun = true;
+    fixture.load = 80;
 
-    for (let count = 0; count < 3; count += 1) await world.nextCycle();
-    await world.clock.advanceAndSettle(10_000);
+    for (let count = 0; count < 3; count += 1) await fixture.nextCycle();
+    await fixture.clock.advanceAndSettle(10_000);
 
     expect(maps.count('PATCH')).toBe(0);
   });
 
   it('is written by a later cycle if the first could not', async () => {
-    const { world, maps } = storedWorld();
-    world.load = 80;
+    const { fixture, maps } = storedFixture();
+    fixture.load = 80;
     maps.failures.set('GET', 'forbidden');
-    await world.cycle();
+    await fixture.cycle();
     maps.failures.clear();
 
-    await world.nextCycle();
-    await world.clock.advanceAndSettle(5000);
+    await fixture.nextCycle();
+    await fixture.clock.advanceAndSettle(5000);
 
     expect(stored(maps)).toMatchObject({ lastScaleUp: at(0), scaleEvents: [{ at: at(0), change: 3 }] });
   });
@@ -159,20 +162,20 @@ describe('an intent that another process has stored', () => {
     [5, 'conflict'],
     [5.001, 'patched'],
   ])('is waited for: %d s old, the change is %s', async (seconds, kind) => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-seconds) } }));
-    world.load = 80;
+    fixture.load = 80;
 
-    expect((await world.cycle()).record.outcome.kind).toBe(kind);
+    expect((await fixture.cycle()).record.outcome.kind).toBe(kind);
   });
 
   it('did not take effect if the generation is unchanged, although the status has changed', async () => {
-    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-30) } }));
-    world.cluster.touch();
-    world.load = 80;
+    fixture.cluster.touch();
+    fixture.load = 80;
 
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it.each([
@@ -180,12 +183,12 @@ describe('an intent that another process has stored', () => {
     ['the count is another one', 7],
     ['the count is the old one in a new generation', 5],
   ])('counts for windows and policies if %s', async (_, replicas) => {
-    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-30) } }));
-    world.cluster.setReplicas(replicas);
-    world.load = 200;
+    fixture.cluster.setReplicas(replicas);
+    fixture.load = 200;
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(record.outcome.kind).toBe('none');
     expect(memory.state.lastScaleUp).toBe(at(0));
@@ -193,11 +196,11 @@ describe('an intent that another process has stored', () => {
   });
 
   it('that is an hour old is dated at most 60 s after it was announced', async () => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     maps.edit(MAP, KEY, entryOf({ intent: { ...intent, at: at(-3600) } }));
-    world.cluster.setReplicas(8);
+    fixture.cluster.setReplicas(8);
 
-    expect((await world.cycle()).memory.state.lastScaleUp).toBe(at(-3540));
+    expect((await fixture.cycle()).memory.state.lastScaleUp).toBe(at(-3540));
   });
 });
 
@@ -211,30 +214,30 @@ describe('a degraded state store', () => {
   ];
 
   it.each(causes)('that %s prevents every scale-down', async (_, spoil) => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     spoil(maps);
-    await world.cycle();
-    world.load = 10;
+    await fixture.cycle();
+    fixture.load = 10;
 
-    await world.nextCycle();
-    const { record } = await world.nextCycle();
+    await fixture.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'held', from: 5, to: 1 });
     expect(record.conditions).toContainEqual(
       expect.objectContaining({ type: 'Held', status: 'True', reason: 'StateDegraded' }),
     );
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it.each(causes)('that %s delays each scale-up by a window of 60 s', async (_, spoil) => {
-    const { world, maps } = storedWorld({ upscaleForbiddenWindowSeconds: 60, maxReplicas: 100 });
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 60, maxReplicas: 100 });
     maps.createdAt = '2026-01-01T00:00:00Z';
     spoil(maps);
-    world.load = 1000;
+    fixture.load = 1000;
     const raised: number[] = [];
-    world.cluster.onAccepted = () => raised.push(world.clock.monotonicMs() / 1000);
+    fixture.cluster.onAccepted = () => raised.push(fixture.clock.monotonicMs() / 1000);
 
-    for (let count = 0; count < 12; count += 1) await world.nextCycle();
+    for (let count = 0; count < 12; count += 1) await fixture.nextCycle();
 
     // The window begins with the first cycle, at 15 s, or when the ConfigMap was created.
     expect(raised.length).toBeGreaterThanOrEqual(2);
@@ -243,14 +246,14 @@ describe('a degraded state store', () => {
   });
 
   it('is forgotten once the store is usable again: later scale-downs are stored', async () => {
-    const { world, maps } = storedWorld();
+    const { fixture, maps } = storedFixture();
     maps.failures.set('GET', 'forbidden');
-    await world.cycle();
-    world.load = 10;
-    await world.nextCycle();
+    await fixture.cycle();
+    fixture.load = 10;
+    await fixture.nextCycle();
     maps.failures.clear();
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.outcome).toMatchObject({ kind: 'patched', to: 1 });
     expect(record.conditions).toContainEqual(expect.objectContaining({ type: 'Held', reason: 'NotHeld' }));
@@ -259,18 +262,18 @@ describe('a degraded state store', () => {
 
 describe('another client that changes the count during a change', () => {
   it('begins the window of the direction, because that may have been its own late PATCH', async () => {
-    const { world } = storedWorld({ upscaleForbiddenWindowSeconds: 300 });
-    world.load = 80;
-    world.cluster.patchScripts.push((apply) => {
-      world.cluster.setReplicas(7);
+    const { fixture } = storedFixture({ upscaleForbiddenWindowSeconds: 300 });
+    fixture.load = 80;
+    fixture.cluster.patchScripts.push((apply) => {
+      fixture.cluster.setReplicas(7);
       return apply();
     });
 
-    const { record, memory } = await world.cycle();
+    const { record, memory } = await fixture.cycle();
 
     expect(memory.state).toMatchObject({ lastScaleUp: at(0), scaleEvents: [] });
     expect(record.decision).toMatchObject({ currentReplicas: 7, desiredReplicas: 7 });
-    expect(world.cluster.specReplicas).toBe(7);
+    expect(fixture.cluster.specReplicas).toBe(7);
   });
 });
 
@@ -286,20 +289,20 @@ describe('a policy of 10 pods per 600 s after +4 from 20', () => {
     [5.0004, 'a step of its clock by a fraction of a millisecond'],
   ])('lets 10 go, not 14, in the term after %d s: %s', async (seconds) => {
     const behavior = { scaleUp: rule, scaleDown: rule };
-    const { world, maps } = storedWorld({ maxReplicas: 40, behavior });
+    const { fixture, maps } = storedFixture({ maxReplicas: 40, behavior });
     maps.edit(MAP, KEY, entryOf());
-    world.cluster.setReplicas(20);
-    world.load = 240;
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 20, to: 24 });
-    await world.state.flush();
-    world.clock.advance(1);
-    world.clock.jump(seconds);
-    const now = world.clock.now();
-    world.memory = forNewTerm(shiftMemory(world.memory, seconds, now), now);
-    await world.state.reload();
-    world.load = 10;
+    fixture.cluster.setReplicas(20);
+    fixture.load = 240;
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 20, to: 24 });
+    await fixture.state.flush();
+    fixture.clock.advance(1);
+    fixture.clock.jump(seconds);
+    const now = fixture.clock.now();
+    fixture.memory = forNewTerm(shiftMemory(fixture.memory, seconds, now), now);
+    await fixture.state.reload();
+    fixture.load = 10;
 
     const [from, to] = seconds < 580 ? [24, 10] : [24, 14];
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from, to });
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from, to });
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { SimulatorOptions } from '../../../src/simulator/simulator.js';
-import { SECOND_SCALER } from '../world.js';
+import { SECOND_SCALER } from '../fixture.js';
 import { COST, CostFixture, OWN, RANKED, rankingOf, WEB } from './cost-fixture.js';
 
 const fixtures: CostFixture[] = [];

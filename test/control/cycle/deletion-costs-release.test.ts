@@ -8,7 +8,7 @@ import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
-import { answersFrom, buildScaler } from '../world.js';
+import { answersFrom, buildScaler } from '../fixture.js';
 
 const BUCKET = 4;
 const POD: Pod = { name: 'web-1', phase: 'Running', ready: true, deleting: false } as unknown as Pod;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { keepList } from '../../../src/control/cycle/observe.js';
 import { aPod } from '../../support/builders.js';
-import { World } from '../world.js';
+import { Fixture } from '../fixture.js';
 
 const [A, B, C] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
 
@@ -26,10 +26,10 @@ describe('keepList', () => {
 
 describe('the pods of a snapshot', () => {
   it('are the same list in two cycles without a change, and another one after a change', async () => {
-    const world = new World();
+    const fixture = new Fixture();
     let listed = [aPod('web-0'), aPod('web-1')];
-    Object.assign(world.cluster, { listPods: () => [...listed] });
-    const pods = async () => (await world.cycle()).record.snapshot?.pods;
+    Object.assign(fixture.cluster, { listPods: () => [...listed] });
+    const pods = async () => (await fixture.cycle()).record.snapshot?.pods;
 
     const first = await pods();
     const second = await pods();

@@ -3,20 +3,20 @@ import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import type { TargetEvent } from '../../../src/kubernetes/api/types.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
-import { answersFrom, World } from '../world.js';
+import { answersFrom, Fixture } from '../fixture.js';
 
 const NO_SERIES = answersFrom([{ class: 'missing', message: 'no series' }]);
 
 /** Runs a cycle after each step and returns the events of each. */
 async function eventsAfter(
-  world: World,
+  fixture: Fixture,
   ...steps: readonly (() => void)[]
 ): Promise<readonly TargetEvent[][]> {
   const events: TargetEvent[][] = [];
   let before: CycleRecord | null = null;
   for (const step of steps) {
     step();
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
     events.push([...kubernetesEvents(before, record)]);
     before = record;
   }
@@ -27,16 +27,16 @@ const nothing = (): void => undefined;
 
 describe('kubernetesEvents', () => {
   it('reports nothing for two cycles without a change', async () => {
-    expect(await eventsAfter(new World(), nothing, nothing)).toEqual([[], []]);
+    expect(await eventsAfter(new Fixture(), nothing, nothing)).toEqual([[], []]);
   });
 
   it('reports a change from 5 to 8 once, in the wording of the HPA', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
     const events = await eventsAfter(
-      world,
-      () => (world.load = 80),
-      () => (world.cluster.statusReplicas = 8),
+      fixture,
+      () => (fixture.load = 80),
+      () => (fixture.cluster.statusReplicas = 8),
     );
 
     expect(events).toEqual([
@@ -52,11 +52,11 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports the size that an admission webhook set: 6', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
-    const [events] = await eventsAfter(world, () => {
-      world.load = 80;
-      world.cluster.patchScripts.push((apply) => ({ ...apply(), specReplicas: 6 }));
+    const [events] = await eventsAfter(fixture, () => {
+      fixture.load = 80;
+      fixture.cluster.patchScripts.push((apply) => ({ ...apply(), specReplicas: 6 }));
     });
 
     expect(events).toMatchObject([
@@ -65,10 +65,10 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports two successive changes, 5 to 10 and 10 to 12', async () => {
-    const world = new World();
-    world.load = 120;
+    const fixture = new Fixture();
+    fixture.load = 120;
 
-    const events = await eventsAfter(world, nothing, () => (world.cluster.statusReplicas = 10));
+    const events = await eventsAfter(fixture, nothing, () => (fixture.cluster.statusReplicas = 10));
 
     expect(events.flat().map(({ message }) => message.slice(0, 12))).toEqual([
       'New size: 10',
@@ -77,13 +77,13 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports a change that fails in the same way three times once', async () => {
-    const world = new World();
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.load = 80;
     for (let count = 0; count < 3; count += 1) {
-      world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden', '403 Forbidden')));
+      fixture.cluster.patchScripts.push(() => Promise.reject(failure('forbidden', '403 Forbidden')));
     }
 
-    const events = await eventsAfter(world, nothing, nothing, nothing);
+    const events = await eventsAfter(fixture, nothing, nothing, nothing);
 
     expect(events).toEqual([
       [
@@ -99,29 +99,29 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports a failed change to 9 after one to 8', async () => {
-    const world = new World();
+    const fixture = new Fixture();
     for (let count = 0; count < 2; count += 1) {
-      world.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
+      fixture.cluster.patchScripts.push(() => Promise.reject(failure('forbidden')));
     }
 
     const events = await eventsAfter(
-      world,
-      () => (world.load = 80),
-      () => (world.load = 90),
+      fixture,
+      () => (fixture.load = 80),
+      () => (fixture.load = 90),
     );
 
     expect(events.map((all) => all.length)).toEqual([1, 1]);
   });
 
   it('reports a metric when it fails, again after it had recovered, and not in between', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
     const events = await eventsAfter(
-      world,
-      () => (world.answers = NO_SERIES),
+      fixture,
+      () => (fixture.answers = NO_SERIES),
       nothing,
-      () => (world.answers = null),
-      () => (world.answers = NO_SERIES),
+      () => (fixture.answers = null),
+      () => (fixture.answers = NO_SERIES),
     );
 
     expect(events.map((all) => all.map(({ reason }) => reason))).toEqual([
@@ -133,12 +133,12 @@ describe('kubernetesEvents', () => {
   });
 
   it('does not report a failing metric again after a cycle without queries, by the conditions in effect', async () => {
-    const world = new World();
-    world.answers = NO_SERIES;
-    const first = (await world.cycle()).record;
-    world.cluster.setReplicas(25);
-    const shortCut = (await world.nextCycle()).record;
-    const again = (await world.nextCycle()).record;
+    const fixture = new Fixture();
+    fixture.answers = NO_SERIES;
+    const first = (await fixture.cycle()).record;
+    fixture.cluster.setReplicas(25);
+    const shortCut = (await fixture.nextCycle()).record;
+    const again = (await fixture.nextCycle()).record;
     // As in the ledger: a type that a cycle omits keeps its last condition.
     const inForce = [
       ...shortCut.conditions,
@@ -150,17 +150,17 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports nothing for a 0 that a user has set', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
-    expect(await eventsAfter(world, () => world.cluster.setReplicas(0), nothing)).toEqual([[], []]);
+    expect(await eventsAfter(fixture, () => fixture.cluster.setReplicas(0), nothing)).toEqual([[], []]);
   });
 
   it('reports pods that cannot be listed once', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
     const events = await eventsAfter(
-      world,
-      () => (world.cluster.podsFailure = failure('forbidden', 'listing pods of shop: 403 Forbidden')),
+      fixture,
+      () => (fixture.cluster.podsFailure = failure('forbidden', 'listing pods of shop: 403 Forbidden')),
       nothing,
     );
 
@@ -171,11 +171,11 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports an invalid selector', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
     const events = await eventsAfter(
-      world,
-      () => (world.cluster.targetFailure = failure('invalid_selector', 'selector is required')),
+      fixture,
+      () => (fixture.cluster.targetFailure = failure('invalid_selector', 'selector is required')),
       nothing,
     );
 
@@ -186,8 +186,8 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports another autoscaler when it appears, not while it exists', async () => {
-    const world = new World();
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.load = 80;
     const hpa = {
       kind: 'HorizontalPodAutoscaler',
       namespace: 'shop',
@@ -195,17 +195,17 @@ describe('kubernetesEvents', () => {
       target: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
     };
 
-    const events = await eventsAfter(world, () => world.cluster.others.push(hpa), nothing);
+    const events = await eventsAfter(fixture, () => fixture.cluster.others.push(hpa), nothing);
 
     expect(events).toMatchObject([[{ type: 'Warning', reason: 'ConflictingScaler' }], []]);
   });
 
   it('reports another writer once, at the third reversal', async () => {
-    const world = new World();
-    world.load = 80;
-    const revert = (): void => world.cluster.setReplicas(5, 'argocd-controller');
+    const fixture = new Fixture();
+    fixture.load = 80;
+    const revert = (): void => fixture.cluster.setReplicas(5, 'argocd-controller');
 
-    const events = await eventsAfter(world, nothing, revert, revert, revert, revert);
+    const events = await eventsAfter(fixture, nothing, revert, revert, revert, revert);
 
     expect(events.map((list) => list.filter(({ reason }) => reason === 'ConflictingWriter'))).toEqual([
       [],
@@ -224,21 +224,21 @@ describe('kubernetesEvents', () => {
   });
 
   it('reports nothing for the changes of a dry run', async () => {
-    const world = new World({ dryRun: true });
-    world.load = 80;
+    const fixture = new Fixture({ dryRun: true });
+    fixture.load = 80;
 
-    expect(await eventsAfter(world, nothing)).toEqual([[]]);
+    expect(await eventsAfter(fixture, nothing)).toEqual([[]]);
   });
 
   it('reports a pause once when it begins, once when it ends, and nothing in between', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
     const events = await eventsAfter(
-      world,
+      fixture,
       nothing,
-      () => (world.cluster.annotations = { 'promscaler.dev/paused': 'scale-up' }),
-      () => (world.load = 80),
-      () => (world.cluster.annotations = {}),
+      () => (fixture.cluster.annotations = { 'promscaler.dev/paused': 'scale-up' }),
+      () => (fixture.load = 80),
+      () => (fixture.cluster.annotations = {}),
     );
 
     expect(events).toMatchObject([
@@ -250,11 +250,11 @@ describe('kubernetesEvents', () => {
   });
 
   it('names paused-replicas as the reason of its change', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
-    const [events] = await eventsAfter(world, () => {
-      world.load = 80;
-      world.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
+    const [events] = await eventsAfter(fixture, () => {
+      fixture.load = 80;
+      fixture.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
     });
 
     expect(events?.[0]).toMatchObject({

@@ -4,7 +4,7 @@ import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';
-import { answerOf, answersFrom, at, buildScaler, settledMemory, World } from '../world.js';
+import { answerOf, answersFrom, at, buildScaler, settledMemory, Fixture } from '../fixture.js';
 
 describe('a target that cannot be read', () => {
   const kinds: KubernetesErrorKind[] = ['not_found', 'forbidden', 'timeout', 'connection', 'server_error'];
@@ -12,11 +12,11 @@ describe('a target that cannot be read', () => {
   it.each(kinds)(
     'is FailedGetScale at %s, with the message of the failure, and nothing is thrown',
     async (kind) => {
-      const world = new World();
-      world.load = 80;
-      world.cluster.targetFailure = failure(kind, `reading Deployment shop/web: ${kind}`);
+      const fixture = new Fixture();
+      fixture.load = 80;
+      fixture.cluster.targetFailure = failure(kind, `reading Deployment shop/web: ${kind}`);
 
-      const { record, target } = await world.cycle();
+      const { record, target } = await fixture.cycle();
 
       expect(record).toMatchObject({
         snapshot: null,
@@ -32,15 +32,15 @@ describe('a target that cannot be read', () => {
         },
       ]);
       expect(target).toBeNull();
-      expect(world.cluster.arrived).toEqual([]);
+      expect(fixture.cluster.arrived).toEqual([]);
     },
   );
 
   it('is InvalidSelector if it has no selector', async () => {
-    const world = new World();
-    world.cluster.targetFailure = failure('invalid_selector', 'selector is required');
+    const fixture = new Fixture();
+    fixture.cluster.targetFailure = failure('invalid_selector', 'selector is required');
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.conditions).toEqual([
       { type: 'ScalingActive', status: 'False', reason: 'InvalidSelector', message: 'selector is required' },
@@ -48,35 +48,35 @@ describe('a target that cannot be read', () => {
   });
 
   it('keeps the memory unchanged, and continues automatically when the target is readable', async () => {
-    const world = new World();
+    const fixture = new Fixture();
     const before = settledMemory({ lastScaleUp: at(-100), scaleEvents: [{ at: at(-5), change: 2 }] });
-    world.memory = before;
-    world.load = 80;
-    world.cluster.targetFailure = failure('not_found');
-    expect((await world.cycle()).memory).toBe(before);
-    world.cluster.targetFailure = null;
+    fixture.memory = before;
+    fixture.load = 80;
+    fixture.cluster.targetFailure = failure('not_found');
+    expect((await fixture.cycle()).memory).toBe(before);
+    fixture.cluster.targetFailure = null;
 
-    expect((await world.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+    expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
   it('rethrows an error that is not a failure of the API server', async () => {
-    const world = new World();
-    world.answers = {
+    const fixture = new Fixture();
+    fixture.answers = {
       of: () => Promise.reject(new TypeError('our own fault')),
       ageOf: () => Promise.resolve(UNKNOWN_AGE),
     };
 
-    await expect(world.cycle()).rejects.toThrow('our own fault');
+    await expect(fixture.cycle()).rejects.toThrow('our own fault');
   });
 });
 
 describe('pods that cannot be read', () => {
   it('do not hide that the data source does not answer in the same round', async () => {
-    const world = new World();
-    world.cluster.podsFailure = failure('forbidden', '403 Forbidden');
-    world.answers = answersFrom([{ class: 'failed', reason: 'timeout', message: 'timeout after 5 s' }]);
+    const fixture = new Fixture();
+    fixture.cluster.podsFailure = failure('forbidden', '403 Forbidden');
+    fixture.answers = answersFrom([{ class: 'failed', reason: 'timeout', message: 'timeout after 5 s' }]);
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.conditions.map(({ reason, message }) => [reason, message])).toEqual([
       ['FailedGetScale', '403 Forbidden'],
@@ -88,11 +88,11 @@ describe('pods that cannot be read', () => {
   });
 
   it('are FailedGetScale with verb, resource and namespace, and nothing is decided', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.podsFailure = failure('forbidden', 'listing pods of namespace shop: 403 Forbidden');
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.podsFailure = failure('forbidden', 'listing pods of namespace shop: 403 Forbidden');
 
-    const { record, target } = await world.cycle();
+    const { record, target } = await fixture.cycle();
 
     // There is an object to report on.
     expect(target).toMatchObject({ uid: 'uid-1' });
@@ -105,25 +105,25 @@ describe('pods that cannot be read', () => {
         message: 'listing pods of namespace shop: 403 Forbidden',
       },
     ]);
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 });
 
 describe('a stale watch', () => {
   it('allows a scale-down from 5 to 3 if its last news came 180 s ago', async () => {
-    const world = new World();
-    world.load = 30;
-    world.cluster.ageSeconds = 180;
+    const fixture = new Fixture();
+    fixture.load = 30;
+    fixture.cluster.ageSeconds = 180;
 
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 3 });
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 3 });
   });
 
   it('holds the 5 if its last news came 181 s ago, and reports that', async () => {
-    const world = new World();
-    world.load = 30;
-    world.cluster.ageSeconds = 181;
+    const fixture = new Fixture();
+    fixture.load = 30;
+    fixture.cluster.ageSeconds = 181;
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.decision).toMatchObject({
       desiredReplicas: 5,
@@ -139,26 +139,26 @@ describe('a stale watch', () => {
       ],
     });
     expect(record.outcome.kind).toBe('none');
-    expect(world.cluster.arrived).toEqual([]);
+    expect(fixture.cluster.arrived).toEqual([]);
   });
 
   it('does not prevent a scale-up from 5 to 8 after 181 s', async () => {
-    const world = new World();
-    world.load = 80;
-    world.cluster.ageSeconds = 181;
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.ageSeconds = 181;
 
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
   });
 
   it('holds only while it is stale', async () => {
-    const world = new World();
-    world.load = 30;
-    world.cluster.ageSeconds = 500;
-    await world.cycle();
-    world.cluster.ageSeconds = 0;
-    world.clock.advance(1000);
+    const fixture = new Fixture();
+    fixture.load = 30;
+    fixture.cluster.ageSeconds = 500;
+    await fixture.cycle();
+    fixture.cluster.ageSeconds = 0;
+    fixture.clock.advance(1000);
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.snapshot?.state).toMatchObject({ holdScaleDownUntil: null, holdReason: null });
     expect(record.outcome).toMatchObject({ kind: 'patched', to: 3 });
@@ -167,11 +167,11 @@ describe('a stale watch', () => {
 
 describe('metrics that have just recovered', () => {
   it('hold the scale-down by the snapshot: 300 s for a bare selector, from the first value', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 900;
-    world.load = 30;
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 900;
+    fixture.load = 30;
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.snapshot?.state.holdScaleDownUntil).toBe(at(300));
     expect(record.snapshot?.state.holdReason).toContain('metric "load" must return values for 300 s');
@@ -179,61 +179,61 @@ describe('metrics that have just recovered', () => {
   });
 
   it('release it after 300 s with an answer every 15 s, and not at 285 s', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 900;
-    world.load = 30;
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 900;
+    fixture.load = 30;
 
     for (let seconds = 0; seconds <= 285; seconds += 15) {
-      expect((await world.cycle()).record.decision?.action).toBe('none');
-      world.clock.advance(15_000);
+      expect((await fixture.cycle()).record.decision?.action).toBe('none');
+      fixture.clock.advance(15_000);
     }
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
-    expect(world.clock.now()).toBe(at(300));
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
+    expect(fixture.clock.now()).toBe(at(300));
   });
 
   it('release a gauge two scrape intervals (60 s) after a start of promscaler, and not at 45 s', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 900;
-    world.memory = freshMemory(world.clock.now(), null);
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 900;
+    fixture.memory = freshMemory(fixture.clock.now(), null);
 
     for (let seconds = 0; seconds <= 45; seconds += 15) {
-      world.answers = answersFrom([answerOf(30, at(seconds))], at(-300));
-      expect((await world.cycle()).record.decision?.action).toBe('none');
-      world.clock.advance(15_000);
+      fixture.answers = answersFrom([answerOf(30, at(seconds))], at(-300));
+      expect((await fixture.cycle()).record.decision?.action).toBe('none');
+      fixture.clock.advance(15_000);
     }
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
-    expect(world.clock.now()).toBe(at(60));
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 3 });
+    expect(fixture.clock.now()).toBe(at(60));
   });
 
   it('hold for recoveryHoldMaxSeconds at most: 60 s', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 60;
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 60;
 
-    expect((await world.cycle()).record.snapshot?.state.holdScaleDownUntil).toBe(at(60));
+    expect((await fixture.cycle()).record.snapshot?.state.holdScaleDownUntil).toBe(at(60));
   });
 
   it('hold again after a cycle without series', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 60;
-    for (let count = 0; count < 5; count += 1) await world.nextCycle();
-    world.answers = answersFrom([{ class: 'missing', message: 'no series' }]);
-    await world.nextCycle();
-    world.answers = null;
-    world.load = 30;
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 60;
+    for (let count = 0; count < 5; count += 1) await fixture.nextCycle();
+    fixture.answers = answersFrom([{ class: 'missing', message: 'no series' }]);
+    await fixture.nextCycle();
+    fixture.answers = null;
+    fixture.load = 30;
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.snapshot?.state.holdScaleDownUntil).toBe(at(105 + 60));
     expect(record.decision?.action).toBe('none');
   });
 
   it('hold after a restart of the server that no query detected: it started 10 s ago', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 60;
-    for (let count = 0; count < 5; count += 1) await world.nextCycle();
-    world.answers = answersFrom([answerOf(30, at(90))], at(80));
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 60;
+    for (let count = 0; count < 5; count += 1) await fixture.nextCycle();
+    fixture.answers = answersFrom([answerOf(30, at(90))], at(80));
 
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
 
     expect(record.snapshot?.now).toBe(at(90));
     expect(record.snapshot?.state.holdReason).toContain('the server started at 2026-01-01T00:01:20Z');
@@ -241,28 +241,28 @@ describe('metrics that have just recovered', () => {
   });
 
   it('and a stale watch hold until the later end of both, which is that of the metrics', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 60;
-    world.cluster.ageSeconds = 200;
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 60;
+    fixture.cluster.ageSeconds = 200;
 
-    expect((await world.cycle()).record.snapshot?.state.holdScaleDownUntil).toBe(at(60));
+    expect((await fixture.cycle()).record.snapshot?.state.holdScaleDownUntil).toBe(at(60));
   });
 
   it('do not hold a scale-up', async () => {
-    const world = new World();
-    world.recoveryHoldMaxSeconds = 900;
-    world.load = 80;
+    const fixture = new Fixture();
+    fixture.recoveryHoldMaxSeconds = 900;
+    fixture.load = 80;
 
-    expect((await world.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', to: 8 });
   });
 });
 
 describe('the snapshot of a cycle', () => {
   it('has the instant of the round, the counts, the pods and the samples', async () => {
-    const world = new World();
-    world.cluster.statusReplicas = 4;
+    const fixture = new Fixture();
+    fixture.cluster.statusReplicas = 4;
 
-    const { record } = await world.cycle();
+    const { record } = await fixture.cycle();
 
     expect(record.snapshot).toMatchObject({
       now: at(0),
@@ -270,27 +270,27 @@ describe('the snapshot of a cycle', () => {
       pods: [],
       samples: [{ form: 'values', values: [50], at: at(0), partial: null }],
     });
-    expect(record.snapshot?.scaler).toBe(world.scaler);
+    expect(record.snapshot?.scaler).toBe(fixture.scaler);
   });
 
   it('has the pods as they are after the answers', async () => {
-    const world = new World();
-    world.answers = {
+    const fixture = new Fixture();
+    fixture.answers = {
       of: () => {
-        world.cluster.pods.push(aPod());
+        fixture.cluster.pods.push(aPod());
         return Promise.resolve([answerOf(50, at(0))]);
       },
       ageOf: () => Promise.resolve(UNKNOWN_AGE),
     };
 
-    expect((await world.cycle()).record.snapshot?.pods).toHaveLength(1);
+    expect((await fixture.cycle()).record.snapshot?.pods).toHaveLength(1);
   });
 });
 
 describe('HPAs that are not listed yet', () => {
   /** The target is in the cache, as in nearly every cycle. */
-  const watchTarget = async (world: World) => {
-    const { scaler, cluster } = world;
+  const watchTarget = async (fixture: Fixture) => {
+    const { scaler, cluster } = fixture;
     const signal = new AbortController().signal;
     const target = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
     const listings: Promise<readonly OtherScaler[]>[] = [];
@@ -305,10 +305,10 @@ describe('HPAs that are not listed yet', () => {
   };
 
   it('are awaited once, and no rejection is left without a handler', async () => {
-    const world = new World();
-    const listings = await watchTarget(world);
+    const fixture = new Fixture();
+    const listings = await watchTarget(fixture);
 
-    const { record, target } = await world.cycle();
+    const { record, target } = await fixture.cycle();
 
     expect(record.conditions).toMatchObject([
       { reason: 'FailedGetScale', message: 'reading HPAs in namespace shop: not listed yet' },
@@ -323,22 +323,22 @@ describe('the time in which pods start', () => {
     aPod(name, { startTime: at(-1000), readyChangedAt: at(seconds - 1000) });
 
   it('is learned from the pods of a document that uses it, and stays when they are gone', async () => {
-    const world = new World();
-    world.scaler = buildScaler({ podStart: {} });
-    world.cluster.pods.push(started('a', 90), started('b', 120));
+    const fixture = new Fixture();
+    fixture.scaler = buildScaler({ podStart: {} });
+    fixture.cluster.pods.push(started('a', 90), started('b', 120));
 
-    expect((await world.cycle()).record.snapshot).toMatchObject({ podStartSeconds: 120 });
-    world.cluster.pods.splice(0, 2, started('c', 60));
-    expect((await world.nextCycle()).record.snapshot).toMatchObject({ podStartSeconds: 120 });
+    expect((await fixture.cycle()).record.snapshot).toMatchObject({ podStartSeconds: 120 });
+    fixture.cluster.pods.splice(0, 2, started('c', 60));
+    expect((await fixture.nextCycle()).record.snapshot).toMatchObject({ podStartSeconds: 120 });
   });
 
   it('is not part of other snapshots', async () => {
     for (const spec of [{}, { podStart: { seconds: 300 } }]) {
-      const world = new World();
-      world.scaler = buildScaler(spec);
-      world.cluster.pods.push(started('a', 90));
+      const fixture = new Fixture();
+      fixture.scaler = buildScaler(spec);
+      fixture.cluster.pods.push(started('a', 90));
 
-      expect((await world.cycle()).record.snapshot).not.toHaveProperty('podStartSeconds');
+      expect((await fixture.cycle()).record.snapshot).not.toHaveProperty('podStartSeconds');
     }
   });
 });

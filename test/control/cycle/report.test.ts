@@ -4,7 +4,7 @@ import { reportCycle } from '../../../src/control/cycle/report.js';
 import type { OutcomeKind } from '../../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
-import { World } from '../world.js';
+import { Fixture } from '../fixture.js';
 
 describe('reportCycle', () => {
   it('records the cycle, and an Event for its change of the target', async () => {
@@ -62,9 +62,9 @@ describe('reportCycle', () => {
 });
 
 async function scaleUp(): Promise<CycleOutput> {
-  const world = new World();
-  world.load = 90;
-  const output = await world.cycle();
+  const fixture = new Fixture();
+  fixture.load = 90;
+  const output = await fixture.cycle();
   expect(output.record.outcome.kind).toBe('patched');
   return output;
 }

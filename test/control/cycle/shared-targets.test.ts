@@ -5,7 +5,7 @@ import {
   nameOtherScaler,
   targetKey,
 } from '../../../src/control/cycle/shared-targets.js';
-import { buildScaler } from '../world.js';
+import { buildScaler } from '../fixture.js';
 
 const ref = (apiVersion: string, kind = 'Deployment', name = 'web') => ({ apiVersion, kind, name });
 

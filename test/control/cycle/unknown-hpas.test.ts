@@ -6,14 +6,14 @@ import { createCluster } from '../../../src/kubernetes/cluster.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
 import { eventually } from '../../support/manual-clock.js';
-import { settledMemory, World } from '../world.js';
+import { settledMemory, Fixture } from '../fixture.js';
 
 const WEB = { namespace: 'shop', name: 'web' } as const;
 const TARGET = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
 const HPAS = 'horizontalpodautoscalers';
 
 /** A scaler that wants 5 replicas, on a cluster. */
-class ClusterWorld extends World {
+class ClusterFixture extends Fixture {
   readonly stop = new AbortController();
   #cluster: Cluster | null = null;
 
@@ -31,16 +31,16 @@ class ClusterWorld extends World {
   }
 }
 
-const world = new ClusterWorld();
+const fixture = new ClusterFixture();
 let simulator: Simulator | null = null;
 
 afterEach(async () => {
-  world.stop.abort();
+  fixture.stop.abort();
   await simulator?.close();
 });
 
 it('patches nothing while the first list of HPAs fails with 500, and nothing once the list shows an HPA', async () => {
-  const server = await startSimulator({ clock: world.clock, workloads: [{ ...WEB, replicas: 2 }] });
+  const server = await startSimulator({ clock: fixture.clock, workloads: [{ ...WEB, replicas: 2 }] });
   simulator = server;
   server.addObject({
     apiVersion: 'autoscaling/v2',
@@ -51,12 +51,12 @@ it('patches nothing while the first list of HPAs fails with 500, and nothing onc
   const endFault = server.faults.add({ resource: HPAS }, { kind: 'refuse', status: 500 });
   const asked = (): number => server.requests().filter(({ resource }) => resource === HPAS).length;
   const patches = (): number => server.requests().filter(({ method }) => method === 'PATCH').length;
-  const cluster = world.start(server.url);
+  const cluster = fixture.start(server.url);
   await eventually(() => cluster.isSynced() && asked() > 0, 'the first lists');
-  await world.clock.advanceAndSettle(1000);
+  await fixture.clock.advanceAndSettle(1000);
 
   for (let cycle = 0; cycle < 3; cycle += 1) {
-    const { record } = await world.nextCycle();
+    const { record } = await fixture.nextCycle();
     expect(record.conditions).toContainEqual(
       expect.objectContaining({ status: 'False', message: expect.stringMatching(/horizontalpod.*500/) }),
     );
@@ -65,8 +65,8 @@ it('patches nothing while the first list of HPAs fails with 500, and nothing onc
 
   endFault();
   // The list is retried within ten seconds.
-  for (let second = 0; second < 20; second += 1) await world.clock.advanceAndSettle(1000);
-  const { record } = await world.nextCycle();
+  for (let second = 0; second < 20; second += 1) await fixture.clock.advanceAndSettle(1000);
+  const { record } = await fixture.nextCycle();
   expect(record.conditions).toContainEqual(expect.objectContaining({ reason: 'ConflictingScaler' }));
   expect(patches()).toBe(0);
 });

@@ -195,12 +195,12 @@ export class Candidate {
   work: (signal: AbortSignal) => Promise<void> = (signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
   ended: Promise<unknown> = Promise.resolve();
-  readonly #world: Candidates;
+  readonly #fixture: Candidates;
 
-  constructor(world: Candidates, name: string, times: ElectionTimes) {
-    this.#world = world;
+  constructor(fixture: Candidates, name: string, times: ElectionTimes) {
+    this.#fixture = fixture;
     this.name = name;
-    this.clock = new ProcessClock(world.clock);
+    this.clock = new ProcessClock(fixture.clock);
     this.identity = newIdentity(name, this.clock);
     this.election = createElection({
       client: this.#client(times),
@@ -273,8 +273,13 @@ export class Candidate {
     signal: AbortSignal,
     request: { spec: LeaseSpec | null; revision: number },
   ): Promise<SeenLease | null> {
-    const given = { network: this.#world.clock, process: this.clock, doing: `${verb} of the Lease`, signal };
-    return sendWithFate(this.fate(verb), given, () => this.#world.apply(this.name, verb, request));
+    const given = {
+      network: this.#fixture.clock,
+      process: this.clock,
+      doing: `${verb} of the Lease`,
+      signal,
+    };
+    return sendWithFate(this.fate(verb), given, () => this.#fixture.apply(this.name, verb, request));
   }
 }
 

@@ -8,16 +8,16 @@ import type { Candidate } from './candidates.js';
 
 /** `a` leads since second 0 and `b` is a standby since second 1. */
 async function leaderAndStandby(): Promise<{
-  readonly world: Candidates;
+  readonly fixture: Candidates;
   readonly a: Candidate;
   readonly b: Candidate;
 }> {
-  const world = new Candidates();
-  const a = world.add('a').start();
-  await world.pass(1);
-  const b = world.add('b').start();
-  await world.pass(1);
-  return { world, a, b };
+  const fixture = new Candidates();
+  const a = fixture.add('a').start();
+  await fixture.pass(1);
+  const b = fixture.add('b').start();
+  await fixture.pass(1);
+  return { fixture, a, b };
 }
 
 describe('after the leader was killed', () => {
@@ -25,12 +25,12 @@ describe('after the leader was killed', () => {
     'another candidate leads within 23.8 s, not before 15 s less the last renewal, with random %s',
     async (chance) => {
       for (const killedAt of [2, 7.9, 8.1, 11.3, 30]) {
-        const { world, a, b } = await leaderAndStandby();
+        const { fixture, a, b } = await leaderAndStandby();
         b.clock.chance = () => chance;
-        await world.pass(killedAt);
+        await fixture.pass(killedAt);
         a.kill();
 
-        const seconds = await world.passUntil(() => b.mayWrite);
+        const seconds = await fixture.passUntil(() => b.mayWrite);
 
         expect(seconds).toBeLessThanOrEqual(23.8);
         expect(seconds).toBeGreaterThanOrEqual(13);
@@ -42,26 +42,26 @@ describe('after the leader was killed', () => {
 
 describe('a leader that is stopped', () => {
   it.each([0, 0.999_999])('hands over within 4.4 s, with random %s', async (chance) => {
-    const { world, a, b } = await leaderAndStandby();
+    const { fixture, a, b } = await leaderAndStandby();
     b.clock.chance = () => chance;
-    await world.pass(20);
+    await fixture.pass(20);
     a.stop.abort();
 
-    const seconds = await world.passUntil(() => b.mayWrite);
+    const seconds = await fixture.passUntil(() => b.mayWrite);
 
     expect(seconds).toBeLessThanOrEqual(4.4);
     expect(await a.ended).toBeUndefined();
-    expect(world.lease).toMatchObject({ holderIdentity: b.identity, leaseTransitions: 1 });
+    expect(fixture.lease).toMatchObject({ holderIdentity: b.identity, leaseTransitions: 1 });
   });
 
   it('empties the holder, sets the duration to 1 s, and keeps the transitions', async () => {
-    const { world, a } = await leaderAndStandby();
-    await world.pass(8.5);
+    const { fixture, a } = await leaderAndStandby();
+    await fixture.pass(8.5);
     a.stop.abort();
 
-    await world.pass(0);
+    await fixture.pass(0);
 
-    expect(world.lease).toEqual({
+    expect(fixture.lease).toEqual({
       holderIdentity: '',
       leaseDurationSeconds: 1,
       acquireTime: '2026-01-01T00:00:00.000000Z',
@@ -72,8 +72,8 @@ describe('a leader that is stopped', () => {
   });
 
   it('releases the Lease only when its work has ended, after 4 s, and can write until then', async () => {
-    const world = new Candidates();
-    const a = world.add('a');
+    const fixture = new Candidates();
+    const a = fixture.add('a');
     const seen: boolean[] = [];
     a.work = async (signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -83,64 +83,64 @@ describe('a leader that is stopped', () => {
       }
     };
     a.start();
-    await world.pass(1);
+    await fixture.pass(1);
     a.stop.abort();
 
-    await world.pass(3.9);
-    expect(world.lease?.holderIdentity).toBe(a.identity);
-    await world.pass(0.2);
+    await fixture.pass(3.9);
+    expect(fixture.lease?.holderIdentity).toBe(a.identity);
+    await fixture.pass(0.2);
 
-    expect(world.lease?.holderIdentity).toBe('');
+    expect(fixture.lease?.holderIdentity).toBe('');
     expect(seen).toEqual([true, true, true, true]);
   });
 
   it('keeps the Lease if a PATCH is still in flight when its work has ended: the Lease expires', async () => {
-    const { world, a, b } = await leaderAndStandby();
-    await world.pass(20);
+    const { fixture, a, b } = await leaderAndStandby();
+    await fixture.pass(20);
     a.isBusy = true;
     a.stop.abort();
 
-    await world.pass(10);
-    expect(world.lease?.holderIdentity).toBe(a.identity);
+    await fixture.pass(10);
+    expect(fixture.lease?.holderIdentity).toBe(a.identity);
     expect(a.logged('warn')).toHaveLength(1);
     expect(a.mayWrite).toBe(false);
 
-    await world.pass(14);
+    await fixture.pass(14);
     expect(b.mayWrite).toBe(true);
   });
 
   it('reads the Lease again and releases it if that was modified meanwhile', async () => {
-    const { world, a } = await leaderAndStandby();
-    world.revision += 1;
+    const { fixture, a } = await leaderAndStandby();
+    fixture.revision += 1;
     a.stop.abort();
 
-    await world.pass(0);
+    await fixture.pass(0);
 
-    expect(world.lease?.holderIdentity).toBe('');
+    expect(fixture.lease?.holderIdentity).toBe('');
   });
 
   it('does not modify a Lease that another candidate holds by now', async () => {
-    const { world, a } = await leaderAndStandby();
-    if (world.lease === null) throw new Error('there is a Lease');
-    world.edit({ ...world.lease, holderIdentity: 'intruder' });
+    const { fixture, a } = await leaderAndStandby();
+    if (fixture.lease === null) throw new Error('there is a Lease');
+    fixture.edit({ ...fixture.lease, holderIdentity: 'intruder' });
     a.stop.abort();
 
-    await world.pass(0);
+    await fixture.pass(0);
 
-    expect(world.lease.holderIdentity).toBe('intruder');
+    expect(fixture.lease.holderIdentity).toBe('intruder');
     expect(a.logged('warn')).toEqual([]);
   });
 
   it('ends after 3 s if the server does not answer', async () => {
-    const { world, a } = await leaderAndStandby();
+    const { fixture, a } = await leaderAndStandby();
     a.fate = () => ({ lost: 'request' });
     let isEnded = false;
     void a.ended.then(() => (isEnded = true));
     a.stop.abort();
 
-    await world.pass(2.9);
+    await fixture.pass(2.9);
     expect(isEnded).toBe(false);
-    await world.pass(0.2);
+    await fixture.pass(0.2);
 
     expect(isEnded).toBe(true);
     expect(a.logged('warn')).toEqual(['failed to release Lease; followers wait until it expires']);
@@ -149,18 +149,18 @@ describe('a leader that is stopped', () => {
 
 describe('a leader whose work fails', () => {
   it('releases the Lease, so that another candidate can try', async () => {
-    const world = new Candidates();
-    const a = world.add('a');
+    const fixture = new Candidates();
+    const a = fixture.add('a');
     a.work = () => Promise.reject(new Error('the state cannot be read'));
     a.start();
-    await world.pass(0.5);
-    const b = world.add('b').start();
+    await fixture.pass(0.5);
+    const b = fixture.add('b').start();
 
-    await world.pass(1);
+    await fixture.pass(1);
 
     expect(a.logged('error')).toEqual(['work of the leader failed: internal error']);
     expect(b.mayWrite).toBe(true);
-    await world.pass(30);
+    await fixture.pass(30);
     expect(a.terms).toHaveLength(1);
   });
 });
@@ -176,14 +176,14 @@ describe('a forbidden request', () => {
       'there is no Lease promscaler in namespace monitoring, and verb create on leases (coordination.k8s.io) is not allowed there',
     ],
   ] as const)('from the start ends the election with an explanation: %s', async (verb, sentence) => {
-    const world = new Candidates();
-    const a = world.add('a');
+    const fixture = new Candidates();
+    const a = fixture.add('a');
     a.fate = (asked) => (asked === verb ? { refused: 'forbidden' } : {});
     a.start();
 
-    await world.pass(14.9);
+    await fixture.pass(14.9);
     const early = a.logged('warn');
-    await world.pass(5);
+    await fixture.pass(5);
 
     const error = await a.ended;
     expect(early).toEqual(['failed to acquire Lease; standing by']);
@@ -193,8 +193,8 @@ describe('a forbidden request', () => {
   });
 
   it('from the first update on ends it and the work, too', async () => {
-    const world = new Candidates();
-    const a = world.add('a');
+    const fixture = new Candidates();
+    const a = fixture.add('a');
     let isEnded = false;
     a.work = async (signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -203,7 +203,7 @@ describe('a forbidden request', () => {
     a.fate = (asked) => (asked === 'update' ? { refused: 'forbidden' } : {});
     a.start();
 
-    await world.pass(30);
+    await fixture.pass(30);
 
     expect(await a.ended).toBeInstanceOf(ElectionRefusedError);
     expect([isEnded, a.mayWrite]).toEqual([true, false]);
@@ -212,50 +212,50 @@ describe('a forbidden request', () => {
   it.each(['get', 'create', 'update'] as const)(
     'for 14 s from the start, as by a server that has just started, ends nothing: %s',
     async (verb) => {
-      const world = new Candidates();
-      const a = world.add('a');
-      a.fate = (asked) => (asked === verb && world.seconds < 14 ? { refused: 'forbidden' } : {});
+      const fixture = new Candidates();
+      const a = fixture.add('a');
+      a.fate = (asked) => (asked === verb && fixture.seconds < 14 ? { refused: 'forbidden' } : {});
       a.start();
 
-      await world.pass(40);
+      await fixture.pass(40);
 
       expect(a.mayWrite).toBe(true);
     },
   );
 
   it('now and then, between failures of another kind, ends nothing', async () => {
-    const world = new Candidates();
-    const a = world.add('a');
+    const fixture = new Candidates();
+    const a = fixture.add('a');
     let count = 0;
     a.fate = () => {
       count += 1;
-      return world.seconds < 60 ? { refused: count % 3 === 0 ? 'connection' : 'forbidden' } : {};
+      return fixture.seconds < 60 ? { refused: count % 3 === 0 ? 'connection' : 'forbidden' } : {};
     };
     a.start();
 
-    await world.pass(70);
+    await fixture.pass(70);
 
     expect(a.mayWrite).toBe(true);
   });
 
   it('when a standby takes over is retried', async () => {
-    const { world, a, b } = await leaderAndStandby();
-    b.fate = (verb) => (verb === 'update' && world.seconds < 60 ? { refused: 'forbidden' } : {});
+    const { fixture, a, b } = await leaderAndStandby();
+    b.fate = (verb) => (verb === 'update' && fixture.seconds < 60 ? { refused: 'forbidden' } : {});
     a.kill();
 
-    await world.pass(57);
+    await fixture.pass(57);
     expect(b.logged('warn')).toEqual(['failed to acquire Lease; standing by']);
 
-    await world.pass(5);
+    await fixture.pass(5);
     expect(b.mayWrite).toBe(true);
   });
 
   it('after an allowed one is retried', async () => {
-    const { world, a, b } = await leaderAndStandby();
-    a.fate = () => (world.seconds < 60 ? { refused: 'forbidden' } : {});
+    const { fixture, a, b } = await leaderAndStandby();
+    a.fate = () => (fixture.seconds < 60 ? { refused: 'forbidden' } : {});
     b.fate = a.fate;
 
-    await world.pass(70);
+    await fixture.pass(70);
 
     expect([a, b].filter(({ mayWrite }) => mayWrite)).toHaveLength(1);
   });
@@ -263,16 +263,16 @@ describe('a forbidden request', () => {
   it.each<KubernetesErrorKind>(['connection', 'timeout', 'unauthorized', 'server_error', 'not_found'])(
     'does not end the election while the answer is %s: it stays a follower until the server responds',
     async (refused) => {
-      const world = new Candidates();
-      const a = world.add('a');
-      a.fate = () => (world.seconds < 60 ? { refused } : {});
+      const fixture = new Candidates();
+      const a = fixture.add('a');
+      a.fate = () => (fixture.seconds < 60 ? { refused } : {});
       a.start();
 
-      await world.pass(59);
+      await fixture.pass(59);
       expect(a.terms).toEqual([]);
       expect(a.logged('warn')).toEqual(['failed to acquire Lease; standing by']);
 
-      await world.pass(4);
+      await fixture.pass(4);
       expect(a.mayWrite).toBe(true);
     },
   );

@@ -18,30 +18,30 @@ const script = fc.record({
 
 /** Three candidates that start within the first seconds, on a bad network. */
 function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): Candidates {
-  const world = new Candidates();
+  const fixture = new Candidates();
   const nextFate = cycle(input.fates);
   const nextChance = cycle(input.chances);
   input.skews.forEach((skew, index) => {
-    const candidate = world.add(`candidate-${index}`);
+    const candidate = fixture.add(`candidate-${index}`);
     candidate.clock.skewSeconds = skew;
     candidate.clock.chance = nextChance;
     candidate.fate = nextFate;
-    world.clock.after(index * 700, () => candidate.start());
+    fixture.clock.after(index * 700, () => candidate.start());
   });
-  for (const one of input.mishaps) happen(world, one);
-  return world;
+  for (const one of input.mishaps) happen(fixture, one);
+  return fixture;
 }
 
 describe('with any faults of the network and the machines', () => {
   it('no two candidates can write at one instant, nor within 5 s unless one has released the Lease', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (input) => {
-        const world = build(input);
+        const fixture = build(input);
         const lastMs = new Map<Candidate, number>();
         let closestMs = Number.POSITIVE_INFINITY;
-        world.onStep = () => {
-          const nowMs = world.clock.monotonicMs();
-          const writers = world.all.filter(({ mayWrite }) => mayWrite);
+        fixture.onStep = () => {
+          const nowMs = fixture.clock.monotonicMs();
+          const writers = fixture.all.filter(({ mayWrite }) => mayWrite);
           if (writers.length > 1) closestMs = 0;
           for (const one of writers) {
             for (const [other, atMs] of lastMs)
@@ -50,7 +50,7 @@ describe('with any faults of the network and the machines', () => {
           }
         };
 
-        await world.pass(SIMULATED_SECONDS);
+        await fixture.pass(SIMULATED_SECONDS);
 
         expect(closestMs).toBeGreaterThan(4999);
       }),
@@ -61,19 +61,19 @@ describe('with any faults of the network and the machines', () => {
   it('no two terms have the same epoch, and a living candidate leads within 23.8 s of a quiet network', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (input) => {
-        const world = build(input);
-        await world.pass(SIMULATED_SECONDS);
-        for (const candidate of world.all) {
+        const fixture = build(input);
+        await fixture.pass(SIMULATED_SECONDS);
+        for (const candidate of fixture.all) {
           candidate.clock.goOn();
           candidate.fate = () => ({});
         }
         // Requests in flight may arrive for another 30 s.
-        await world.pass(30);
-        const living = world.all.filter(({ stop }) => !stop.signal.aborted);
+        await fixture.pass(30);
+        const living = fixture.all.filter(({ stop }) => !stop.signal.aborted);
 
-        if (living.length > 0) await world.passUntil(() => living.some(({ mayWrite }) => mayWrite), 23.8);
+        if (living.length > 0) await fixture.passUntil(() => living.some(({ mayWrite }) => mayWrite), 23.8);
 
-        const epochs = world.all.flatMap(({ terms }) => terms);
+        const epochs = fixture.all.flatMap(({ terms }) => terms);
         expect(new Set(epochs).size).toBe(epochs.length);
       }),
       RUNS,

@@ -14,7 +14,7 @@ import { watchLoopLag } from '../../../src/control/election/loop-lag.js';
 import type { LeaseSpec } from '../../../src/kubernetes/lease.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { TIMES } from './candidates.js';
-import { at } from '../world.js';
+import { at } from '../fixture.js';
 
 const SPEC: LeaseSpec = {
   holderIdentity: 'other',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { ManualClock } from '../../support/manual-clock.js';
 import type { Fate, ProcessClock } from './candidates.js';
 
-/** How long the properties let the world run with faults. */
+/** How long the properties let the fixture run with faults. */
 export const SIMULATED_SECONDS = 100;
 
 /** A fault of one of three processes, and its time. */
@@ -76,17 +76,17 @@ interface Process {
 
 /** Lets a fault happen to its process, at its time. */
 export function happen(
-  world: { readonly clock: ManualClock; readonly all: readonly Process[] },
+  fixture: { readonly clock: ManualClock; readonly all: readonly Process[] },
   { atSeconds, who, what, seconds }: Mishap,
 ): void {
-  world.clock.after(atSeconds * 1000, () => {
-    const process = world.all[who];
+  fixture.clock.after(atSeconds * 1000, () => {
+    const process = fixture.all[who];
     if (process === undefined) return;
     if (what === 'jump') process.clock.skewSeconds += seconds - 20;
     else if (what === 'terminate') process.stop.abort();
     else {
       process.clock.stop();
-      world.clock.after(seconds * 1000, () => process.clock.goOn(what === 'pause'));
+      fixture.clock.after(seconds * 1000, () => process.clock.goOn(what === 'pause'));
     }
   });
 }

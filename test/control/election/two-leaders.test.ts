@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { secondsBetween } from '../../../src/units/time.js';
-import { settledMemory } from '../world.js';
+import { settledMemory } from '../fixture.js';
 import type { Accepted } from '../process-fixture.js';
 import { run, ScalingProcess, SharedServer } from '../process-fixture.js';
 

@@ -4,7 +4,7 @@ import { advanceHold, type MetricHold, type ScalerHolds } from '../../../src/pro
 import { cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ControllerFixture } from '../controller-fixture.js';
-import { at, buildScaler, settledMemory } from '../world.js';
+import { at, buildScaler, settledMemory } from '../fixture.js';
 
 /** Returns the elapsed seconds until the first PATCH if the clock is set by this number of seconds after 20 s. */
 async function secondsUntilPatch(
@@ -12,11 +12,11 @@ async function secondsUntilPatch(
   spec: Readonly<Record<string, unknown>>,
 ): Promise<number> {
   const fixture = new ControllerFixture();
-  fixture.world.load = 80;
+  fixture.fixture.load = 80;
   await fixture.start(buildScaler(spec));
   await fixture.clock.advanceAndSettle(20_000);
   fixture.clock.jump(jumpSeconds);
-  while (fixture.world.cluster.arrived.length === 0 && fixture.clock.monotonicMs() < 1_000_000) {
+  while (fixture.fixture.cluster.arrived.length === 0 && fixture.clock.monotonicMs() < 1_000_000) {
     await fixture.clock.advanceAndSettle(1000);
   }
   return fixture.clock.monotonicMs() / 1000;
@@ -40,7 +40,7 @@ describe('setting the wall clock', () => {
 
   it('during a cycle also applies to the results of the cycle', async () => {
     const fixture = new ControllerFixture();
-    fixture.world.load = 80;
+    fixture.fixture.load = 80;
     fixture.script = async (_, run) => {
       if (fixture.inputs.length === 1) fixture.clock.jump(3600);
       return run();

@@ -7,7 +7,7 @@ import {
 } from '../../../src/control/memory/conflicting-writer.js';
 import type { WriterWatch } from '../../../src/control/memory/conflicting-writer.js';
 import { failure } from '../fake-cluster.js';
-import { at, World } from '../world.js';
+import { at, Fixture } from '../fixture.js';
 
 /** promscaler sets 8 repeatedly; at each of these seconds the count is 5, set by `manager`. */
 function reversedAt(seconds: readonly number[], manager = 'kubectl'): WriterWatch {
@@ -72,73 +72,73 @@ describe('a cycle', () => {
 });
 
 /** Runs cycles in which another client has set 5 again before each except the first. */
-async function reverted(world: World, times: number, manager = 'kubectl'): Promise<readonly unknown[]> {
-  world.load = 80;
-  const found = [(await world.nextCycle()).record.conflictingWriter];
+async function reverted(fixture: Fixture, times: number, manager = 'kubectl'): Promise<readonly unknown[]> {
+  fixture.load = 80;
+  const found = [(await fixture.nextCycle()).record.conflictingWriter];
   for (let count = 0; count < times; count += 1) {
-    world.cluster.setReplicas(5, manager);
-    found.push((await world.nextCycle()).record.conflictingWriter);
+    fixture.cluster.setReplicas(5, manager);
+    found.push((await fixture.nextCycle()).record.conflictingWriter);
   }
   return found;
 }
 
 describe('cycles whose count another client reverts', () => {
   it('report it at the third time, continue to scale, and report nothing 10 minutes after the last', async () => {
-    const world = new World();
+    const fixture = new Fixture();
 
-    const found = await reverted(world, 3, 'argocd-controller');
-    world.clock.advance(600_000);
-    const still = await world.cycle();
-    world.clock.advance(1000);
-    const over = await world.cycle();
+    const found = await reverted(fixture, 3, 'argocd-controller');
+    fixture.clock.advance(600_000);
+    const still = await fixture.cycle();
+    fixture.clock.advance(1000);
+    const over = await fixture.cycle();
 
     expect(found.map((one) => one !== undefined)).toEqual([false, false, false, true]);
     expect(found[3]).toMatchObject({ managers: ['argocd-controller'], since: '2026-01-01T00:01:00Z' });
-    expect(world.cluster.arrived.map(({ replicas }) => replicas)).toEqual([8, 8, 8, 8]);
+    expect(fixture.cluster.arrived.map(({ replicas }) => replicas)).toEqual([8, 8, 8, 8]);
     expect(still.record.conflictingWriter).toBeDefined();
     expect(over.record.conflictingWriter).toBeUndefined();
   });
 
   it('report it also while the target cannot be read', async () => {
-    const world = new World();
-    await reverted(world, 3);
-    world.cluster.targetFailure = failure('server_error');
+    const fixture = new Fixture();
+    await reverted(fixture, 3);
+    fixture.cluster.targetFailure = failure('server_error');
 
-    expect((await world.nextCycle()).record.conflictingWriter).toBeDefined();
+    expect((await fixture.nextCycle()).record.conflictingWriter).toBeDefined();
   });
 
   it('count a change between the decision and the PATCH', async () => {
-    const world = new World();
-    await reverted(world, 2);
-    world.load = 100;
-    world.cluster.beforeReads.push(() => world.cluster.setReplicas(5));
+    const fixture = new Fixture();
+    await reverted(fixture, 2);
+    fixture.load = 100;
+    fixture.cluster.beforeReads.push(() => fixture.cluster.setReplicas(5));
 
-    await world.nextCycle();
+    await fixture.nextCycle();
 
-    expect(world.memory.writer.reversals).toHaveLength(3);
+    expect(fixture.memory.writer.reversals).toHaveLength(3);
   });
 
   it('do not count a change whose answer was lost, nor its own later steps', async () => {
-    const world = new World();
+    const fixture = new Fixture();
     for (const load of [60, 70, 80, 90]) {
-      world.load = load;
-      world.cluster.patchScripts.push((apply) => {
+      fixture.load = load;
+      fixture.cluster.patchScripts.push((apply) => {
         apply();
         throw failure('timeout');
       });
-      await world.nextCycle();
-      await world.nextCycle();
+      await fixture.nextCycle();
+      await fixture.nextCycle();
     }
 
-    expect(world.cluster.specReplicas).toBe(9);
-    expect(world.memory.writer).toEqual({ ...NO_REVERSALS, own: 9 });
+    expect(fixture.cluster.specReplicas).toBe(9);
+    expect(fixture.memory.writer).toEqual({ ...NO_REVERSALS, own: 9 });
   });
 
   it('restart with another target of the same name', async () => {
-    const world = new World();
-    await reverted(world, 3);
-    world.cluster.recreate('uid-2', 5);
+    const fixture = new Fixture();
+    await reverted(fixture, 3);
+    fixture.cluster.recreate('uid-2', 5);
 
-    expect((await world.nextCycle()).record.conflictingWriter).toBeUndefined();
+    expect((await fixture.nextCycle()).record.conflictingWriter).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NO_REVERSALS } from '../../../src/control/memory/conflicting-writer.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
-import { at } from '../world.js';
+import { at } from '../fixture.js';
 
 describe('freshMemory', () => {
   it('has scaled in both directions just now and has never decided', () => {

@@ -12,7 +12,7 @@ import type { StateReading } from '../../../src/kubernetes/state/state-store.js'
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { stateOf } from '../../kubernetes/state/state-fixture.js';
-import { at, buildScaler, settledMemory } from '../world.js';
+import { at, buildScaler, settledMemory } from '../fixture.js';
 
 const { spec } = buildScaler();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { withoutChange } from '../../../src/control/memory/memory.js';
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
-import { at } from '../world.js';
+import { at } from '../fixture.js';
 
 describe('withoutChange', () => {
   it('keeps recommendations and failing metrics, and removes event, times and the ownership of a 0', () => {

@@ -9,7 +9,7 @@ import { storedMetricKey } from '../../../src/kubernetes/state/state-entry.js';
 import type { StoredEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StateReading } from '../../../src/kubernetes/state/state-store.js';
 import { stateOf } from '../../kubernetes/state/state-fixture.js';
-import { at, buildScaler, settledMemory } from '../world.js';
+import { at, buildScaler, settledMemory } from '../fixture.js';
 
 const PLAIN = buildScaler().spec;
 const WITH_FALLBACK = buildScaler({ fallback: { afterSeconds: 180, replicas: 10 } }).spec;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Memory } from '../../../src/control/memory/memory.js';
 import { isStateChanged, storedStateOf } from '../../../src/control/memory/stored-memory.js';
-import { at, buildScaler, settledMemory } from '../world.js';
+import { at, buildScaler, settledMemory } from '../fixture.js';
 
 const PLAIN = buildScaler().spec;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { resolveChange } from '../../../src/control/memory/unresolved-change.js';
 import type { Memory } from '../../../src/control/memory/memory.js';
-import { at, settledMemory } from '../world.js';
+import { at, settledMemory } from '../fixture.js';
 
 describe('resolveChange', () => {
   /** From 5 to `to`, sent at second 0 for resourceVersion 100, after a change of +1 at -50. */

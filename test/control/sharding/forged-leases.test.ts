@@ -16,7 +16,7 @@ interface Forged {
 }
 
 /** Writes the Lease of a member that does not exist, named after its holder unless it has a name. */
-function forge(world: Members, id: string, forged: Forged = {}): void {
+function forge(fixture: Members, id: string, forged: Forged = {}): void {
   const { identity = `evil_${id}`, buckets = [], seconds = 1e9, transitions = 0 } = forged;
   const { name = `promscaler-${identity.split('_')[1] ?? ''}`, renewTime = null } = forged;
   const member: MemberLease = {
@@ -30,36 +30,40 @@ function forge(world: Members, id: string, forged: Forged = {}): void {
     buckets,
     address: 'http://10.0.0.66:8080',
   };
-  const uid = world.leases.get(name)?.uid ?? 1_000_000 + world.leases.size;
-  world.leases.set(name, { ...member, uid, revision: (world.leases.get(name)?.revision ?? 2e6) + 1 });
+  const uid = fixture.leases.get(name)?.uid ?? 1_000_000 + fixture.leases.size;
+  fixture.leases.set(name, { ...member, uid, revision: (fixture.leases.get(name)?.revision ?? 2e6) + 1 });
 }
 
 /** Forges Leases every two seconds, for this long. */
-async function renew(world: Members, seconds: number, write: (beat: number) => void): Promise<void> {
+async function renew(fixture: Members, seconds: number, write: (beat: number) => void): Promise<void> {
   for (let beat = 0; beat < seconds / 2; beat += 1) {
     write(beat);
-    await world.pass(2);
+    await fixture.pass(2);
   }
 }
 
 async function threeMembers(): Promise<Members> {
-  const world = new Members();
-  for (const name of ['a', 'b', 'c']) world.add(name);
-  await world.pass(10);
-  return world;
+  const fixture = new Members();
+  for (const name of ['a', 'b', 'c']) fixture.add(name);
+  await fixture.pass(10);
+  return fixture;
 }
 
-function served(world: Members): readonly number[] {
-  return world.all.flatMap((member) => member.served).sort((a, b) => a - b);
+function served(fixture: Members): readonly number[] {
+  return fixture.all.flatMap((member) => member.served).sort((a, b) => a - b);
 }
 
 /** Returns the seconds in which a bucket had no owner. */
-async function gapSeconds(world: Members, seconds: number, write?: (beat: number) => void): Promise<number> {
+async function gapSeconds(
+  fixture: Members,
+  seconds: number,
+  write?: (beat: number) => void,
+): Promise<number> {
   let gap = 0;
   for (let at = 0; at < seconds; at += 1) {
     if (write !== undefined && at % 2 === 0) write(at / 2);
-    await world.pass(1);
-    if (served(world).length < STATE_BUCKETS) gap += 1;
+    await fixture.pass(1);
+    if (served(fixture).length < STATE_BUCKETS) gap += 1;
   }
   return gap;
 }
@@ -68,30 +72,32 @@ const IDLE = ['1', '2', '3', '4', '5', '6'].map((digit) => `f${digit}`);
 
 describe('three members next to six forged Leases that claim nothing for 1e9 s', () => {
   it('keep serving all buckets if the Leases were created once', async () => {
-    const world = await threeMembers();
-    for (const id of IDLE) forge(world, id);
+    const fixture = await threeMembers();
+    for (const id of IDLE) forge(fixture, id);
 
-    expect(await gapSeconds(world, 120)).toBe(0);
-    expect(served(world)).toEqual(ALL);
+    expect(await gapSeconds(fixture, 120)).toBe(0);
+    expect(served(fixture)).toEqual(ALL);
   });
 
   it('serve all buckets within 10 s if they start next to the Leases', async () => {
-    const world = new Members();
-    for (const id of IDLE) forge(world, id);
-    for (const name of ['a', 'b', 'c']) world.add(name);
+    const fixture = new Members();
+    for (const id of IDLE) forge(fixture, id);
+    for (const name of ['a', 'b', 'c']) fixture.add(name);
 
-    expect(await world.passUntil(() => served(world).length === STATE_BUCKETS, 20)).toBeLessThanOrEqual(10);
-    expect(await gapSeconds(world, 60)).toBe(0);
+    expect(await fixture.passUntil(() => served(fixture).length === STATE_BUCKETS, 20)).toBeLessThanOrEqual(
+      10,
+    );
+    expect(await gapSeconds(fixture, 60)).toBe(0);
   });
 
   it('miss buckets for at most 60 s in ten minutes if the Leases are renewed for ever', async () => {
-    const world = await threeMembers();
+    const fixture = await threeMembers();
     const write = (beat: number): void => {
-      for (const id of IDLE) forge(world, id, { renewTime: `2026-01-01T00:00:00.${beat}Z` });
+      for (const id of IDLE) forge(fixture, id, { renewTime: `2026-01-01T00:00:00.${beat}Z` });
     };
 
-    expect(await gapSeconds(world, 600, write)).toBeLessThanOrEqual(60);
-    expect(served(world)).toEqual(ALL);
+    expect(await gapSeconds(fixture, 600, write)).toBeLessThanOrEqual(60);
+    expect(served(fixture)).toEqual(ALL);
   });
 });
 
@@ -104,37 +110,38 @@ describe('three members next to a forged Lease', () => {
     ['with garbage as claims', { buckets: readBuckets('7,x,-1') }],
     ['with the highest number', { transitions: 2 ** 31 - 1, buckets: ALL }],
   ])('%s, written every two seconds, keep serving what they have', async (_, forged) => {
-    const world = await threeMembers();
-    const before = world.all.map((member) => member.served);
+    const fixture = await threeMembers();
+    const before = fixture.all.map((member) => member.served);
 
-    await renew(world, 60, (beat) => forge(world, 'f', { ...forged, transitions: beat }));
-    const kept = world.all.map(
+    await renew(fixture, 60, (beat) => forge(fixture, 'f', { ...forged, transitions: beat }));
+    const kept = fixture.all.map(
       (member, index) => member.served.filter((bucket) => before[index]?.includes(bucket)).length,
     );
 
     // One of four members would get four buckets.
     expect(kept.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(STATE_BUCKETS - 4);
-    await world.pass(80);
-    expect(served(world)).toEqual(ALL);
+    await fixture.pass(80);
+    expect(served(fixture)).toEqual(ALL);
   });
 
   it('that claims all buckets, created once, take over the buckets of a killed one after a minute', async () => {
-    const world = await threeMembers();
-    forge(world, 'f', { buckets: ALL });
-    world.all[2]?.kill();
+    const fixture = await threeMembers();
+    forge(fixture, 'f', { buckets: ALL });
+    fixture.all[2]?.kill();
 
-    await world.pass(55);
-    const living = (): number => world.all.slice(0, 2).reduce((sum, member) => sum + member.served.length, 0);
+    await fixture.pass(55);
+    const living = (): number =>
+      fixture.all.slice(0, 2).reduce((sum, member) => sum + member.served.length, 0);
     const early = living();
-    await world.pass(10);
+    await fixture.pass(10);
 
     expect(early).toBeLessThan(STATE_BUCKETS);
     expect(living()).toBe(STATE_BUCKETS);
   });
 
   it('of leader election, created once for 1e9 s, release all buckets and take them back after a minute', async () => {
-    const world = await threeMembers();
-    world.leaderLease = {
+    const fixture = await threeMembers();
+    fixture.leaderLease = {
       holderIdentity: 'evil',
       leaseDurationSeconds: 1e9,
       acquireTime: null,
@@ -142,11 +149,11 @@ describe('three members next to a forged Lease', () => {
       leaseTransitions: 0,
     };
 
-    await world.pass(50);
-    const early = served(world).length;
-    await world.pass(15);
+    await fixture.pass(50);
+    const early = served(fixture).length;
+    await fixture.pass(15);
 
-    expect([early, served(world).length]).toEqual([0, STATE_BUCKETS]);
+    expect([early, served(fixture).length]).toEqual([0, STATE_BUCKETS]);
   });
 });
 
@@ -161,72 +168,72 @@ describe('three members next to a forged number of terms', () => {
   it.each([MAX_TRANSITIONS - 2, MAX_TRANSITIONS - 1, MAX_TRANSITIONS])(
     'in the Lease of leader election, %i, serve all buckets, also after one is killed and joins again',
     async (forged) => {
-      const world = new Members();
-      world.leaderLease = leaderWith(forged);
-      for (const name of ['a', 'b', 'c']) world.add(name);
+      const fixture = new Members();
+      fixture.leaderLease = leaderWith(forged);
+      for (const name of ['a', 'b', 'c']) fixture.add(name);
 
-      await world.pass(20);
-      const early = served(world);
-      world.all[2]?.kill();
-      await world.pass(40);
-      const without = world.all.slice(0, 2).flatMap((member) => member.served);
-      world.add('d');
-      await world.pass(60);
+      await fixture.pass(20);
+      const early = served(fixture);
+      fixture.all[2]?.kill();
+      await fixture.pass(40);
+      const without = fixture.all.slice(0, 2).flatMap((member) => member.served);
+      fixture.add('d');
+      await fixture.pass(60);
 
       expect(early).toEqual(ALL);
       expect(without).toHaveLength(STATE_BUCKETS);
-      expect(world.all[3]?.served.length).toBeGreaterThanOrEqual(4);
+      expect(fixture.all[3]?.served.length).toBeGreaterThanOrEqual(4);
     },
   );
 
   it.each([MAX_TRANSITIONS - 2, MAX_TRANSITIONS - 1, MAX_TRANSITIONS])(
     'in the Lease of a member, %i, serve all buckets, also after one is killed',
     async (forged) => {
-      const world = await threeMembers();
-      forge(world, 'f', { transitions: forged });
-      world.all[2]?.kill();
+      const fixture = await threeMembers();
+      forge(fixture, 'f', { transitions: forged });
+      fixture.all[2]?.kill();
 
-      await world.pass(90);
+      await fixture.pass(90);
 
-      expect(world.all.slice(0, 2).flatMap((member) => member.served)).toHaveLength(STATE_BUCKETS);
+      expect(fixture.all.slice(0, 2).flatMap((member) => member.served)).toHaveLength(STATE_BUCKETS);
     },
   );
 });
 
 describe('three members next to many forged Leases', () => {
   it('keep serving next to 3,000', async () => {
-    const world = await threeMembers();
-    for (let index = 0; index < 3000; index += 1) forge(world, `m${index}`);
+    const fixture = await threeMembers();
+    for (let index = 0; index < 3000; index += 1) forge(fixture, `m${index}`);
 
-    expect(await gapSeconds(world, 10)).toBe(0);
+    expect(await gapSeconds(fixture, 10)).toBe(0);
   });
 
   it('delete them after ten minutes without a renewal, ten every two seconds', async () => {
-    const world = await threeMembers();
-    for (let index = 0; index < 30; index += 1) forge(world, `m${index}`);
+    const fixture = await threeMembers();
+    for (let index = 0; index < 30; index += 1) forge(fixture, `m${index}`);
 
-    await world.pass(598);
-    const before = world.leases.size;
-    await world.pass(9);
+    await fixture.pass(598);
+    const before = fixture.leases.size;
+    await fixture.pass(9);
 
-    expect([before, world.leases.size]).toEqual([33, 3]);
-    expect(served(world)).toEqual(ALL);
+    expect([before, fixture.leases.size]).toEqual([33, 3]);
+    expect(served(fixture)).toEqual(ALL);
   });
 });
 
 describe('a member that claims nothing', () => {
   it('counts after its second renewal', async () => {
-    const world = new Members();
-    const a = world.add('a');
-    await world.pass(20);
-    forge(world, 'f', { renewTime: '1' });
-    await world.pass(4);
-    forge(world, 'f', { renewTime: '2' });
-    await world.pass(4);
+    const fixture = new Members();
+    const a = fixture.add('a');
+    await fixture.pass(20);
+    forge(fixture, 'f', { renewTime: '1' });
+    await fixture.pass(4);
+    forge(fixture, 'f', { renewTime: '2' });
+    await fixture.pass(4);
     const once = a.served.length;
 
-    forge(world, 'f', { renewTime: '3' });
-    await world.pass(4);
+    forge(fixture, 'f', { renewTime: '3' });
+    await fixture.pass(4);
 
     expect([once, a.served.length]).toEqual([STATE_BUCKETS, STATE_BUCKETS / 2]);
   });

@@ -119,19 +119,19 @@ export class MemberProcess {
   /** What it does while it is a member. */
   work: Lead = (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
   readonly ended: Promise<unknown>;
-  readonly #world: Members;
+  readonly #fixture: Members;
 
-  constructor(world: Members, name: string, index: number) {
-    this.#world = world;
+  constructor(fixture: Members, name: string, index: number) {
+    this.#fixture = fixture;
     this.name = name;
-    this.clock = new ProcessClock(world.clock);
+    this.clock = new ProcessClock(fixture.clock);
     const to = (level: string) => (message: string) => void this.log.push([level, message]);
     this.shards = createMembership({
       client: this.#client(),
       leaderLease: {
         read: async (signal): Promise<SeenLease | null> => {
           await this.#ask('get', signal, { name: '' });
-          const spec = world.leaderLease;
+          const spec = fixture.leaderLease;
           return spec === null ? null : { spec, rawSpec: JSON.stringify(spec), object: {} };
         },
       },
@@ -193,7 +193,7 @@ export class MemberProcess {
     signal: AbortSignal,
     request: { readonly name: string; member?: MemberLease; seen?: SeenMember },
   ): Promise<readonly SeenMember[]> {
-    const given = { network: this.#world.clock, process: this.clock, doing: `${verb} of Leases`, signal };
-    return sendWithFate(this.fate(verb), given, () => this.#world.apply(verb, request.name, request));
+    const given = { network: this.#fixture.clock, process: this.clock, doing: `${verb} of Leases`, signal };
+    return sendWithFate(this.fate(verb), given, () => this.#fixture.apply(verb, request.name, request));
   }
 }

@@ -24,34 +24,34 @@ function calm(count: number): readonly Fate[] {
 
 /** Three members that start within the first seconds, on a bad network. */
 function build(input: typeof script extends fc.Arbitrary<infer T> ? T : never): Members {
-  const world = new Members();
+  const fixture = new Members();
   const nextFate = cycle(input.fates);
   input.skews.forEach((skew, index) => {
-    world.clock.after(index * 700, () => {
-      const member = world.add(`member-${index}`);
+    fixture.clock.after(index * 700, () => {
+      const member = fixture.add(`member-${index}`);
       member.clock.skewSeconds = skew;
       member.fate = nextFate;
     });
   });
-  for (const one of input.mishaps) happen(world, one);
-  return world;
+  for (const one of input.mishaps) happen(fixture, one);
+  return fixture;
 }
 
 describe('whatever the network and the machines do', () => {
   it('no two members may write to one bucket at one instant', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (input) => {
-        const world = build(input);
+        const fixture = build(input);
         const crowds: string[] = [];
-        world.onStep = () => {
+        fixture.onStep = () => {
           for (const bucket of ALL) {
-            const writers = world.writersOf(bucket);
+            const writers = fixture.writersOf(bucket);
             if (writers.length > 1)
               crowds.push(`${bucket}: ${writers.map(({ name }) => name).join(' and ')}`);
           }
         };
 
-        await world.pass(SIMULATED_SECONDS);
+        await fixture.pass(SIMULATED_SECONDS);
 
         expect(crowds).toEqual([]);
       }),
@@ -62,18 +62,18 @@ describe('whatever the network and the machines do', () => {
   it('the living divide all buckets evenly within 30 s of a quiet network', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (input) => {
-        const world = build(input);
-        await world.pass(SIMULATED_SECONDS);
-        for (const member of world.all) {
+        const fixture = build(input);
+        await fixture.pass(SIMULATED_SECONDS);
+        for (const member of fixture.all) {
           member.clock.goOn();
           member.fate = () => ({});
         }
         // What was under way may come for 30 s yet.
-        await world.pass(60);
-        const living = world.all.filter(({ stop }) => !stop.signal.aborted);
+        await fixture.pass(60);
+        const living = fixture.all.filter(({ stop }) => !stop.signal.aborted);
         if (living.length === 0) return;
 
-        await world.passUntil(() => isEven(living), 30);
+        await fixture.passUntil(() => isEven(living), 30);
 
         expect(living.flatMap(({ served }) => served).sort((a, b) => a - b)).toEqual(ALL);
       }),

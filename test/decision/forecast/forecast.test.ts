@@ -20,7 +20,7 @@ interface Day {
   readonly level?: number;
 }
 
-interface World {
+interface Fixture {
   readonly spec?: object;
   /** Null: the document has none. */
   readonly forecast?: object | null;
@@ -61,7 +61,7 @@ function snapshotOf({
   forecastState = {},
   sample,
   hasHistory = true,
-}: World): unknown {
+}: Fixture): unknown {
   const names = Array.from({ length: replicas }, (_, index) => `web-${index}`);
   const seasons = [
     ...days.map((day, index) => season(index + 1, day)),
@@ -113,20 +113,20 @@ function snapshotOf({
   };
 }
 
-function decideIn(world: World): Decision {
-  return decide(parseSnapshot(snapshotOf(world)));
+function decideIn(fixture: Fixture): Decision {
+  return decide(parseSnapshot(snapshotOf(fixture)));
 }
 
-function silence(world: World): string | undefined {
-  const { forecast, desiredReplicas, currentReplicas } = decideIn(world);
+function silence(fixture: Fixture): string | undefined {
+  const { forecast, desiredReplicas, currentReplicas } = decideIn(fixture);
   expect([forecast?.replicas, forecast?.isUsed]).toEqual([null, false]);
   expect(desiredReplicas).toBeLessThanOrEqual(currentReplicas);
   return forecast?.why;
 }
 
 describe('expectLoad', () => {
-  const expected = (world: World, later?: readonly [minutes: number, factor: number]): unknown => {
-    const { scaler, loadHistory: history, state } = parseSnapshot(snapshotOf(world));
+  const expected = (fixture: Fixture, later?: readonly [minutes: number, factor: number]): unknown => {
+    const { scaler, loadHistory: history, state } = parseSnapshot(snapshotOf(fixture));
     const { forecast } = scaler.spec;
     if (forecast === null || history === undefined) throw new Error('there is no forecast');
     const [minutes = 0, factor = 1] = later ?? [];
@@ -197,11 +197,11 @@ describe('a forecast', () => {
   });
 
   it('only observes unless its mode is Raise', () => {
-    const world = { days: Array.from({ length: 7 }, () => ({ load: 30 })) };
-    const observed = decideIn({ ...world, forecast: {} });
+    const fixture = { days: Array.from({ length: 7 }, () => ({ load: 30 })) };
+    const observed = decideIn({ ...fixture, forecast: {} });
 
     expect(observed.forecast).toMatchObject({ replicas: 32, isUsed: false, reactive: 12 });
-    const without = decideIn({ ...world, forecast: null });
+    const without = decideIn({ ...fixture, forecast: null });
     const write = (key: string, value: unknown): unknown => (key === 'forecast' ? undefined : value);
     const [seen, plain] = [observed, without].map((one) => JSON.stringify(decisionToJson(one), write));
     expect(seen).toBe(plain);
@@ -293,7 +293,7 @@ describe('a forecast', () => {
 });
 
 describe('a forecast is silent', () => {
-  it.each<[string, World, string]>([
+  it.each<[string, Fixture, string]>([
     ['without a history', { hasHistory: false }, 'the load of the earlier days was not read yet'],
     ['with an old one', { unusable: 'read 3 h ago' }, 'read 3 h ago'],
     [
@@ -307,8 +307,8 @@ describe('a forecast is silent', () => {
       'the load of 4 of 7 earlier days rises by a quarter from this time, two thirds needed',
     ],
     ['until today has a level', { minutes: 3 }, 'the load of 4 minutes is known, at least 5 needed'],
-  ])('%s', (_name, world, why) => {
-    expect(silence(world)).toBe(why);
+  ])('%s', (_name, fixture, why) => {
+    expect(silence(fixture)).toBe(why);
   });
 
   it('while a metric has no full value', () => {
@@ -325,9 +325,9 @@ describe('a forecast is silent', () => {
     ['the weekday rises in two thirds of the weeks', [10, 10, 10, 10, 10, 10, 30], [30, 10], 32],
     ['it rose in one week only', [10, 10, 10, 10, 10, 10, 10], [30, 10], null],
   ])('unless %s', (_name, days, weeks, replicas) => {
-    const world = { days: days.map((load) => ({ load })), weeks: weeks.map((load) => ({ load })) };
+    const fixture = { days: days.map((load) => ({ load })), weeks: weeks.map((load) => ({ load })) };
 
-    expect(decideIn(world).forecast?.replicas).toBe(replicas);
+    expect(decideIn(fixture).forecast?.replicas).toBe(replicas);
   });
 
   it('from the minute on in which five minutes are known', () => {

@@ -4,7 +4,7 @@ import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js'
 import { EMPTY_STATE } from '../../../src/decision/snapshot/snapshot.js';
 import type { ScaleEvent } from '../../../src/decision/snapshot/snapshot.js';
 import { snapshotToJson } from '../../../src/decision/result/write-json.js';
-import { at, buildScaler } from '../../control/world.js';
+import { at, buildScaler } from '../../control/fixture.js';
 
 const rule = { policies: [{ type: 'Pods', value: 10, periodSeconds: 60 }] };
 const { spec } = buildScaler({ maxReplicas: 100, behavior: { scaleUp: rule, scaleDown: rule } });

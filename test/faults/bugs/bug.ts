@@ -1,4 +1,4 @@
-import type { Feature } from '../world/scenario.js';
+import type { Feature } from '../simulation/scenario.js';
 
 /** A bug of our own, planted to test whether the checker detects it. */
 export interface Bug {
@@ -14,7 +14,7 @@ interface Meant {
   readonly when: readonly string[];
   /** Simulated hours that it needs; default: those of the hunt. */
   readonly hours?: number;
-  /** What the worlds need; unset: nothing. */
+  /** What the simulations need; unset: nothing. */
   readonly features?: readonly Feature[];
   /** Replicas that divide the scalers; unset: those of the seed. */
   readonly shards?: number;

@@ -27,12 +27,12 @@ export interface HuntOptions {
   /** Directory of the compiled service, and parent of its copies. */
   readonly dist: URL;
   readonly copies: URL;
-  /** Number of worlds, and simulated hours of each. */
+  /** Number of simulations, and simulated hours of each. */
   readonly seeds: number;
   readonly hours: number;
 }
 
-/** Runs worlds with the faults that provoke a bug until an expected invariant is violated. */
+/** Runs simulations with the faults that provoke a bug until an expected invariant is violated. */
 export async function huntBug(bug: Bug, options: HuntOptions): Promise<Catch> {
   const startedMs = performance.now();
   const { dist, copies, seeds } = options;

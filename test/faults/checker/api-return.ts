@@ -1,11 +1,11 @@
-import { formatTime, type Fault } from '../world/faults.js';
-import type { ApiRecord } from '../world/log.js';
-import { TENANT } from '../world/tenant.js';
+import { formatTime, type Fault } from '../simulation/faults.js';
+import type { ApiRecord } from '../simulation/log.js';
+import { TENANT } from '../simulation/tenant.js';
 import { isRefusal } from './disturbances.js';
 import type { History } from './history.js';
 import type { Found, Invariant } from './violation.js';
 
-type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
+type ClusterFault = Extract<Fault, { readonly kind: 'cluster' }>;
 
 interface Span {
   readonly fromMs: number;
@@ -23,7 +23,7 @@ const backSoon: Invariant = {
   text: 'within 10 s after the API server is available and allows it, everything is listed or watched again',
   check: (history) =>
     history.faults.flatMap((fault): readonly Found[] => {
-      if (fault.kind !== 'world' || fault.what.mode !== 'api-restart') return [];
+      if (fault.kind !== 'cluster' || fault.what.mode !== 'api-restart') return [];
       const backMs = fault.endMs + fault.what.forbiddenMs;
       const span = { fromMs: fault.startMs - 60_000, toMs: backMs + BACK_MS };
       if (isDisturbed(history, span, fault)) return [];
@@ -46,7 +46,7 @@ const backSoon: Invariant = {
  * Returns the paths of lists and watches that a process had open when the server stopped. Those of the hostile namespace
  * end with its documents.
  */
-function pathsWatched(requests: readonly ApiRecord[], { startMs }: WorldFault): readonly string[] {
+function pathsWatched(requests: readonly ApiRecord[], { startMs }: ClusterFault): readonly string[] {
   const watches = requests.filter(
     ({ query, sentMs, status, namespace }) =>
       query['watch'] === '1' &&

@@ -1,5 +1,5 @@
-import { formatTime } from '../world/faults.js';
-import type { WorkloadPlan } from '../world/scenario.js';
+import { formatTime } from '../simulation/faults.js';
+import type { WorkloadPlan } from '../simulation/scenario.js';
 import { disturbancesOf, isCalm, isRefusal } from './disturbances.js';
 import { type History, holdSecondsOf, lastBefore, replicasAt, rulesOf, type Target } from './history.js';
 import type { Found, Invariant } from './violation.js';
@@ -135,7 +135,9 @@ const leavesOthersAlone: Invariant = {
     ...gaps(history, (fromMs, toMs) =>
       history.faults.some(
         (fault) =>
-          (fault.kind === 'source' || fault.kind === 'world') && fault.startMs < toMs && fault.endMs > fromMs,
+          (fault.kind === 'source' || fault.kind === 'cluster') &&
+          fault.startMs < toMs &&
+          fault.endMs > fromMs,
       ),
     ),
     ...valuesLostToTenants(history),

@@ -1,5 +1,5 @@
-import type { DecisionRecord, QueryRecord } from '../world/log.js';
-import { type MetricPlan, SCRAPE_SECONDS, type WorkloadPlan } from '../world/scenario.js';
+import type { DecisionRecord, QueryRecord } from '../simulation/log.js';
+import { type MetricPlan, SCRAPE_SECONDS, type WorkloadPlan } from '../simulation/scenario.js';
 import {
   clockSlackMs,
   type History,
@@ -248,7 +248,7 @@ function wasLowered(history: History, write: Write, lagMs: number): boolean {
   const { name } = targetOf(history, write.scaler).plan;
   return history.faults.some(
     (fault) =>
-      fault.kind === 'world' &&
+      fault.kind === 'cluster' &&
       fault.target === name &&
       (fault.what.mode === 'foreign-write' || fault.what.mode === 'foreign-storm') &&
       fault.what.factor < 1 &&

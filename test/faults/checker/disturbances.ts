@@ -1,4 +1,4 @@
-import type { Fault } from '../world/faults.js';
+import type { Fault } from '../simulation/faults.js';
 import type { History, Target } from './history.js';
 
 /** A span of time in which a dependency of a scaler was faulty. */
@@ -35,9 +35,9 @@ const FORGED_CLAIMS_MS = 12 * 60_000;
 const FORGED_MS = 75_000;
 
 function aftermathMs(fault: Fault): number {
-  if (fault.kind === 'world' && fault.what.mode === 'forged-leases')
+  if (fault.kind === 'cluster' && fault.what.mode === 'forged-leases')
     return fault.what.claims === '' ? FORGED_MS : FORGED_CLAIMS_MS;
-  if (fault.kind === 'world' && fault.what.mode === 'api-restart') return fault.what.forbiddenMs + START_MS;
+  if (fault.kind === 'cluster' && fault.what.mode === 'api-restart') return fault.what.forbiddenMs + START_MS;
   return fault.kind === 'api' && isRefusal(fault) ? REFUSED_MS : 0;
 }
 
@@ -57,7 +57,7 @@ function touches(fault: Fault, { plan }: Target): boolean {
       if (what.mode === 'query-missing') return plan.metrics.some(({ query }) => query.includes(what.text));
       return plan.metrics.some(({ source }) => source === fault.source);
     }
-    case 'world':
+    case 'cluster':
       // Leases that claim nothing and are not renewed disturb nobody.
       if (fault.what.mode === 'forged-leases') return fault.what.isRenewed || fault.what.claims !== '';
       if (fault.what.mode === 'hostile-tenant') return false;

@@ -1,11 +1,11 @@
-import type { Fault } from '../world/faults.js';
-import type { Load } from '../world/load.js';
-import type { ApiRecord, DecisionRecord, LogRecord, QueryRecord } from '../world/log.js';
-import { SCRAPE_SECONDS, type WorkloadPlan } from '../world/scenario.js';
-import type { ReplicaChange, Workload } from '../world/workload.js';
-import type { DocumentChange, World } from '../world/world.js';
+import type { Fault } from '../simulation/faults.js';
+import type { Load } from '../simulation/load.js';
+import type { ApiRecord, DecisionRecord, LogRecord, QueryRecord } from '../simulation/log.js';
+import { SCRAPE_SECONDS, type WorkloadPlan } from '../simulation/scenario.js';
+import type { ReplicaChange, Workload } from '../simulation/workload.js';
+import type { DocumentChange, Simulation } from '../simulation/simulation.js';
 
-/** Input of the checker: the request log, the true load and world, the documents. */
+/** Input of the checker: the request log, the true load and workloads, the documents. */
 export interface History {
   readonly durationMs: number;
   readonly records: readonly LogRecord[];
@@ -69,9 +69,9 @@ export interface ProcessRecords {
   readonly requests: readonly ApiRecord[];
 }
 
-/** Sorts the records of a world that has run. */
+/** Sorts the records of a simulation that has run. */
 export function historyOf(
-  world: World,
+  simulation: Simulation,
   run: {
     readonly durationMs: number;
     readonly faults: readonly Fault[];
@@ -80,7 +80,7 @@ export function historyOf(
     readonly isSharded: boolean;
   },
 ): History {
-  const targets = world.workloads.map((workload) => ({
+  const targets = simulation.workloads.map((workload) => ({
     scaler: `${workload.plan.namespace}/${workload.plan.name}`,
     plan: workload.plan,
     load: workload.load,
@@ -89,14 +89,14 @@ export function historyOf(
     ready: workload.readyHistory,
     ceilingAt: workload.ceilingAt,
   }));
-  const byProcess = groupByProcess(world.records);
+  const byProcess = groupByProcess(simulation.records);
   return {
     ...run,
-    records: world.records,
-    documents: world.documents,
+    records: simulation.records,
+    documents: simulation.documents,
     targets,
-    tellsStart: world.tellsStart,
-    processes: world.replicas.flatMap(({ number, processes }) =>
+    tellsStart: simulation.tellsStart,
+    processes: simulation.replicas.flatMap(({ number, processes }) =>
       processes.map((process) => ({
         name: process.name,
         replica: number,
@@ -105,7 +105,7 @@ export function historyOf(
       })),
     ),
     byProcess,
-    writes: writesOf(world.records, byProcess),
+    writes: writesOf(simulation.records, byProcess),
   };
 }
 
@@ -257,7 +257,7 @@ export function rulesOf({ preset, behavior }: WorkloadPlan): {
 export function clockSlackMs(history: History, fromMs: number, toMs: number): number {
   const isSet = history.faults.some(
     ({ kind, what, startMs, endMs }) =>
-      kind === 'world' && what.mode === 'clock-jump' && startMs <= toMs + 1000 && endMs >= fromMs - 1000,
+      kind === 'cluster' && what.mode === 'clock-jump' && startMs <= toMs + 1000 && endMs >= fromMs - 1000,
   );
   return isSet ? 60_000 : CLOCK_SLACK_MS;
 }

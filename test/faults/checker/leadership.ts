@@ -1,5 +1,5 @@
-import { formatTime } from '../world/faults.js';
-import type { ApiRecord } from '../world/log.js';
+import { formatTime } from '../simulation/faults.js';
+import type { ApiRecord } from '../simulation/log.js';
 import { countUntil, type History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 

@@ -1,5 +1,5 @@
-import { formatTime } from '../world/faults.js';
-import type { BackTestRecord } from '../world/log.js';
+import { formatTime } from '../simulation/faults.js';
+import type { BackTestRecord } from '../simulation/log.js';
 import { type History, plansWithin } from './history.js';
 import type { Found, Invariant } from './violation.js';
 
@@ -90,7 +90,7 @@ function isRenewed(history: History, { scaler, atMs }: BackTestRecord, sinceMs: 
     ) ||
     history.faults.some(
       ({ kind, what, startMs, endMs }) =>
-        kind === 'world' && what.mode === 'clock-jump' && startMs <= atMs && endMs >= sinceMs - HOUR_MS,
+        kind === 'cluster' && what.mode === 'clock-jump' && startMs <= atMs && endMs >= sinceMs - HOUR_MS,
     )
   );
 }
@@ -100,7 +100,7 @@ function isStopped({ faults, processes }: History, process: string, atMs: number
   const replica = processes.find(({ name }) => name === process)?.replica;
   return faults.some(
     (fault) =>
-      fault.kind === 'world' &&
+      fault.kind === 'cluster' &&
       ['stopped', 'suspended'].includes(fault.what.mode) &&
       (fault.replica === replica || fault.what.mode === 'suspended') &&
       fault.startMs <= atMs &&

@@ -1,7 +1,7 @@
-import { formatTime } from '../world/faults.js';
-import { AGE_NAME, type ApiRecord, type QueryRecord } from '../world/log.js';
-import { isInGroup } from '../world/api-wire.js';
-import { TENANT, TENANT_DOCUMENTS } from '../world/tenant.js';
+import { formatTime } from '../simulation/faults.js';
+import { AGE_NAME, type ApiRecord, type QueryRecord } from '../simulation/log.js';
+import { isInGroup } from '../simulation/api-wire.js';
+import { TENANT, TENANT_DOCUMENTS } from '../simulation/tenant.js';
 import type { History } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
@@ -153,7 +153,7 @@ function untold(history: History): readonly Found[] {
 function isStopped(history: History, atMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
-      kind === 'world' &&
+      kind === 'cluster' &&
       ['stopped', 'suspended', 'crash', 'gone', 'switched', 'restart'].includes(what.mode) &&
       startMs < atMs + 30_000 &&
       endMs > atMs - 30_000,
@@ -208,7 +208,7 @@ const noTimeTravel: Invariant = {
     }),
 };
 
-/** No world reaches this version. */
+/** No simulation reaches this version. */
 const MOST_VERSION = 900_000_000;
 
 export const SERVICE_INVARIANTS: readonly Invariant[] = [

@@ -1,5 +1,5 @@
-import { formatTime } from '../world/faults.js';
-import type { ApiRecord } from '../world/log.js';
+import { formatTime } from '../simulation/faults.js';
+import type { ApiRecord } from '../simulation/log.js';
 import type { History, Write } from './history.js';
 import { holderOf, leaseWrites } from './leadership.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
@@ -140,7 +140,7 @@ function wasStopped(history: History, process: string, atMs: number): boolean {
   const replica = history.processes.find(({ name }) => name === process)?.replica;
   return history.faults.some(
     ({ kind, what, startMs, endMs, ...fault }) =>
-      kind === 'world' &&
+      kind === 'cluster' &&
       (what.mode === 'stopped' || what.mode === 'suspended') &&
       'replica' in fault &&
       fault.replica === replica &&

@@ -1,4 +1,4 @@
-import type { QueryRecord } from '../world/log.js';
+import type { QueryRecord } from '../simulation/log.js';
 import { type History, isBoundCorrection, type Target, targetOf, type Write } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 

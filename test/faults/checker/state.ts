@@ -1,5 +1,5 @@
-import type { ApiRecord } from '../world/log.js';
-import { WORLD_START_MS } from '../world/process.js';
+import type { ApiRecord } from '../simulation/log.js';
+import { SIMULATION_START_MS } from '../simulation/process.js';
 import { type History, scalerOf } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
@@ -90,7 +90,7 @@ function isStoreFailing(history: History, atMs: number): boolean {
 function isClockSet(history: History, fromMs: number, toMs: number): boolean {
   return history.faults.some(
     ({ kind, what, startMs, endMs }) =>
-      kind === 'world' &&
+      kind === 'cluster' &&
       (what.mode === 'clock-jump' || what.mode === 'suspended') &&
       [startMs, endMs].some((atMs) => atMs > fromMs - LEARNED_MS && atMs <= toMs),
   );
@@ -102,7 +102,7 @@ function isClockSet(history: History, fromMs: number, toMs: number): boolean {
  */
 function isAssumed(history: History, scaler: string, { atMs, lastScaleUp, lastScaleDown }: Entry): boolean {
   const times = [lastScaleUp, lastScaleDown].map((time) =>
-    time === null ? NaN : Date.parse(time) - WORLD_START_MS,
+    time === null ? NaN : Date.parse(time) - SIMULATION_START_MS,
   );
   return history.records.some(
     (record) =>

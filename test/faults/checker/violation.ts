@@ -1,4 +1,4 @@
-import { formatTime } from '../world/faults.js';
+import { formatTime } from '../simulation/faults.js';
 import type { History } from './history.js';
 
 /** A violated invariant. */

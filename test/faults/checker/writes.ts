@@ -1,5 +1,5 @@
-import { formatTime } from '../world/faults.js';
-import type { ApiRecord } from '../world/log.js';
+import { formatTime } from '../simulation/faults.js';
+import type { ApiRecord } from '../simulation/log.js';
 import { type History, plansWithin, scalerOf } from './history.js';
 import { describeWrite, type Found, type Invariant } from './violation.js';
 
@@ -104,7 +104,7 @@ const otherAutoscaler: Invariant = {
   text: 'nothing is written to a target once another autoscaler of it is visible',
   check: (history) => {
     const spans = history.faults.flatMap((fault) =>
-      fault.kind === 'world' && fault.what.mode === 'hpa-appears' ? [fault] : [],
+      fault.kind === 'cluster' && fault.what.mode === 'hpa-appears' ? [fault] : [],
     );
     return history.writes.flatMap((write): readonly Found[] => {
       const span = spans.find(

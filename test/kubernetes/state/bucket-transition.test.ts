@@ -11,7 +11,7 @@ import {
 } from '../../../src/kubernetes/state/bucket-transition.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { KubernetesError, type KubernetesErrorKind } from '../../../src/kubernetes/api/types.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { stateOf } from './state-fixture.js';
 
 type State = BucketState<BucketWrite>;

@@ -9,7 +9,7 @@ import {
 } from '../../../src/kubernetes/state/state-entry.js';
 import type { MeasuredCapacity } from '../../../src/decision/snapshot/snapshot.js';
 import type { Intent, StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { stateOf } from './state-fixture.js';
 
 const INTENT: Intent = {

@@ -4,7 +4,7 @@ import { MAX_BUCKET_BYTES } from '../../../src/kubernetes/state/choose-writes.js
 import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { failure } from '../../control/fake-cluster.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { StateFixture, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 
 const STATE = stateOf({ lastScaleUp: at(0) });

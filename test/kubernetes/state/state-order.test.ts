@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { KubernetesRequest } from '../../../src/kubernetes/requests/transport.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { settle } from '../../support/manual-clock.js';
 import { StateFixture, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 

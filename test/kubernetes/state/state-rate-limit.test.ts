@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { failure } from '../../control/fake-cluster.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { StateFixture, stateOf, WEB } from './state-fixture.js';
 
 const STATE = stateOf({ lastScaleUp: at(0) });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readEntry, writeEntry } from '../../../src/kubernetes/state/state-entry.js';
 import type { StoredEntry, StoredState } from '../../../src/kubernetes/state/state-entry.js';
 import { bucketOf, entryKey } from '../../../src/kubernetes/state/state-key.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { StateFixture, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 
 const KIB = 1024;

@@ -8,7 +8,7 @@ import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import type { Transport } from '../../../src/kubernetes/requests/transport.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 

@@ -3,7 +3,7 @@ import type { PutResult } from '../../../src/kubernetes/state/choose-writes.js';
 import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { settle } from '../../support/manual-clock.js';
 import { StateFixture, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 

@@ -7,7 +7,7 @@ import {
   type StoredEntry,
   writeEntry,
 } from '../../../src/kubernetes/state/state-entry.js';
-import { at } from '../../control/world.js';
+import { at } from '../../control/fixture.js';
 import { stateOf } from './state-fixture.js';
 
 const FORECAST: ForecastState = {

@@ -5,7 +5,7 @@ import { createSampleAges, type SampleAges } from '../../../src/prometheus/queri
 import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { instantFromSeconds } from '../../../src/units/time.js';
 import { type AgeQuery, readAgeQuery } from '../../faults/age-queries.js';
-import { createRandom } from '../../faults/world/random.js';
+import { createRandom } from '../../faults/simulation/random.js';
 import { aScaler, aSource, cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 

@@ -21,12 +21,12 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-interface World {
+interface Fixture {
   readonly records: Records;
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Response>;
 }
 
-async function serve(access: AccessControl): Promise<World> {
+async function serve(access: AccessControl): Promise<Fixture> {
   const clock = new ManualClock();
   const records = createRecords(clock);
   for (const namespace of ['shop', 'secret'])

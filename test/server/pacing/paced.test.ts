@@ -3,7 +3,7 @@ import { Busy, createPaced } from '../../../src/server/pacing/paced.js';
 import type { Paced } from '../../../src/server/pacing/paced.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 
-interface World {
+interface Fixture {
   readonly clock: ManualClock;
   readonly paced: Paced;
   /** Names of the pieces of work that have begun. */
@@ -12,7 +12,7 @@ interface World {
   readonly work: (name: string, ms: number) => Promise<string>;
 }
 
-function world(mostWaiting?: number): World {
+function fixture(mostWaiting?: number): Fixture {
   const clock = new ManualClock();
   const paced = createPaced(clock, mostWaiting);
   const begun: string[] = [];
@@ -27,7 +27,7 @@ function world(mostWaiting?: number): World {
 
 describe('paced work', () => {
   it('needs no rest as long as less than 400 ms of it were done at once', async () => {
-    const { begun, work, clock } = world();
+    const { begun, work, clock } = fixture();
 
     await Promise.all([work('a', 200), work('b', 200), work('c', 1)]);
 
@@ -35,7 +35,7 @@ describe('paced work', () => {
   });
 
   it('rests twice as long as the work above 400 ms took', async () => {
-    const { begun, work, clock } = world();
+    const { begun, work, clock } = fixture();
     await Promise.all([work('a', 350), work('b', 150)]);
     const last = work('c', 10);
     await settle();
@@ -50,7 +50,7 @@ describe('paced work', () => {
   });
 
   it('rests at most 1 s, however long the work took', async () => {
-    const { begun, work, clock } = world();
+    const { begun, work, clock } = fixture();
     await work('a', 60_000);
     const last = work('b', 1);
     await settle();
@@ -65,7 +65,7 @@ describe('paced work', () => {
   });
 
   it('goes on after work that failed', async () => {
-    const { paced, work } = world();
+    const { paced, work } = fixture();
     const failed = paced.run(() => Promise.reject(new Error('no')));
 
     await expect(failed).rejects.toThrow('no');
@@ -73,7 +73,7 @@ describe('paced work', () => {
   });
 
   it('rejects what comes while 2 are waiting, if 2 may wait', async () => {
-    const { paced } = world(2);
+    const { paced } = fixture(2);
     const never = new Promise<never>(() => undefined);
     void paced.run(() => never);
     await settle();

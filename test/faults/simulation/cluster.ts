@@ -11,7 +11,7 @@ import { Catalog } from '../../../src/simulator/objects/resources.js';
 import { Store } from '../../../src/simulator/objects/store.js';
 import { instantFromMs } from '../../../src/units/time.js';
 import type { ApiRecord } from './log.js';
-import { WORLD_START_MS } from './process.js';
+import { SIMULATION_START_MS } from './process.js';
 import type { Random } from './random.js';
 import { NAMESPACE, OWN_NAMESPACE } from './scenario.js';
 import { TENANT } from './tenant.js';
@@ -24,7 +24,7 @@ export interface WireAnswer {
   readonly body: string;
 }
 
-/** The resources that the world writes itself, as the store names them. */
+/** The resources that the simulation writes itself, as the store names them. */
 export const DEPLOYMENTS = 'apps/deployments';
 export const PODS = '/pods';
 export const HPAS = 'autoscaling/horizontalpodautoscalers';
@@ -34,7 +34,7 @@ type Address = Pick<ApiRequest, 'address' | 'parsed'>;
 const BOOKMARK_SECONDS = 60;
 const MOST_ADDRESSES = 5000;
 
-/** The API server of the simulator, called without sockets, on the clock of the world. */
+/** The API server of the simulator, called without sockets, on the clock of the simulation. */
 export class Cluster {
   readonly store: Store;
   readonly #parts: Pick<ApiParts, 'context' | 'rbac' | 'watches'>;
@@ -42,7 +42,7 @@ export class Cluster {
 
   constructor({ timeline, random }: { readonly timeline: Timeline; readonly random: Random }) {
     const clock: ApiContext['clock'] = {
-      now: () => instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs)),
+      now: () => instantFromMs(SIMULATION_START_MS + Math.floor(timeline.nowMs)),
       monotonicMs: () => timeline.nowMs,
       random: random.next,
       after: (ms, callback) => timeline.after(ms, callback),
@@ -74,7 +74,7 @@ export class Cluster {
     const kind = stringAt(manifest, 'kind') ?? '';
     const resource = context.catalog.byKind(stringAt(manifest, 'apiVersion') ?? '', kind);
     if (resource === null) throw new Error(`${kind} is not served`);
-    const writer = { manager: 'world', subresource: '', nowMs: context.clock.now() - ageMs };
+    const writer = { manager: 'simulation', subresource: '', nowMs: context.clock.now() - ageMs };
     const namespace = stringAt(manifest, 'metadata', 'namespace');
     return createObject(context, { resource, namespace }, manifest, writer, { keepsStatus: true });
   }

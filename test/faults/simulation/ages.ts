@@ -1,6 +1,6 @@
 import type { Labels, Series } from '../../../src/prometheus/answers/columns.js';
 import type { AgeQuery } from '../age-queries.js';
-import { WORLD_START_MS } from './process.js';
+import { SIMULATION_START_MS } from './process.js';
 import { hashText } from './random.js';
 import type { MetricPlan } from './scenario.js';
 import { EXPORTER, type Scrapes } from './scrapes.js';
@@ -40,7 +40,7 @@ export function evaluateAges(query: AgeQuery, parts: AgeParts): readonly Series[
       const newestAt = (ms: number): readonly Series[] =>
         maxBy(query.labels, targets, ({ scrapes, target }) => {
           const sample = scrapes.current(target, ms);
-          return sample === null ? null : (WORLD_START_MS + sample.atMs) / 1000 + parts.skewSeconds;
+          return sample === null ? null : (SIMULATION_START_MS + sample.atMs) / 1000 + parts.skewSeconds;
         });
       if (start === null) return newestAt(atMs);
       const older = newestAt(nowMs - start.offsetSeconds * 1000);

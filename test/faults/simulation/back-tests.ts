@@ -6,11 +6,11 @@ import { sleep } from '../../../src/units/clock.js';
 import type { BackTestRecord } from './log.js';
 import type { SimulatedProcess } from './process.js';
 import type { Random } from './random.js';
-import type { World } from './world.js';
+import type { Simulation } from './simulation.js';
 
 const MINUTE_MS = 60_000;
 const QUERIES = 20;
-/** The real one is stopped after two hours, which would be most of a world. */
+/** The real one is stopped after two hours, which would be most of a simulation. */
 const LONGEST_MS = 30 * MINUTE_MS;
 const WAYS = ['proposes', 'proposes', 'proposes', 'finds nothing', 'fails', 'never ends', 'stops late'];
 
@@ -32,9 +32,9 @@ export function createHistoryClient(process: SimulatedProcess, random: Random): 
  */
 export function createBackTest(
   process: SimulatedProcess,
-  { random: ofWorld, timeline, log }: Pick<World, 'random' | 'timeline' | 'log'>,
+  { random: ofSimulation, timeline, log }: Pick<Simulation, 'random' | 'timeline' | 'log'>,
 ): NonNullable<ServiceOptions['backTest']> {
-  const random = ofWorld.fork(`${process.name} back-tests`);
+  const random = ofSimulation.fork(`${process.name} back-tests`);
   return async (scaler, { start, end, stepSeconds }, { sources, queryRange, signal }) => {
     const record: BackTestRecord = {
       kind: 'back-test',

@@ -3,8 +3,8 @@ import { type Instant, instantFromMs } from '../../../src/units/time.js';
 import type { Random } from './random.js';
 import type { Timeline } from './timeline.js';
 
-/** 2026-01-05T00:00:00Z, a Monday: the start of every world. */
-export const WORLD_START_MS = Date.UTC(2026, 0, 5);
+/** 2026-01-05T00:00:00Z, a Monday: the start of every simulation. */
+export const SIMULATION_START_MS = Date.UTC(2026, 0, 5);
 
 /**
  * One run of the service: its time, and whether it lives. All its input comes through `deliver`, so it can be stopped
@@ -38,7 +38,8 @@ export class SimulatedProcess {
     this.#timeline = timeline;
     const monotonicMs = (): number => timeline.nowMs - this.startedMs - this.#suspendedMs;
     this.clock = {
-      now: (): Instant => instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs + this.#wallOffsetMs())),
+      now: (): Instant =>
+        instantFromMs(SIMULATION_START_MS + Math.floor(timeline.nowMs + this.#wallOffsetMs())),
       monotonicMs,
       random: random.next,
       after: (ms, callback) => {

@@ -1,12 +1,12 @@
 import { addPod, createDeployment, deploymentJson, podJson, READY_AFTER_MS } from './objects.js';
 import type { FakeDeployment, FakePod } from './objects.js';
 import { namespacesOf, workloadsOf } from './workloads.js';
-import type { WorldSize } from './workloads.js';
-import type { WorldClock } from './world-clock.js';
+import type { SimulationSize } from './workloads.js';
+import type { SimulationClock } from './simulation-clock.js';
 
 export type WatchedPlural = 'pods' | 'deployments';
 
-export interface WorldEvent {
+export interface SimulationEvent {
   readonly plural: WatchedPlural;
   readonly namespace: string;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -15,8 +15,8 @@ export interface WorldEvent {
 }
 
 /** Deployments and their pods; the controllers are part of it. */
-export interface World {
-  readonly size: WorldSize;
+export interface Simulation {
+  readonly size: SimulationSize;
   readonly namespaces: readonly string[];
   /** By namespace, then by name, in the order of lists. */
   readonly deployments: ReadonlyMap<string, ReadonlyMap<string, FakeDeployment>>;
@@ -24,15 +24,15 @@ export interface World {
   readonly version: () => number;
   readonly setReplicas: (deployment: FakeDeployment, replicas: number) => void;
   /** Events after a version, oldest first. */
-  readonly eventsAfter: (version: number) => readonly WorldEvent[];
-  readonly onEvent: (listener: (event: WorldEvent) => void) => void;
+  readonly eventsAfter: (version: number) => readonly SimulationEvent[];
+  readonly onEvent: (listener: (event: SimulationEvent) => void) => void;
 }
 
 /** Events that a watch may begin behind. */
 const KEPT_EVENTS = 20_000;
 const DELETED_AFTER_MS = 2000;
 
-export function createWorld(size: WorldSize, clock: WorldClock): World {
+export function createSimulation(size: SimulationSize, clock: SimulationClock): Simulation {
   let last = 1_000_000;
   const nextVersion = (): number => (last += 1);
   const namespaces = namespacesOf(size);
@@ -41,15 +41,15 @@ export function createWorld(size: WorldSize, clock: WorldClock): World {
     deployments
       .get(workload.namespace)
       ?.set(workload.name, createDeployment(workload, size.pods, nextVersion));
-  const listeners: ((event: WorldEvent) => void)[] = [];
-  let events: WorldEvent[] = [];
+  const listeners: ((event: SimulationEvent) => void)[] = [];
+  let events: SimulationEvent[] = [];
 
-  const publish = (event: WorldEvent): void => {
+  const publish = (event: SimulationEvent): void => {
     events.push(event);
     if (events.length > 2 * KEPT_EVENTS) events = events.slice(-KEPT_EVENTS);
     for (const listener of listeners) listener(event);
   };
-  const changePod = (deployment: FakeDeployment, pod: FakePod, type: WorldEvent['type']): void => {
+  const changePod = (deployment: FakeDeployment, pod: FakePod, type: SimulationEvent['type']): void => {
     pod.version = nextVersion();
     if (type === 'DELETED') deployment.pods.delete(pod.name);
     const { namespace } = deployment.workload;

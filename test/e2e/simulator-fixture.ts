@@ -8,7 +8,7 @@ import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Engine } from './engine.js';
 import { hpaManifest } from './hpa-manifest.js';
 import { startStage } from './stage.js';
-import type { Workload, World } from './world.js';
+import type { Workload, Fixture } from './fixture.js';
 
 const NAMESPACE = 'shop';
 /** The namespace of the service, for its Lease and its state. */
@@ -17,10 +17,13 @@ const OWN_NAMESPACE = 'default';
 const REQUESTS_PER_SECOND = 10;
 
 /**
- * Starts a world on the embedded cluster, with ready pods that are an hour old and ConfigMaps for the state of the
+ * Starts a fixture on the embedded cluster, with ready pods that are an hour old and ConfigMaps for the state of the
  * service.
  */
-export async function startSimulatorWorld(workloads: readonly Workload[], engine: Engine): Promise<World> {
+export async function startSimulatorFixture(
+  workloads: readonly Workload[],
+  engine: Engine,
+): Promise<Fixture> {
   const simulator = await startSimulator({
     clock: SYSTEM_CLOCK,
     workloads: workloads.map(({ name, replicas, load, isTooLarge = false }) => ({

@@ -16,7 +16,7 @@ export class Timeline {
   #order = 0;
   readonly #heap: Entry[] = [];
 
-  /** Milliseconds of true time since the start of the world. */
+  /** Milliseconds of true time since the start of the simulation. */
   get nowMs(): number {
     return this.#nowMs;
   }

@@ -80,7 +80,7 @@ export function answersFrom(answers: readonly Answer[], startTime: Instant | nul
 }
 
 /** Runs successive cycles of one scaler, as the controller does. */
-export class World {
+export class Fixture {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();
   scaler: Scaler;
@@ -91,7 +91,7 @@ export class World {
   answers: TestAnswers | null = null;
   dryRun = false;
   state: StateStore = stateInMemory();
-  /** The state of a world that has been restarted. */
+  /** The state of a fixture that has been restarted. */
   readonly maps = new FakeStateMaps();
   /** Recovery holds are off unless a test sets this. */
   recoveryHoldMaxSeconds = 0;

@@ -1,18 +1,22 @@
 import { HPAS, replicasOf } from './cluster.js';
 import type { Fault } from './faults.js';
 import { OWN_NAMESPACE } from './scenario.js';
-import type { World } from './world.js';
+import type { Simulation } from './simulation.js';
 
-export type WorldFault = Extract<Fault, { readonly kind: 'world' }>;
+export type ClusterFault = Extract<Fault, { readonly kind: 'cluster' }>;
 
 /** Applies faults of processes, workloads, other writers and documents; `later` is when the fault ends. */
-export function applyWorldFault(world: World, fault: WorldFault, later: (run: () => void) => void): void {
+export function applyClusterFault(
+  simulation: Simulation,
+  fault: ClusterFault,
+  later: (run: () => void) => void,
+): void {
   const { what } = fault;
-  const replica = world.replicas[fault.replica];
-  const workload = world.workload(fault.target);
+  const replica = simulation.replicas[fault.replica];
+  const workload = simulation.workload(fault.target);
   const forMs = fault.endMs - fault.startMs;
   const repeat = (periodMs: number, run: () => void): void => {
-    for (let ms = 0; ms < forMs; ms += periodMs) world.timeline.after(ms, run);
+    for (let ms = 0; ms < forMs; ms += periodMs) simulation.timeline.after(ms, run);
   };
   switch (what.mode) {
     case 'crash':
@@ -88,52 +92,52 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
       repeat(what.periodMs, () => workload.churn());
       return;
     case 'hpa-appears':
-      putHpa(world, fault.target);
-      world.hpas.add(fault);
+      putHpa(simulation, fault.target);
+      simulation.hpas.add(fault);
       later(() => {
-        world.hpas.delete(fault);
-        const isThere = [...world.hpas].some(({ target }) => target === fault.target);
-        if (!isThere) world.cluster.store.remove(HPAS, workload.plan.namespace, fault.target);
+        simulation.hpas.delete(fault);
+        const isThere = [...simulation.hpas].some(({ target }) => target === fault.target);
+        if (!isThere) simulation.cluster.store.remove(HPAS, workload.plan.namespace, fault.target);
       });
       return;
     case 'document-changed':
-      world.changeDocument(fault.target, { ...workload.plan, maxReplicas: what.maxReplicas });
-      later(() => world.changeDocument(fault.target, workload.plan));
+      simulation.changeDocument(fault.target, { ...workload.plan, maxReplicas: what.maxReplicas });
+      later(() => simulation.changeDocument(fault.target, workload.plan));
       return;
     case 'document-removed':
-      world.changeDocument(fault.target, null);
-      later(() => world.changeDocument(fault.target, workload.plan));
+      simulation.changeDocument(fault.target, null);
+      later(() => simulation.changeDocument(fault.target, workload.plan));
       return;
     case 'documents-emptied':
-      world.changeDocuments(() => null);
-      later(() => world.changeDocuments((plan) => plan));
+      simulation.changeDocuments(() => null);
+      later(() => simulation.changeDocuments((plan) => plan));
       return;
     case 'api-restart': {
       const all = { ...fault, kind: 'api', group: 'all', replica: null, probability: 1 } as const;
       const gone = { ...all, what: { mode: 'refused' } } as const;
       const starting = { ...all, what: { mode: 'status', status: 403, retryAfter: null } } as const;
-      world.api.faults.add(gone);
-      world.watches.breakAll();
+      simulation.api.faults.add(gone);
+      simulation.watches.breakAll();
       later(() => {
-        world.api.faults.delete(gone);
-        world.api.faults.add(starting);
-        world.timeline.after(what.forbiddenMs, () => world.api.faults.delete(starting));
+        simulation.api.faults.delete(gone);
+        simulation.api.faults.add(starting);
+        simulation.timeline.after(what.forbiddenMs, () => simulation.api.faults.delete(starting));
       });
       return;
     }
     case 'compaction':
-      world.cluster.store.compact();
+      simulation.cluster.store.compact();
       return;
     case 'hostile-tenant':
-      world.changeTenant(what.way);
-      later(() => world.changeTenant(null));
+      simulation.changeTenant(what.way);
+      later(() => simulation.changeTenant(null));
       return;
     case 'forged-leases': {
       const names = Array.from({ length: what.count }, (_, index) => `forged${fault.startMs}x${index}`);
-      for (const name of names) putLease(world, name, what.claims);
+      for (const name of names) putLease(simulation, name, what.claims);
       if (what.isRenewed)
         repeat(2000, () => {
-          for (const name of names) renewLease(world, name);
+          for (const name of names) renewLease(simulation, name);
         });
       return;
     }
@@ -144,8 +148,8 @@ export function applyWorldFault(world: World, fault: WorldFault, later: (run: ()
 
 const LEASES = 'coordination.k8s.io/leases';
 
-function putLease(world: World, id: string, claims: string): void {
-  world.cluster.create({
+function putLease(simulation: Simulation, id: string, claims: string): void {
+  simulation.cluster.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: {
@@ -159,19 +163,19 @@ function putLease(world: World, id: string, claims: string): void {
 }
 
 /** A member deletes it if it was not renewed, e.g. while the process of the stranger was stopped. */
-function renewLease(world: World, id: string): void {
-  if (world.cluster.store.get(LEASES, OWN_NAMESPACE, `promscaler-${id}`) === null) return;
+function renewLease(simulation: Simulation, id: string): void {
+  if (simulation.cluster.store.get(LEASES, OWN_NAMESPACE, `promscaler-${id}`) === null) return;
   const path = `/apis/coordination.k8s.io/v1/namespaces/${OWN_NAMESPACE}/leases/promscaler-${id}`;
-  world.cluster.patch(path, {
-    metadata: { annotations: { renewed: String(world.timeline.nowMs) } },
-    spec: { leaseTransitions: Math.floor(world.timeline.nowMs / 1000) },
+  simulation.cluster.patch(path, {
+    metadata: { annotations: { renewed: String(simulation.timeline.nowMs) } },
+    spec: { leaseTransitions: Math.floor(simulation.timeline.nowMs / 1000) },
   });
 }
 
-function putHpa(world: World, name: string): void {
-  const { namespace } = world.workload(name).plan;
-  if (world.cluster.store.get(HPAS, namespace, name) !== null) return;
-  world.cluster.create({
+function putHpa(simulation: Simulation, name: string): void {
+  const { namespace } = simulation.workload(name).plan;
+  if (simulation.cluster.store.get(HPAS, namespace, name) !== null) return;
+  simulation.cluster.create({
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
     metadata: { name, namespace },

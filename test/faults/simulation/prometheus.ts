@@ -6,7 +6,7 @@ import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time
 import { type AgeQuery, readAgeQuery } from '../age-queries.js';
 import { evaluateAges } from './ages.js';
 import { AGE_NAME, type AnswerClass, type LogRecord, type QueryRecord } from './log.js';
-import { WORLD_START_MS, type SimulatedProcess } from './process.js';
+import { SIMULATION_START_MS, type SimulatedProcess } from './process.js';
 import type { Random } from './random.js';
 import type { MetricPlan } from './scenario.js';
 import { EXPORTER } from './scrapes.js';
@@ -52,7 +52,7 @@ export function createSourceClient(parts: ClientParts): PrometheusClient {
       const delayMs = delayOf(source, random);
       await wait(process, Math.min(delayMs, timeoutMs), signal);
       if (!parts.tellsStart || signal?.aborted === true || delayMs >= timeoutMs || source.isDown) return null;
-      return instantFromMs(WORLD_START_MS + source.reach().startedMs);
+      return instantFromMs(SIMULATION_START_MS + source.reach().startedMs);
     },
   };
 }
@@ -184,7 +184,7 @@ function answer(asked: Asked, record: QueryRecord, parts: ClientParts): Answer {
 }
 
 function nowOf({ timeline }: ClientParts): Instant {
-  return instantFromMs(WORLD_START_MS + Math.floor(timeline.nowMs));
+  return instantFromMs(SIMULATION_START_MS + Math.floor(timeline.nowMs));
 }
 
 function classed(record: QueryRecord, answer: AnswerClass, whole: Answer): Answer {
@@ -286,7 +286,7 @@ function countsOf(
   const counts = [...query.matchAll(/(label_replace\()?count\(up (@|offset) ([\d.]+)s?\)/g)];
   return counts.flatMap(([, isLabeled, form, number]): readonly Series[] => {
     const seconds = Number(number);
-    const atMs = form === '@' ? seconds * 1000 - WORLD_START_MS : nowMs - seconds * 1000;
+    const atMs = form === '@' ? seconds * 1000 - SIMULATION_START_MS : nowMs - seconds * 1000;
     if (server.sinceMs > atMs) return [];
     const labels = isLabeled === undefined ? {} : { at: 'before' };
     return [{ labels, value: TARGETS - Math.ceil((TARGETS * lostPercent) / 100) }];

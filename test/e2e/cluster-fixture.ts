@@ -15,7 +15,7 @@ import type { Engine } from './engine.js';
 import { startStage } from './stage.js';
 import { pause, waitFor } from './waiting.js';
 import type { GivenCluster } from './waiting.js';
-import type { Workload, World } from './world.js';
+import type { Workload, Fixture } from './fixture.js';
 
 /** Small enough for twelve pods on the smallest cluster. */
 const REQUEST_CORES = 0.01;
@@ -25,15 +25,15 @@ const TOO_MANY_MILLICORES = 10_000_000;
 const FIRST_WINDOW_SECONDS = 12;
 
 /**
- * Starts a world in one namespace of a real cluster. Its pods do nothing; an exporter of this process reports their
+ * Starts a fixture in one namespace of a real cluster. Its pods do nothing; an exporter of this process reports their
  * usage, and a Prometheus on this machine scrapes it. The service runs on this machine, too, with the permissions of
  * the kubeconfig.
  */
-export async function startClusterWorld(
+export async function startClusterFixture(
   cluster: GivenCluster,
   workloads: readonly Workload[],
   engine: Engine,
-): Promise<World> {
+): Promise<Fixture> {
   const { namespace, kubeconfig, abilities } = cluster;
   const keepsState = abilities.has('state');
   const closers: (() => Promise<void>)[] = [];
@@ -71,7 +71,7 @@ export async function startClusterWorld(
     }
     await waitUntilReady(api, workloads);
     const addHpa = hpaAdder({ api, cluster, exporter, closers });
-    const history: World['history'] = (name) => histories.get(name)?.changes() ?? [];
+    const history: Fixture['history'] = (name) => histories.get(name)?.changes() ?? [];
     const own = { addHpa, history, kubeconfig, namespace, simulator: null, setLoad, close };
     return { ...stage, ...views(api), ...own };
   } catch (error) {
@@ -94,7 +94,7 @@ async function createState(
   for (const map of maps) await api.send('POST', '/configmaps', map);
 }
 
-function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events' | 'leaseHolder'> {
+function views(api: ClusterApi): Pick<Fixture, 'replicas' | 'changes' | 'events' | 'leaseHolder'> {
   const read = async (name: string, field: readonly string[]): Promise<number> =>
     numberAt(await api.send('GET', `/deployments/${name}`), field);
   return {
@@ -110,7 +110,7 @@ function views(api: ClusterApi): Pick<World, 'replicas' | 'changes' | 'events' |
 }
 
 /** Creates HPAs. An HPA has desired replicas once it has metrics of the pods; those here use almost nothing. */
-function hpaAdder({ api, cluster, exporter, closers }: HpaParts): World['addHpa'] {
+function hpaAdder({ api, cluster, exporter, closers }: HpaParts): Fixture['addHpa'] {
   const { namespace, metricsAddress } = cluster;
   return async (name, min) => {
     if (metricsAddress !== '') await registerMetricsApi({ api, cluster, exporter, closers });
@@ -132,7 +132,7 @@ interface HpaParts {
   readonly closers: (() => Promise<void>)[];
 }
 
-/** Registers a metrics API of this process with an APIService, until the world is closed. */
+/** Registers a metrics API of this process with an APIService, until the fixture is closed. */
 async function registerMetricsApi({ api, cluster, exporter, closers }: HpaParts): Promise<void> {
   const { namespace, metricsAddress } = cluster;
   const metricsApi = await startMetricsApi(namespace, metricsAddress, exporter.readyPods);
@@ -182,7 +182,7 @@ async function waitUntilReady(api: ClusterApi, workloads: readonly Workload[]): 
   await pause(FIRST_WINDOW_SECONDS);
 }
 
-/** Removes workloads, because the next world may use the same names. The namespace removal deletes the rest. */
+/** Removes workloads, because the next fixture may use the same names. The namespace removal deletes the rest. */
 async function removeWorkloads(api: ClusterApi, workloads: readonly Workload[]): Promise<void> {
   const names = new Set(workloads.map(({ name }) => name));
   for (const name of names) await api.send('DELETE', `/deployments/${name}`).catch(() => undefined);

@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-/** One metric of a document, for the world and the checker. */
+/** One metric of a document, for the simulation and the checker. */
 export interface MetricPlan {
   /**
    * cpu: usage of each pod. pod-rate: a rate of each pod. total-rate: one rate over all pods. gauge: one number. served:
@@ -43,7 +43,7 @@ export interface WorkloadPlan {
   readonly replicasNeeded: number;
 }
 
-/** What the documents, or the service config, of a world have besides. */
+/** What the documents, or the service config, of a simulation have besides. */
 export const FEATURES = ['slow-starts', 'forecasts', 'recommendations'] as const;
 export type Feature = (typeof FEATURES)[number];
 

@@ -4,21 +4,21 @@ import { createExporterServer } from './exporter-server.js';
 import { createMetricsServer } from './metrics-server.js';
 import { listen } from './traffic.js';
 import type { Traffic } from './traffic.js';
-import type { WorldSize } from './workloads.js';
-import { createWorldClock, REAL_TIME, timeAt } from './world-clock.js';
-import type { ClockRate } from './world-clock.js';
-import { createWorld } from './world.js';
+import type { SimulationSize } from './workloads.js';
+import { createSimulationClock, REAL_TIME, timeAt } from './simulation-clock.js';
+import type { ClockRate } from './simulation-clock.js';
+import { createSimulation } from './simulation.js';
 
 /**
  * API server, metrics server and exporter in their own process, so that their CPU time and memory are not the service's.
  * Ends with its parent.
  */
-export type WorldRequest =
-  | { readonly type: 'start'; readonly size: WorldSize }
+export type SimulationRequest =
+  | { readonly type: 'start'; readonly size: SimulationSize }
   | { readonly type: 'set-rate'; readonly rate: ClockRate }
   | { readonly type: 'traffic' };
 
-export type WorldReply =
+export type SimulationReply =
   | {
       readonly type: 'started';
       readonly kubernetesUrl: string;
@@ -32,20 +32,20 @@ export type WorldReply =
 const TICK_MS = 100;
 
 process.on('disconnect', () => process.exit());
-process.once('message', (message: WorldRequest) => {
+process.once('message', (message: SimulationRequest) => {
   if (message.type === 'start') void start(message.size);
 });
 
-async function start(size: WorldSize): Promise<void> {
+async function start(size: SimulationSize): Promise<void> {
   let rate = REAL_TIME;
-  const clock = createWorldClock(() => timeAt(Date.now(), rate));
-  const world = createWorld(size, clock);
-  const api = createApiServer(world, clock);
-  const metrics = createMetricsServer(world, clock);
-  const pages = createExporterPages(world, clock);
+  const clock = createSimulationClock(() => timeAt(Date.now(), rate));
+  const simulation = createSimulation(size, clock);
+  const api = createApiServer(simulation, clock);
+  const metrics = createMetricsServer(simulation, clock);
+  const pages = createExporterPages(simulation, clock);
   setInterval(clock.tick, TICK_MS);
-  const reply = (message: WorldReply): void => void process.send?.(message);
-  process.on('message', (message: WorldRequest) => {
+  const reply = (message: SimulationReply): void => void process.send?.(message);
+  process.on('message', (message: SimulationRequest) => {
     switch (message.type) {
       case 'start':
         return;
@@ -54,7 +54,7 @@ async function start(size: WorldSize): Promise<void> {
         return;
       case 'traffic': {
         let pods = 0;
-        for (const namespace of world.deployments.values())
+        for (const namespace of simulation.deployments.values())
           for (const deployment of namespace.values()) pods += deployment.pods.size;
         reply({ type: 'traffic', api: api.meter.traffic(), metrics: metrics.meter.traffic(), pods });
         return;

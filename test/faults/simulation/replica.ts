@@ -8,7 +8,7 @@ import type { DecisionRecord } from './log.js';
 import { SimulatedProcess } from './process.js';
 import { OWN_NAMESPACE, serviceConfig } from './scenario.js';
 import { openTransport, type Step } from './transport.js';
-import type { World } from './world.js';
+import type { Simulation } from './simulation.js';
 
 /** Kills a process at this step of its next request of this group. */
 export interface CrashPoint {
@@ -30,14 +30,14 @@ export class Replica {
   /** Whether its next process divides the scalers with the others. */
   isSharded: boolean;
   readonly processes: SimulatedProcess[] = [];
-  readonly #world: World;
+  readonly #simulation: Simulation;
   #setDocuments: (() => void) | null = null;
   #cycles = 0;
 
-  constructor(number: number, world: World) {
+  constructor(number: number, simulation: Simulation) {
     this.number = number;
-    this.#world = world;
-    this.isSharded = world.isSharded;
+    this.#simulation = simulation;
+    this.isSharded = simulation.isSharded;
   }
 
   get process(): SimulatedProcess | null {
@@ -45,17 +45,17 @@ export class Replica {
   }
 
   start(): void {
-    const world = this.#world;
+    const simulation = this.#simulation;
     const name = `p${this.number}.${this.processes.length}`;
-    const random = world.random.fork(name);
-    const process = new SimulatedProcess(name, world.timeline, {
+    const random = simulation.random.fork(name);
+    const process = new SimulatedProcess(name, simulation.timeline, {
       random,
       wallOffsetMs: () => this.wallOffsetMs,
     });
     this.processes.push(process);
     void this.#run(process).catch((error: unknown) => {
       const text = `the service ended by an error: ${String(error)}`;
-      world.log({ kind: 'line', process: name, atMs: world.timeline.nowMs, text });
+      simulation.log({ kind: 'line', process: name, atMs: simulation.timeline.nowMs, text });
     });
   }
 
@@ -65,7 +65,7 @@ export class Replica {
     if (process?.isAlive !== true) return;
     this.#kill(process);
     this.#setDocuments = null;
-    this.#world.timeline.after(restartMs, () => this.start());
+    this.#simulation.timeline.after(restartMs, () => this.start());
   }
 
   /** Starts the next process, then stops this one gracefully, as a rolling update does. */
@@ -74,13 +74,13 @@ export class Replica {
     this.isSharded = isSharded;
     if (process?.isAlive !== true) return;
     this.start();
-    this.#world.timeline.after(RESTART_MS, () => process.stop.abort());
-    this.#world.timeline.after(3 * RESTART_MS, () => this.#kill(process));
+    this.#simulation.timeline.after(RESTART_MS, () => process.stop.abort());
+    this.#simulation.timeline.after(3 * RESTART_MS, () => this.#kill(process));
   }
 
   #kill(process: SimulatedProcess): void {
-    process.kill(this.#world.timeline.nowMs);
-    this.#world.watches.dropAllOf(process.name);
+    process.kill(this.#simulation.timeline.nowMs);
+    this.#simulation.watches.dropAllOf(process.name);
   }
 
   /** Stops the process gracefully, and starts another one when it has ended. */
@@ -88,7 +88,7 @@ export class Replica {
     const { process } = this;
     if (process?.isAlive !== true) return;
     process.stop.abort();
-    this.#world.timeline.after(2 * RESTART_MS, () => {
+    this.#simulation.timeline.after(2 * RESTART_MS, () => {
       if (process === this.process) this.crash();
     });
   }
@@ -99,31 +99,36 @@ export class Replica {
   }
 
   #tell(process: SimulatedProcess, output: CycleOutput): void {
-    const world = this.#world;
-    const { product } = world;
-    const atMs = world.timeline.nowMs;
+    const simulation = this.#simulation;
+    const { product } = simulation;
+    const atMs = simulation.timeline.nowMs;
     const told = decisionOf(process.name, atMs, output);
-    world.log(told);
+    simulation.log(told);
     const { snapshot, decision } = output.record;
     this.#cycles += 1;
     if (snapshot === null || decision === null || this.#cycles % REPLAY_EVERY !== 0) return;
     const parsed = product.parseSnapshot(JSON.parse(JSON.stringify(product.snapshotToJson(snapshot))));
     const again = JSON.stringify(product.decisionToJson(product.decide(parsed)));
     const isSame = again === JSON.stringify(product.decisionToJson(decision));
-    world.log({ kind: 'replay', process: process.name, scaler: told.scaler, atMs, isSame });
+    simulation.log({ kind: 'replay', process: process.name, scaler: told.scaler, atMs, isSame });
   }
 
   async #run(process: SimulatedProcess): Promise<void> {
-    const world = this.#world;
-    const { product } = world;
+    const simulation = this.#simulation;
+    const { product } = simulation;
     const { config, problems } = product.readServiceConfig(
-      serviceConfig({ isSharded: this.isSharded, hasBackTests: world.hasBackTests }),
+      serviceConfig({ isSharded: this.isSharded, hasBackTests: simulation.hasBackTests }),
       'promscaler.yaml',
     );
     if (config === null) throw new Error(problems.map(({ message }) => message).join('; '));
     const stream = {
       write: (text: string) =>
-        world.log({ kind: 'line', process: process.name, atMs: world.timeline.nowMs, text: text.trimEnd() }),
+        simulation.log({
+          kind: 'line',
+          process: process.name,
+          atMs: simulation.timeline.nowMs,
+          text: text.trimEnd(),
+        }),
     };
     const log = product.createLog({ stream, ...config.log, clock: process.clock });
     const service = await product.createService({
@@ -134,12 +139,12 @@ export class Replica {
       dryRun: false,
       instance: process.name,
       namespace: OWN_NAMESPACE,
-      electsLeader: world.isElected,
+      electsLeader: simulation.isElected,
       keepsState: true,
       serves: false,
       openTransport: (onRequest) =>
         openTransport({
-          ...partsOf(world),
+          ...partsOf(simulation),
           process,
           replica: this.number,
           onStep: (step, record) => {
@@ -151,18 +156,19 @@ export class Replica {
           onRequest,
         }),
       createClient: (source) => {
-        const found = world.sources.get(source.name);
+        const found = simulation.sources.get(source.name);
         if (found === undefined) throw new Error(`there is no source ${source.name}`);
-        const random = world.random.fork(`${process.name} ${source.name}`);
-        return createSourceClient({ ...partsOf(world), process, source: found, random });
+        const random = simulation.random.fork(`${process.name} ${source.name}`);
+        return createSourceClient({ ...partsOf(simulation), process, source: found, random });
       },
-      createRangeClient: () => createHistoryClient(process, world.random.fork(`${process.name} histories`)),
-      backTest: createBackTest(process, world),
+      createRangeClient: () =>
+        createHistoryClient(process, simulation.random.fork(`${process.name} histories`)),
+      backTest: createBackTest(process, simulation),
       onCycle: (output) => this.#tell(process, output),
     });
     let documents: DocumentSet = new Map();
     const setDocuments = (): void => {
-      const { set, problems } = product.nextSet([world.readDirectory()], documents);
+      const { set, problems } = product.nextSet([simulation.readDirectory()], documents);
       documents = set;
       service.setScalers(
         Array.from(set.values(), ({ scaler }) => scaler),
@@ -204,8 +210,8 @@ function partsOf({
   timeline,
   workloads,
   tellsStart,
-}: World): Pick<
-  World,
+}: Simulation): Pick<
+  Simulation,
   'product' | 'cluster' | 'api' | 'watches' | 'log' | 'timeline' | 'workloads' | 'tellsStart'
 > {
   return { product, cluster, api, watches, log, timeline, workloads, tellsStart };

@@ -2,7 +2,7 @@ import { timestamp, makeUid, type KubeObject } from '../../../src/simulator/obje
 import { objectAt, numberAt, type JsonObject } from '../../../src/simulator/kinds/json.js';
 import { type Cluster, DEPLOYMENTS, PODS, replicasOf } from './cluster.js';
 import type { Load } from './load.js';
-import { WORLD_START_MS } from './process.js';
+import { SIMULATION_START_MS } from './process.js';
 import { hashText, type Random } from './random.js';
 import { CPU_REQUEST, type WorkloadPlan } from './scenario.js';
 import type { Timeline } from './timeline.js';
@@ -330,5 +330,5 @@ function readyCondition({ isReady, readyChangedMs }: RealPod): JsonObject {
 }
 
 function timeText(ms: number): string {
-  return timestamp(WORLD_START_MS + ms);
+  return timestamp(SIMULATION_START_MS + ms);
 }

@@ -13,7 +13,7 @@ export function timeAt(systemMs: number, { sinceMs, rate }: ClockRate): number {
 }
 
 /** The time of the fake cluster: that of the service. */
-export interface WorldClock {
+export interface SimulationClock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly startMs: number;
@@ -24,7 +24,7 @@ export interface WorldClock {
 }
 
 /** `now`: milliseconds since 1970. */
-export function createWorldClock(now: () => number): WorldClock {
+export function createSimulationClock(now: () => number): SimulationClock {
   let waiting: { readonly dueMs: number; readonly work: () => void }[] = [];
   return {
     now,

@@ -65,7 +65,7 @@ export type SourceMode =
   | { readonly mode: 'lagging'; readonly percent: number; readonly seconds: number }
   | { readonly mode: 'skewed'; readonly seconds: number };
 
-export type WorldMode =
+export type ClusterMode =
   /** Killed at once, or at that step of the next request of that group. */
   | {
       readonly mode: 'crash';
@@ -121,7 +121,12 @@ export type Fault = {
     }
   | { readonly kind: 'watch'; readonly resource: string | null; readonly what: WatchMode }
   | { readonly kind: 'source'; readonly source: string; readonly what: SourceMode }
-  | { readonly kind: 'world'; readonly replica: number; readonly target: string; readonly what: WorldMode }
+  | {
+      readonly kind: 'cluster';
+      readonly replica: number;
+      readonly target: string;
+      readonly what: ClusterMode;
+    }
 );
 
 /** Returns one line for a report: `watch error 500 from 3:20:11 for 61 s`. */
@@ -133,7 +138,7 @@ export function nameFault(fault: Fault): string {
       ? ` ${fault.group}`
       : fault.kind === 'source'
         ? ` ${fault.source}`
-        : fault.kind === 'world'
+        : fault.kind === 'cluster'
           ? ` ${fault.target}`
           : ` ${fault.resource ?? 'all'}`;
   const seconds = ((endMs - startMs) / 1000).toFixed(0);

@@ -21,9 +21,9 @@ import { tenantDeployments, tenantDocuments, type TenantWay } from './tenant.js'
 import { Timeline } from './timeline.js';
 import { WatchWires } from './watch-wires.js';
 import { Workload } from './workload.js';
-import { applyWorldFault, type WorldFault } from './world-faults.js';
+import { applyClusterFault, type ClusterFault } from './cluster-faults.js';
 
-export interface WorldOptions {
+export interface SimulationOptions {
   readonly seed: number;
   readonly durationMs: number;
   readonly product: Product;
@@ -46,7 +46,7 @@ export interface DocumentChange {
 }
 
 /** A cluster with its Prometheus servers, its load and its promscaler processes. */
-export class World {
+export class Simulation {
   readonly timeline = new Timeline();
   readonly random: Random;
   readonly cluster: Cluster;
@@ -58,7 +58,7 @@ export class World {
   readonly records: LogRecord[] = [];
   readonly documents: DocumentChange[] = [];
   /** The faults that have an HPA on their target: it exists until the last of them ends. */
-  readonly hpas = new Set<WorldFault>();
+  readonly hpas = new Set<ClusterFault>();
   /** What the documents of the hostile namespace do; null: it has none. */
   tenant: TenantWay | null = null;
   /** Whether servers report their start time, by the seed. */
@@ -70,7 +70,7 @@ export class World {
   readonly product: Product;
   readonly #read = new Map<string, readonly ReadDocument[]>();
 
-  constructor(options: WorldOptions) {
+  constructor(options: SimulationOptions) {
     const { seed, durationMs, faults, product, features = [] } = options;
     this.product = product;
     this.isElected = options.replicas > 1;
@@ -209,8 +209,8 @@ export class World {
         later(() => source?.end(fault));
         return;
       }
-      case 'world':
-        applyWorldFault(this, fault, later);
+      case 'cluster':
+        applyClusterFault(this, fault, later);
         return;
       default:
         fault satisfies never;

@@ -2,8 +2,8 @@ import { describe, it } from '@jest/globals';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { NEEDS } from './abilities.js';
 import type { Ability } from './abilities.js';
-import { startClusterWorld } from './cluster-world.js';
-import { startSimulatorWorld } from './simulator-world.js';
+import { startClusterFixture } from './cluster-fixture.js';
+import { startSimulatorFixture } from './simulator-fixture.js';
 import type { Engine } from './engine.js';
 import type { ReplicaChange } from './replica-history.js';
 import type { Stage } from './stage.js';
@@ -26,7 +26,7 @@ export interface Workload {
 }
 
 /** A cluster with workloads, a real Prometheus or VictoriaMetrics with their usage, and a directory for the service. */
-export interface World extends Stage {
+export interface Fixture extends Stage {
   /** The namespace of the workloads; nothing outside of it is modified. */
   readonly namespace: string;
   /** Null on a real cluster. */
@@ -38,7 +38,7 @@ export interface World extends Stage {
   readonly changes: (name: string) => Promise<number>;
   /** Returns the changes of a Deployment's `spec.replicas` that the API server has applied since the start. */
   readonly history: (name: string) => readonly ReplicaChange[];
-  /** A kubeconfig for kubectl and the command line, whose namespace is that of the world. */
+  /** A kubeconfig for kubectl and the command line, whose namespace is that of the fixture. */
   readonly kubeconfig: string;
   /** Returns the holder of the Lease of the service, or undefined. */
   readonly leaseHolder: () => Promise<string | undefined>;
@@ -48,11 +48,14 @@ export interface World extends Stage {
   readonly events: () => Promise<string>;
 }
 
-/** Starts a world on the configured cluster, by default on the embedded one. */
-export function startWorld(workloads: readonly Workload[], engine: Engine = 'prometheus'): Promise<World> {
+/** Starts a fixture on the configured cluster, by default on the embedded one. */
+export function startFixture(
+  workloads: readonly Workload[],
+  engine: Engine = 'prometheus',
+): Promise<Fixture> {
   return CLUSTER === null
-    ? startSimulatorWorld(workloads, engine)
-    : startClusterWorld(CLUSTER, workloads, engine);
+    ? startSimulatorFixture(workloads, engine)
+    : startClusterFixture(CLUSTER, workloads, engine);
 }
 
 /** As `it`, for tests that no real cluster can run: there it is skipped, with the reason in its name. */
@@ -88,7 +91,7 @@ function skipped(name: string, reason: string): string {
 }
 
 /** Returns a document that keeps `name` at 60 % of its cpu requests, with a stabilization of 10 s. */
-export function cpuDocument({ namespace }: World, name: string, more = ''): string {
+export function cpuDocument({ namespace }: Fixture, name: string, more = ''): string {
   return `apiVersion: promscaler.dev/v1
 kind: Scaler
 metadata: { name: ${name}, namespace: ${namespace} }
