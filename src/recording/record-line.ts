@@ -2,7 +2,7 @@ import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js
 import { isPlainObject } from '../scaler/plain-json.js';
 import { pauseMessage } from '../telemetry/cycle-record.js';
 import type { CycleRecord, Pause } from '../telemetry/cycle-record.js';
-import { formatInstant, type Instant, parseInstant } from '../units/time.js';
+import { formatInstant, type Instant, instantOrNull, parseInstant } from '../units/time.js';
 
 /** Increases when a reader of the previous format would misread a line. */
 export const RECORD_FORMAT = 1;
@@ -46,10 +46,6 @@ function pauseToJson(pause: Pause | null): unknown {
   if (pause === null) return null;
   const { by, direction, until, replicas } = pause;
   return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
-}
-
-function instantOrNull(instant: Instant | null | undefined): string | null {
-  return instant === null || instant === undefined ? null : formatInstant(instant);
 }
 
 /** Returns a sentence without subject that says why the line is not a line of a decision record. */

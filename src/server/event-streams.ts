@@ -8,6 +8,7 @@ import type { Channel } from './events/channel.js';
 import { createFleetFeed } from './events/fleet-feed.js';
 import type { FleetFeed } from './events/fleet-feed.js';
 import { type Fleet, isForwarded } from './fleet/peer-check.js';
+import { refuse } from './pacing/paced.js';
 
 /** Server-sent events of `/api/v1/events`. */
 export interface EventStreams {
@@ -125,17 +126,17 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   return {
     handle: (request, response) => {
       if (isClosed) {
-        refuse(response, 'the service is stopping');
+        refuse(response, 'the service is stopping', RETRY_SECONDS);
         return;
       }
       if (open.size >= most) {
-        refuse(response, `there are already ${most} event streams, the maximum`);
+        refuse(response, `there are already ${most} event streams, the maximum`, RETRY_SECONDS);
         return;
       }
       const isHead = request.method === 'HEAD';
       const shared = isHead ? null : sharedChannelOf(request);
       if (shared === null && !isHead) {
-        refuse(response, TOO_MANY);
+        refuse(response, TOO_MANY, RETRY_SECONDS);
         return;
       }
       response.set({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).status(200);
@@ -160,9 +161,6 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   };
 }
 
+const RETRY_SECONDS = 5;
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 const TOO_MANY = 'too many clients with different permissions have event streams: retry later';
-
-function refuse(response: Response, error: string): void {
-  response.set('Retry-After', '5').status(503).json({ error });
-}

@@ -1,10 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { errorCode } from '../units/failure.js';
 import type { RequestHandler } from 'express';
-import { acceptsGzip } from './pages/compression.js';
+import { acceptsGzip, compress } from './pages/compression.js';
 
 /** A file of the dashboard and its compressed form. */
 export interface SiteFile {
@@ -26,8 +24,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
 };
-
-const compress = promisify(gzip);
 
 /**
  * Reads the built dashboard into memory; null: `directory` does not contain one. Files of other types and in deeper

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import type { Problem } from '../scaler/problems/problem.js';
 import type { LastError, ServiceHealth } from '../telemetry/service-health.js';
-import { formatInstant, type Instant, laterOf } from '../units/time.js';
+import { formatInstant, type Instant, instantOrNull, laterOf } from '../units/time.js';
 import { type Viewer, visibleProblems, identityOf, viewerOf } from './access/viewer.js';
 import type { ScalerPageParts } from './pages/scaler-pages.js';
-import { viewProblems } from './pages/views.js';
+import { errorsFirst, viewProblems } from './pages/views.js';
 import type { ServiceStatus } from '../api/answers.js';
 import { takeTurns, type Clock } from '../units/clock.js';
 import { parseJson, type AskPeer, type PeerAnswer } from './fleet/ask-peer.js';
@@ -59,8 +59,8 @@ export async function viewService(
     replicas: [{ identity, scalers, isReachable: true }],
     dataSources: [...health.sources()].map(([name, source]) => {
       const hold = holds.get(name) ?? null;
-      const holdUntil = viewInstant(hold);
-      const failingSince = viewInstant(source.failingSince);
+      const holdUntil = instantOrNull(hold);
+      const failingSince = instantOrNull(source.failingSince);
       const urls = viewer.seesAll ? facts.urlsOf(name) : [];
       const lastError = viewError(source.lastError);
       return {
@@ -75,7 +75,7 @@ export async function viewService(
     }),
     kubernetes: {
       ...apiServer,
-      failingSince: viewInstant(apiServer.failingSince),
+      failingSince: instantOrNull(apiServer.failingSince),
       lastError: viewError(apiServer.lastError),
     },
     rounds: {
@@ -96,9 +96,7 @@ function viewServiceProblems(
   problems: readonly Problem[],
   { excerptOf }: ServiceFacts,
 ): ServiceStatus['problems'] {
-  const sorted = [...problems].sort(
-    (a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'),
-  );
+  const sorted = errorsFirst(problems);
   return viewProblems(sorted).map(({ severity, code, message, file, line }, index) => {
     const problem = sorted[index];
     const excerpt = problem === undefined ? null : excerptOf(problem);
@@ -140,10 +138,6 @@ export function mergeServices(
     conflicts: [own, ...answers].flatMap(({ conflicts }) => conflicts).slice(0, MOST_CONFLICTS),
     lastOutcomes: outcomes.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, MOST_OUTCOMES),
   };
-}
-
-function viewInstant(instant: Instant | null): string | null {
-  return instant === null ? null : formatInstant(instant);
 }
 
 interface ServicePageParts {

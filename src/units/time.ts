@@ -81,6 +81,11 @@ export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
+/** As `formatInstant`; null if there is no instant. */
+export function instantOrNull(instant: Instant | null | undefined): string | null {
+  return instant === null || instant === undefined ? null : formatInstant(instant);
+}
+
 /** Returns the last whole multiple of `seconds` since 1970 that is not after `instant`. */
 export function multipleBefore(instant: Instant, seconds: number): Instant {
   const ms = seconds * 1000;

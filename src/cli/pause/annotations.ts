@@ -3,7 +3,7 @@ import { objectIn, textsIn, type JsonObject } from '../../kubernetes/api/json.js
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { readWorkload, workloadPath } from '../../kubernetes/scale.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { formatInstant } from '../../units/time.js';
+import { instantOrNull } from '../../units/time.js';
 import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../output/io.js';
@@ -28,7 +28,7 @@ export function annotationsOf({
 }: PauseRequest): Record<string, string | null> {
   return {
     [PAUSE_ANNOTATIONS.paused]: direction === 'both' ? 'true' : direction,
-    [PAUSE_ANNOTATIONS.until]: until === null ? null : formatInstant(until),
+    [PAUSE_ANNOTATIONS.until]: instantOrNull(until),
     [PAUSE_ANNOTATIONS.replicas]: replicas === null ? null : String(replicas),
     [PAUSE_ANNOTATIONS.reason]: reason,
   };

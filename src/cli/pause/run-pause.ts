@@ -1,7 +1,7 @@
 import { PAUSE_ANNOTATIONS, readPause } from '../../control/cycle/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { formatSeconds } from '../../units/format.js';
-import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
+import { formatInstant, type Instant, instantOrNull, secondsBetween } from '../../units/time.js';
 import { writeOptions } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
@@ -30,7 +30,7 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
     annotations.close();
   }
   const { ref } = target;
-  const until = pause.until === null ? null : formatInstant(pause.until);
+  const until = instantOrNull(pause.until);
   const json = { ...name, target: ref, pause: { ...pause, until } };
   if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
   else if (format === 'name') io.stdout.write(`${name.namespace}/${name.name}\n`);

@@ -1,6 +1,6 @@
 import { formatMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import { formatInstant } from '../../units/time.js';
+import { formatInstant, instantOrNull } from '../../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
 import { writableSample } from '../snapshot/judge-sample.js';
 import type {
@@ -199,10 +199,6 @@ function saturationToJson({ since, served, step }: Saturation): Readonly<Record<
 
 function recommendationToJson({ at, replicas }: Recommendation): Readonly<Record<string, unknown>> {
   return { at: formatInstant(at), replicas };
-}
-
-function instantOrNull(instant: Snapshot['now'] | null): string | null {
-  return instant === null ? null : formatInstant(instant);
 }
 
 function mapToJson<T>(

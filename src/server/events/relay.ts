@@ -4,7 +4,7 @@ import { eventSchemas } from '../../api/answer-schemas.js';
 import type { NumberedEvent, ServiceEvent } from '../../telemetry/event-feed.js';
 import { onAbort } from '../../units/abort.js';
 import { type Clock, sleep } from '../../units/clock.js';
-import { parseInstant } from '../../units/time.js';
+import { type Instant, parseInstant } from '../../units/time.js';
 import type { Identity } from '../access/viewer.js';
 import { parseJson, PeerError, requestPeer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/peer-check.js';
@@ -237,23 +237,22 @@ export function createMessageReader(onMessage: (message: StreamMessage) => void)
   return (text) => parser.feed(text);
 }
 
-/** Returns a decision, failure or recommendation of another replica; null: another message, or one that violates the schema. */
+/**
+ * Returns a decision, failure or recommendation of another replica; null: another message, or one that violates the
+ * schema.
+ */
 export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data);
-  if (type === 'decision') {
-    const { data: facts } = eventSchemas.decision.safeParse(value);
-    const at = parseInstant(facts?.at ?? '');
-    return facts === undefined || at === null ? null : { ...facts, type, at };
-  }
-  if (type === 'failure') {
-    const { data: facts } = eventSchemas.failure.safeParse(value);
-    const at = parseInstant(facts?.at ?? '');
-    return facts === undefined || at === null ? null : { ...facts, type, at };
-  }
-  if (type === 'recommendation') {
-    const { data: facts } = eventSchemas.recommendation.safeParse(value);
-    const at = parseInstant(facts?.at ?? '');
-    return facts === undefined || at === null ? null : { ...facts, type, at };
-  }
-  return null;
+  const { decision, failure, recommendation } = eventSchemas;
+  if (type === 'decision') return withInstant(type, decision.safeParse(value).data);
+  if (type === 'failure') return withInstant(type, failure.safeParse(value).data);
+  return type === 'recommendation' ? withInstant(type, recommendation.safeParse(value).data) : null;
+}
+
+function withInstant<Type extends string, Facts extends { readonly at: string }>(
+  type: Type,
+  facts: Facts | undefined,
+): (Omit<Facts, 'at'> & { readonly type: Type; readonly at: Instant }) | null {
+  const at = parseInstant(facts?.at ?? '');
+  return facts === undefined || at === null ? null : { ...facts, type, at };
 }

@@ -7,7 +7,7 @@ import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, rejectionsOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { type Clock, takeTurns } from '../../units/clock.js';
-import { formatInstant, type Instant } from '../../units/time.js';
+import { type Instant, instantOrNull } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { SLICE_MS } from '../pacing/paced.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
@@ -222,7 +222,7 @@ export function viewRow(
     state: viewState(timedState(status, rejection)),
     metric: viewLeadingMetric(status),
     metrics: scaler.spec.metrics.length,
-    changedAt: changedAt === null ? null : formatInstant(changedAt),
+    changedAt: instantOrNull(changedAt),
     replicas,
   };
 }

@@ -58,11 +58,11 @@ export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
   };
 }
 
-const TOO_MANY = 'too many clients wait for this page: retry later';
+export const TOO_MANY = 'too many clients wait for this page: retry later';
 
-/** Responds with 503: the client should retry after a second. */
-export function refuse(response: Response, error: string): void {
-  response.set('Retry-After', '1').status(503).json({ error });
+/** Responds with 503: the client should retry after `retrySeconds`. */
+export function refuse(response: Response, error: string, retrySeconds = 1): void {
+  response.set('Retry-After', String(retrySeconds)).status(503).json({ error });
 }
 
 /** Returns an error handler of a page: 503 if too many clients wait, otherwise the error handler of Express. */

@@ -10,19 +10,14 @@ export interface PageQueue {
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-interface PageQueueOptions extends BackgroundWorkOptions {
-  /** Maximum sum of all responses that clients have not read yet; default 32 MiB. */
-  readonly mostUnsentBytes?: number;
-}
-
+/** Maximum sum of all responses that clients have not read yet. */
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
  * Renders pages as background work, and only for clients that are still connected. Otherwise, 256 clients that each
  * request a large list would delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
  */
-export function createPageQueue(options: PageQueueOptions): PageQueue {
-  const { mostUnsentBytes = MOST_UNSENT_BYTES } = options;
+export function createPageQueue(options: BackgroundWorkOptions): PageQueue {
   const backgroundWork = createBackgroundWork(options);
   let unsentBytes = 0;
 
@@ -42,7 +37,7 @@ export function createPageQueue(options: PageQueueOptions): PageQueue {
     queue,
     queued: (page) => (request, response, next) =>
       queue(response, () => {
-        if (unsentBytes >= mostUnsentBytes) {
+        if (unsentBytes >= MOST_UNSENT_BYTES) {
           refuse(response, TOO_MUCH);
           return;
         }

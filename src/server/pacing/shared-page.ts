@@ -2,7 +2,7 @@ import { Readable, pipeline } from 'node:stream';
 import type { NextFunction, RequestHandler, Response } from 'express';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { refuse } from './paced.js';
+import { refuse, TOO_MANY } from './paced.js';
 import type { PageQueue } from './page-queue.js';
 
 export interface SharedPageOptions {
@@ -83,5 +83,3 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     if (rendering === null) void renderForAll();
   };
 }
-
-const TOO_MANY = 'too many clients wait for this page: retry later';

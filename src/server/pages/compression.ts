@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Request } from 'express';
 
-const compress = promisify(gzip);
+export const compress = promisify(gzip);
 
 /** Returns whether the client accepts gzip. `gzip;q=0` means no. */
 export function acceptsGzip(request: Request): boolean {

@@ -11,7 +11,7 @@ import type { HistoryEntry } from '../../telemetry/history.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
-import { formatInstant, type Instant } from '../../units/time.js';
+import { formatInstant, instantOrNull } from '../../units/time.js';
 import type {
   DecisionEntry,
   ForecastLoads,
@@ -119,10 +119,12 @@ const MOST_PROBLEMS = 100;
 const LONGEST_MESSAGE = 1000;
 
 /** Returns errors before warnings, otherwise in the same order. */
+export function errorsFirst(problems: readonly Problem[]): readonly Problem[] {
+  return [...problems].sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'));
+}
+
 export function viewProblems(problems: readonly Problem[]): ScalerList['problems'] {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const warnings = problems.filter(({ severity }) => severity === 'warning');
-  return [...errors, ...warnings]
+  return errorsFirst(problems)
     .slice(0, MOST_PROBLEMS)
     .map(({ severity, code, message, file, place, path, scaler }) => ({
       severity,
@@ -299,8 +301,4 @@ function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
       partial: result?.partial ?? null,
     };
   });
-}
-
-function instantOrNull(instant: Instant | null): string | null {
-  return instant === null ? null : formatInstant(instant);
 }
