@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
+import { cacheDirectory } from '../../files/cache-directory.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { replaceFile } from '../../files/replace-file.js';
 import type { Clock } from '../../units/clock.js';
@@ -20,9 +21,8 @@ const FILE = /^[0-9a-f]{64}\.json$/;
 
 /** Returns null if the user has no cache directory. */
 export function historyDirectory(env: Readonly<Record<string, string | undefined>>): string | null {
-  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = env;
-  if (isAbsolute(cache)) return join(cache, 'promscaler', 'history');
-  return isAbsolute(home) ? join(home, '.cache', 'promscaler', 'history') : null;
+  const cache = cacheDirectory(env);
+  return cache === null ? null : join(cache, 'history');
 }
 
 export function createHistoryCache(directory: string, clock: Clock, mostBytes = MAX_BYTES): HistoryCache {

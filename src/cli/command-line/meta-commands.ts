@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { CommandIo } from '../output/io.js';
+import { VERSION } from '../output/version.js';
 import { outputOption, type Result } from './options.js';
 
 export function addMetaCommands(program: Command, io: CommandIo, result: Result): void {
@@ -7,9 +8,12 @@ export function addMetaCommands(program: Command, io: CommandIo, result: Result)
     .command('version')
     .description('Print the version of this command')
     .addOption(outputOption(['text', 'json', 'yaml']))
-    .action(async (options: { output: string }) => {
-      const { runVersion } = await import('../commands/run-version.js');
-      result.exitCode = runVersion(options, io);
+    .action(async ({ output }: { output: string }) => {
+      const { readOutputFormat, writeStructured } = await import('../output/output-format.js');
+      const format = readOutputFormat(output, ['text', 'json', 'yaml']);
+      io.stdout.write(
+        format === 'text' ? `promscaler ${VERSION}\n` : writeStructured(format, { version: VERSION }),
+      );
     });
   const shell = new Argument('<shell>', 'Shell of the script');
   shell.argChoices = ['bash', 'zsh', 'fish'];

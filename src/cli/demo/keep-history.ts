@@ -1,10 +1,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { BacktestError } from '../../backtest/compare/check-size.js';
 import type { Range } from '../../backtest/history/fetch-series.js';
 import { readHistory } from '../../backtest/history/read-history.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
+import { cacheDirectory } from '../../files/cache-directory.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { readDocuments } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -27,9 +28,8 @@ export interface KeptHistory {
 
 /** Returns the directory for the recorded history; null if the user has no cache directory. */
 export function keptDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
-  const { XDG_CACHE_HOME: cache = '', HOME: home = '' } = env;
-  if (isAbsolute(cache)) return join(cache, 'promscaler', 'demo');
-  return isAbsolute(home) ? join(home, '.cache', 'promscaler', 'demo') : null;
+  const cache = cacheDirectory(env);
+  return cache === null ? null : join(cache, 'demo');
 }
 
 const MOST_MS = 10_000;

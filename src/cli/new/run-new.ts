@@ -1,14 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
+import { withDeadline } from '../../units/clock.js';
 import { errorCode } from '../../units/failure.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
-import { guessTarget, readTarget } from '../reach/target-kind.js';
-import { checkCluster } from './check-cluster.js';
-import { findAccess } from './connect.js';
-import { type NewOptions, readNewOptions } from './new-options.js';
+import { VERSION } from '../output/version.js';
+import { guessTarget, type ParsedTarget, readTarget } from '../reach/target-kind.js';
+import { checkTarget } from './check-target.js';
+import { type ClusterAccess, findAccess } from './connect.js';
+import { findKind } from './find-kind.js';
+import { type NewMetric, type NewOptions, readNewOptions } from './new-options.js';
 import { writeDocument } from './write-document.js';
 
 /**
@@ -40,6 +45,52 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
     io.stderr.write(`promscaler: warning: ${warning}\n`);
   await writeOutput(text, options.outputFile, io);
   return 0;
+}
+
+interface ClusterCheck {
+  /** Null if the cluster does not have the kind or does not answer. */
+  readonly ref: TargetRef | null;
+  readonly warnings: readonly string[];
+  /** Why `ref` is null. The text ends a message. */
+  readonly failure: string;
+}
+
+interface ClusterCheckInput {
+  readonly access: ClusterAccess;
+  readonly target: ParsedTarget;
+  readonly namespace: string;
+  readonly metrics: readonly NewMetric[];
+  readonly io: CommandIo;
+}
+
+/** Time limit for all requests together. */
+const DEADLINE_MS = 5000;
+
+/** A cluster that does not answer within 5 s causes a warning, not an error. */
+async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
+  const { access, target, namespace, metrics, io } = input;
+  if (access.connection === null) return notChecked(access.failure ?? 'no connection');
+  const { clock, signal: parent } = io;
+  const userAgent = `promscaler/${VERSION}`;
+  const transport = createTransport({ connection: access.connection, clock, userAgent });
+  try {
+    return await withDeadline(clock, { ms: DEADLINE_MS, parent }, async (signal) => {
+      const kind = await findKind(transport, target, signal);
+      if ('missing' in kind) return { ref: null, warnings: [kind.missing], failure: kind.missing };
+      const warnings = await checkTarget({ transport, ...kind, namespace, metrics, signal });
+      return { ref: kind.ref, warnings, failure: '' };
+    });
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    return notChecked(error.message);
+  } finally {
+    transport.close();
+  }
+}
+
+function notChecked(why: string): ClusterCheck {
+  const failure = `the cluster was not checked: ${why}`;
+  return { ref: null, warnings: [failure], failure };
 }
 
 /** Replaces an unknown kind while other options are checked. */

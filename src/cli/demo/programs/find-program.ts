@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { cacheDirectory } from '../../../files/cache-directory.js';
 import type { Clock } from '../../../units/clock.js';
 import { type Environment, runCommand } from './child-process.js';
 
@@ -61,6 +62,7 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
   let failure: string | null = null;
   try {
     const cache = cacheDirectory(context.env);
+    if (cache === null) throw new Error('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
     for (const { folder, path } of origins) {
       const cached = join(cache, folder, path(binary));
       if (await isExecutable(cached)) return cached;
@@ -69,7 +71,7 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
       if (!(await origin.isPossible(context))) continue;
       if (failure !== null) context.report?.(failure);
       try {
-        return await fillCache(context, program, origin);
+        return await fillCache(context, cache, program, origin);
       } catch (error) {
         if (context.signal?.aborted === true) throw error;
         reasons.push(reasonOf(error));
@@ -91,10 +93,10 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
  */
 async function fillCache(
   context: ProgramContext,
+  cache: string,
   { title, binary, probe }: Pick<Program, 'title' | 'binary' | 'probe'>,
   origin: Origin,
 ): Promise<string> {
-  const cache = cacheDirectory(context.env);
   const path = join(cache, origin.folder, origin.path(binary));
   await mkdir(cache, { recursive: true });
   await removeAbandoned(context, cache);
@@ -121,16 +123,6 @@ async function removeAbandoned({ clock }: ProgramContext, cache: string): Promis
     if (found !== null && clock.now() - found.ctimeMs > ABANDONED_MS)
       await rm(join(cache, name), { recursive: true, force: true });
   }
-}
-
-/** Returns `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`, on Windows a directory in `%LOCALAPPDATA%`. */
-function cacheDirectory(env: Environment): string {
-  const { XDG_CACHE_HOME: cache = '', HOME: home = '', LOCALAPPDATA: local = '' } = env;
-  // The XDG specification declares relative paths invalid.
-  if (isAbsolute(cache)) return join(cache, 'promscaler');
-  if (isAbsolute(home)) return join(home, '.cache', 'promscaler');
-  if (isAbsolute(local)) return join(local, 'promscaler');
-  throw new Error('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
 }
 
 /** Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH. */
