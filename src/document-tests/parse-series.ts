@@ -9,7 +9,7 @@ export interface Series {
 }
 
 /** Ten weeks with one value per minute. */
-export const MAX_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
 const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
 const VALUE = new RegExp(`^(${NUMBER}|[+-]?Inf|NaN)$`, 'i');

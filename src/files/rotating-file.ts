@@ -4,7 +4,7 @@ import { errorCode } from '../units/failure.js';
 import { FileError } from './read-bounded.js';
 
 /** A file of lines with a bounded size. Older lines are in PATH.1, the next older ones in PATH.2 and so on. */
-export interface RotatingFile {
+interface RotatingFile {
   /**
    * Appends complete lines of at most `maxFileBytes`. Rejects with `FileError` or the system error; the file then ends
    * as before. Only one call at a time.
@@ -12,7 +12,7 @@ export interface RotatingFile {
   readonly append: (lines: Uint8Array) => Promise<void>;
 }
 
-export interface RotationLimits {
+interface RotationLimits {
   /** Number of files, including PATH. */
   readonly maxFiles: number;
   readonly maxFileBytes: number;

@@ -5,7 +5,7 @@ import type { Failure, Notification } from './notification.js';
  * subject. A failure that ends before it is sent is dropped: a receiver gets the last state, not each change. With
  * `isLasting`, a failure that lasts is due again 5 minutes after it was sent, after all new notifications.
  */
-export interface NotificationQueue {
+interface NotificationQueue {
   /** Returns the number of dropped notifications: 1 if the queue was full, else 0. */
   readonly add: (notification: Notification, nowMs: number) => number;
   /** When the first notification is due; null: the queue is empty. */

@@ -8,7 +8,7 @@ import type { DeliveryCounters } from './delivery.js';
 import { notificationOf, type Failure, type ReceiverConfig } from './notification.js';
 import { createReceiver } from './post.js';
 
-export interface Notifier {
+interface Notifier {
   /** Sends notifications until `signal` is aborted, and for at most 2 s more. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }

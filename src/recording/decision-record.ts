@@ -13,13 +13,13 @@ export interface DecisionRecord {
   readonly close: () => Promise<void>;
 }
 
-export interface RecordReport {
+interface RecordReport {
   readonly countWritten: (decisions: number) => void;
   readonly countDropped: (decisions: number) => void;
   readonly countWriteError: () => void;
 }
 
-export interface DecisionRecordOptions {
+interface DecisionRecordOptions {
   readonly path: string;
   /** `changes`: decisions that change replicas, or that would if nothing held them. */
   readonly which: 'changes' | 'all';

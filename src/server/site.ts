@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { acceptsGzip, compress } from './pages/compression.js';
 
 /** A file of the dashboard and its compressed form. */
-export interface SiteFile {
+interface SiteFile {
   readonly type: string;
   readonly body: Buffer;
   /** Null: compression does not make it smaller. */

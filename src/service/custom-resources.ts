@@ -19,7 +19,7 @@ import type { Log } from '../units/log.js';
 import type { Clock } from '../units/clock.js';
 
 /** Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status. */
-export interface CustomResources {
+interface CustomResources {
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;

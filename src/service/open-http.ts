@@ -38,7 +38,7 @@ export interface HttpOptions {
 }
 
 /** Functions are called for each request. */
-export interface HttpParts {
+interface HttpParts {
   readonly records: Records;
   readonly metrics: Metrics;
   readonly health: ServiceHealth;

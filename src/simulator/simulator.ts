@@ -56,13 +56,13 @@ export interface SimulatorOptions {
 }
 
 /** `kind` is needed only if two workloads have the same name. */
-export interface WorkloadName {
+interface WorkloadName {
   readonly namespace: string;
   readonly name: string;
   readonly kind?: string;
 }
 
-export interface WorkloadView {
+interface WorkloadView {
   readonly replicas: number;
   readonly pods: readonly string[];
   readonly readyPods: number;

@@ -16,7 +16,7 @@ export interface RunTrace {
   readonly explanations: readonly (readonly number[])[];
 }
 
-export interface RunTracer {
+interface RunTracer {
   readonly onRound: OnRound;
   readonly finish: () => RunTrace;
 }

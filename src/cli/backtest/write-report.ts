@@ -130,7 +130,7 @@ export function recommendationLines({ recommendation }: Report, indent: string):
 }
 
 /** Returns the changed fields below `spec`. A list shows the changed items only, with their index. */
-export function changeToYaml(change: NonNullable<RecommendedChange['change']>): string {
+function changeToYaml(change: NonNullable<RecommendedChange['change']>): string {
   const spec: Record<string, unknown> = {};
   const comments: string[] = [];
   for (const { field, value } of change) {

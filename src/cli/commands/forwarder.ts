@@ -5,7 +5,7 @@ import { agentOptions } from '../../http/tls.js';
 import type { ReachedService } from '../reach/find-service.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 
-export interface Forwarder {
+interface Forwarder {
   /** Has a trailing slash: `http://127.0.0.1:41234/`. */
   readonly url: string;
   readonly close: () => Promise<void>;

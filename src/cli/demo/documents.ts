@@ -57,7 +57,7 @@ export function demoServiceTargets(port: number): string {
   return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);
 }
 
-export interface DemoDocuments {
+interface DemoDocuments {
   /** File name -> YAML. */
   readonly files: ReadonlyMap<string, string>;
   /** YAML of documents that are Scaler objects. */

@@ -20,7 +20,7 @@ import type { CommandIo } from '../output/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 
 /** Files that a demo saves for `backtest`. */
-export interface KeptHistory {
+interface KeptHistory {
   readonly historyFile: string;
   /** Scaler name -> file. */
   readonly documents: ReadonlyMap<string, string>;

@@ -28,7 +28,7 @@ export function demoStateMaps(namespace: string): readonly {
   }));
 }
 
-export interface DemoWorkload extends WorkloadOptions {
+interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
   /** Requests or messages per second before the load starts. The initial replicas suit this load. */
   readonly atRest: number;

@@ -26,7 +26,7 @@ export interface CommandIo {
   readonly guard?: (clean: () => void) => () => void;
 }
 
-export interface Fault {
+interface Fault {
   /**
    * `rejection`: a promise without a handler was rejected; the service continues. `fatal`: an uncaught exception; the
    * service then stops as after SIGTERM, with exit code 1.

@@ -2,7 +2,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { CommandError } from '../output/io.js';
 
 /** The permission that a request of a command needs. */
-export interface NeededPermission {
+interface NeededPermission {
   readonly verb: string;
   readonly plural: string;
   readonly namespace: string;

@@ -23,7 +23,7 @@ export interface ClusterObjects {
   readonly close: () => void;
 }
 
-export interface ObjectVersion {
+interface ObjectVersion {
   readonly uid: string;
   readonly resourceVersion: string;
 }

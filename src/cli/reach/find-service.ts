@@ -76,7 +76,7 @@ async function connect(options: ReachOptions, io: CommandIo): Promise<Connection
 }
 
 /** Uses the permissions of the user. Throws `ConnectionError` without a connection. */
-export function findCluster(
+function findCluster(
   { kubeconfig, context }: Pick<ReachOptions, 'kubeconfig' | 'context'>,
   io: CommandIo,
 ): Promise<Connection> {
@@ -174,7 +174,7 @@ const MOST_BYTES = 64 * 1024;
 const VARIABLE = 'PROMSCALER_TOKEN';
 
 /** Returns the header with the token for a service with `server.auth`; empty if there is none. */
-export async function serviceHeaders(
+async function serviceHeaders(
   { tokenFile }: { readonly tokenFile?: string | undefined },
   io: Pick<CommandIo, 'env' | 'cwd' | 'signal'>,
 ): Promise<Readonly<Record<string, string>>> {

@@ -2,7 +2,7 @@ import { quoteRegex } from '../../promql/quoting.js';
 import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 
 /** A series whose name a rule maps to a metric. */
-export interface FoundSeries {
+interface FoundSeries {
   readonly name: string;
   /** Whether the rule maps other series to the same metric. This series may not exist. */
   readonly isGuess: boolean;

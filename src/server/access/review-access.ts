@@ -6,7 +6,7 @@ import { SEES_ALL } from './viewer.js';
 import type { Identity, Viewer } from './viewer.js';
 
 /** The API server. Both functions reject if it does not answer. */
-export interface Reviews<User> {
+interface Reviews<User> {
   /** Null: the token is invalid. */
   readonly userOf: (token: string) => Promise<User | null>;
   /** Null: all namespaces. */

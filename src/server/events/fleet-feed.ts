@@ -16,7 +16,7 @@ export interface FleetFeed extends EventSource {
   readonly close: () => void;
 }
 
-export interface FleetFeedOptions {
+interface FleetFeedOptions {
   /** The events of this replica. */
   readonly own: EventFeed;
   readonly fleet: Fleet;

@@ -207,7 +207,7 @@ async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<v
 }
 
 /** A message of a `text/event-stream`. Null: it has no such field. */
-export interface StreamMessage {
+interface StreamMessage {
   readonly id: string | null;
   readonly type: string | null;
   readonly data: string;
@@ -220,7 +220,7 @@ const LONGEST = 32 * 1024;
  * Returns a function that takes the text of a stream in pieces. It calls `onMessage` for each message with data, and
  * throws `PeerError` if a message is too long, and any error of `onMessage`.
  */
-export function createMessageReader(onMessage: (message: StreamMessage) => void): (text: string) => void {
+function createMessageReader(onMessage: (message: StreamMessage) => void): (text: string) => void {
   const throwTooLong = (): never => {
     throw new PeerError('a message of the event stream is too long');
   };
@@ -241,7 +241,7 @@ export function createMessageReader(onMessage: (message: StreamMessage) => void)
  * Returns a decision, failure or recommendation of another replica; null: another message, or one that violates the
  * schema.
  */
-export function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
+function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data);
   const { decision, failure, recommendation } = eventSchemas;
   if (type === 'decision') return withInstant(type, decision.safeParse(value).data);

@@ -70,7 +70,7 @@ export function createPeerClient(
   };
 }
 
-export interface PeerRequest {
+interface PeerRequest {
   readonly path: string;
   readonly identity: Identity;
   /** The first of the shared keys; null: there is none. */

@@ -75,7 +75,7 @@ export function openQuestion(
 }
 
 /** Seals an answer piece by piece. */
-export interface AnswerSealer {
+interface AnswerSealer {
   readonly seal: (bytes: Buffer) => Buffer;
   /** Returns the last piece. An answer without it counts as truncated. */
   readonly end: () => Buffer;

@@ -31,7 +31,7 @@ export interface OverviewQuery {
   readonly viewer: Viewer;
 }
 
-export interface OverviewRows {
+interface OverviewRows {
   /** Updates the rows in slices, and returns those of the query. */
   readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
 }
@@ -195,7 +195,7 @@ export function rowRange(until: Instant): RecentRange {
 }
 
 /** Returns the number of the step in which the row of a cycle ends. */
-export function rowStep(at: Instant): number {
+function rowStep(at: Instant): number {
   return Math.floor(at / (1000 * STEP_SECONDS));
 }
 

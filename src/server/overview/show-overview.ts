@@ -13,7 +13,7 @@ import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows, type OverviewPart, type OverviewQuery } from './overview-rows.js';
 import { mergeParts, readPart, visiblePart, writeOverview, writePart } from './parts.js';
 
-export interface OverviewParts {
+interface OverviewParts {
   readonly api: ScalerPageParts;
   /** Unset: this replica has all scalers. */
   readonly fleet?: Fleet | undefined;

@@ -7,7 +7,7 @@ import type { ResourceRequest } from './requests/request.js';
 import { accessOf, forbidden } from './requests/rules.js';
 import { StatusError, makeStatus, noSuchResource, serverFault } from '../objects/status-error.js';
 
-export interface Serving {
+interface Serving {
   readonly parts: ApiParts;
   readonly respond: (parts: ApiParts, exchange: Exchange) => void;
   readonly carryOut: (parts: ApiParts, exchange: Exchange) => Reply;

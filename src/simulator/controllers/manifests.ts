@@ -1,7 +1,7 @@
 import { type JsonObject } from '../kinds/json.js';
 import { WORKLOAD_KINDS } from './kinds.js';
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly name: string;
   readonly image?: string;
   readonly cpuRequest?: string;
@@ -10,8 +10,7 @@ export interface ContainerOptions {
   readonly memoryLimit?: string;
 }
 
-export type WorkloadKindName =
-  'Deployment' | 'StatefulSet' | 'ReplicaSet' | 'ReplicationController' | 'Rollout';
+type WorkloadKindName = 'Deployment' | 'StatefulSet' | 'ReplicaSet' | 'ReplicationController' | 'Rollout';
 
 export interface ManifestOptions {
   /** Default: `Deployment`. */

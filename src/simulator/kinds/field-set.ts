@@ -8,7 +8,7 @@ import { type ListType, type Type, memberType } from './type.js';
 export type FieldSet = ReadonlySet<string>;
 
 /** `changed`: fields that are new or have another value. `removed`: fields that no longer exist. */
-export interface FieldChanges {
+interface FieldChanges {
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }

@@ -10,7 +10,7 @@ export interface ScalarType {
 }
 
 /** Any keys with values of one type. Each key has an owner. */
-export interface MapType {
+interface MapType {
   readonly is: 'map';
   readonly of: Type;
 }

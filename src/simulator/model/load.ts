@@ -1,6 +1,6 @@
 import type { Curve } from './curves.js';
 
-export interface Capacity {
+interface Capacity {
   readonly cpuSecondsPerRequest: number;
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;

@@ -1,7 +1,7 @@
 import type { Random } from '../model/names.js';
 import { type Json, type JsonObject, isObject, stringAt } from '../kinds/json.js';
 
-export type ObjectMeta = JsonObject & {
+type ObjectMeta = JsonObject & {
   readonly name: string;
   /** Absent on cluster-scoped objects. */
   readonly namespace?: string;

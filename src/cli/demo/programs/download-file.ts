@@ -6,7 +6,7 @@ import axios from 'axios';
 import { DeadlineError, withDeadline } from '../../../units/clock.js';
 import type { ProgramContext } from './find-program.js';
 
-export interface Download {
+interface Download {
   /** http or https. */
   readonly url: string;
   /** The file to write; it must not exist. */

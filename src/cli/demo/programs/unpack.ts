@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-export interface Unpacking {
+interface Unpacking {
   /** Files of the archive; all others are skipped. */
   readonly names: readonly string[];
   /** The files are written into it without the directory `strip` of their name, as executables. */

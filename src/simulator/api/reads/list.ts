@@ -15,7 +15,7 @@ import {
   tooOld,
 } from '../../objects/status-error.js';
 
-export interface Page {
+interface Page {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   /** Empty on the last page. */

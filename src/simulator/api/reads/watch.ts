@@ -14,7 +14,7 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** Serializes the object of an event, or its row of a table. */
-export type Render = (object: KubeObject) => string;
+type Render = (object: KubeObject) => string;
 
 export interface WatchPeer {
   readonly accept: () => void;

@@ -34,7 +34,7 @@ export type FaultEffect =
   /** Stores the object with these replicas, like an admission webhook. */
   | { readonly kind: 'override-replicas'; readonly replicas: number };
 
-export type EventFault = 'swallow' | 'duplicate';
+type EventFault = 'swallow' | 'duplicate';
 
 export interface Subject {
   readonly verb: Verb;
@@ -51,7 +51,7 @@ interface Planned<E> {
   left: number;
 }
 
-export type RemoveFault = () => void;
+type RemoveFault = () => void;
 
 /** The active faults. A request gets the first fault that matches; a fault ends after `times` uses. */
 export class FaultPlan {

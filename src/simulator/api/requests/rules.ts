@@ -20,7 +20,7 @@ export interface Subject {
 /** Bearer token -> subject. Empty: everything is allowed, with or without a token. */
 export type Rbac = Readonly<Record<string, Subject>>;
 
-export interface Access {
+interface Access {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;

@@ -11,7 +11,7 @@ import {
 import { type KubeObject, timestamp } from '../../objects/kube-object.js';
 import { StatusError } from '../../objects/status-error.js';
 
-export interface Applied {
+interface Applied {
   readonly object: JsonObject;
   readonly ownerships: readonly Ownership[];
 }

@@ -4,7 +4,7 @@ import { type KubeObject, timestamp, withMetadata } from '../../objects/kube-obj
 import { type Addressed, checkDeletion, nameOf } from '../objects/preconditions.js';
 import { notFound } from '../../objects/status-error.js';
 
-export interface Removed {
+interface Removed {
   readonly object: KubeObject;
   readonly isMarked: boolean;
 }
