@@ -99,27 +99,11 @@ export interface Applied {
   readonly isDone: boolean;
 }
 
-/** A Lease on a server, and processes that contend for it in simulated time. */
-export class Candidates {
+/** The time of processes and their server. */
+export class SimulatedTime {
   readonly clock = new ManualClock();
-  readonly all: Candidate[] = [];
-  readonly applied: Applied[] = [];
-  lease: LeaseSpec | null = null;
-  revision = 1;
   /** Called after every event. */
   onStep: () => void = () => undefined;
-
-  add(name: string, times: ElectionTimes = TIMES): Candidate {
-    const candidate = new Candidate(this, name, times);
-    this.all.push(candidate);
-    return candidate;
-  }
-
-  /** Sets the Lease as another client; null deletes it. */
-  edit(spec: LeaseSpec | null): void {
-    this.lease = spec;
-    this.revision += 1;
-  }
 
   get seconds(): number {
     return this.clock.monotonicMs() / 1000;
@@ -155,6 +139,26 @@ export class Candidates {
   async #settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.onStep();
+  }
+}
+
+/** A Lease on a server, and processes that contend for it in simulated time. */
+export class Candidates extends SimulatedTime {
+  readonly all: Candidate[] = [];
+  readonly applied: Applied[] = [];
+  lease: LeaseSpec | null = null;
+  revision = 1;
+
+  add(name: string, times: ElectionTimes = TIMES): Candidate {
+    const candidate = new Candidate(this, name, times);
+    this.all.push(candidate);
+    return candidate;
+  }
+
+  /** Sets the Lease as another client; null deletes it. */
+  edit(spec: LeaseSpec | null): void {
+    this.lease = spec;
+    this.revision += 1;
   }
 
   apply(by: string, verb: Verb, request: { spec: LeaseSpec | null; revision: number }): SeenLease | null {

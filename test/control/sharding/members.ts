@@ -5,9 +5,8 @@ import type { MemberLease, MemberLeases, SeenMember } from '../../../src/kuberne
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { withDeadline } from '../../../src/units/clock.js';
-import { ManualClock } from '../../support/manual-clock.js';
 import { sendWithFate } from '../election/bad-network.js';
-import { ProcessClock, TIMES, type Fate } from '../election/candidates.js';
+import { ProcessClock, SimulatedTime, TIMES, type Fate } from '../election/candidates.js';
 
 type Verb = 'get' | 'list' | 'create' | 'update' | 'remove';
 
@@ -17,14 +16,11 @@ interface Stored extends MemberLease {
 }
 
 /** An API server with the Leases of members, and processes that share the buckets in simulated time. */
-export class Members {
-  readonly clock = new ManualClock();
+export class Members extends SimulatedTime {
   readonly all: MemberProcess[] = [];
   readonly leases = new Map<string, Stored>();
   /** The Lease of leader election; null: there is none. */
   leaderLease: LeaseSpec | null = null;
-  /** Called after everything that happened. */
-  onStep: () => void = () => undefined;
   #revision = 0;
 
   /** Adds a process that runs from now on. */
@@ -32,29 +28,6 @@ export class Members {
     const member = new MemberProcess(this, name, this.all.length);
     this.all.push(member);
     return member;
-  }
-
-  async pass(seconds: number): Promise<void> {
-    const endMs = this.clock.monotonicMs() + seconds * 1000;
-    await this.#settle();
-    for (let next = this.clock.nextMs; next !== null; next = this.clock.nextMs) {
-      if (this.clock.monotonicMs() + next > endMs) break;
-      this.clock.advance(next);
-      await this.#settle();
-    }
-    this.clock.advance(endMs - this.clock.monotonicMs());
-    await this.#settle();
-  }
-
-  /** Lets time go by until `condition` holds and gives the seconds it took; throws after `limit` seconds. */
-  async passUntil(condition: () => boolean, limit = 60): Promise<number> {
-    const startMs = this.clock.monotonicMs();
-    while (!condition()) {
-      if (this.clock.monotonicMs() - startMs > limit * 1000)
-        throw new Error(`it did not come about within ${limit} s`);
-      await this.pass(0.05);
-    }
-    return (this.clock.monotonicMs() - startMs) / 1000;
   }
 
   /** The processes that may change a scaler of a bucket now. */
@@ -86,11 +59,6 @@ export class Members {
     };
     this.leases.set(name, stored);
     return [seenOf(name, stored)];
-  }
-
-  async #settle(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    this.onStep();
   }
 }
 
