@@ -3,7 +3,7 @@ import { type Runtime, podTotals } from './controllers/runtime.js';
 import type { WorkloadControllers } from './controllers/workloads.js';
 import { listAt, objectAt, stringAt, numberAt } from './kinds/json.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
-import type { PodState } from './model/workload.js';
+import type { PodState } from './controllers/step-workload.js';
 
 export interface ExporterFaults {
   /** Answers 503 to every scrape. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../units/clock.js';
-import type { ApiContext } from './api/objects/context.js';
+import type { ApiContext } from './api/context.js';
 import { createObject } from './api/writes/create.js';
 import { type FaultMatch, FaultPlan } from './api/requests/faults.js';
 import { type KubeObject, namespaceOf } from './objects/kube-object.js';
@@ -19,9 +19,9 @@ import { WorkloadControllers } from './controllers/workloads.js';
 import { type ExporterFaults, makeExporterServer } from './exporters.js';
 import { type JsonObject, numberAt, stringAt } from './kinds/json.js';
 import { type KubeconfigOptions, kubeconfigText } from './api/requests/kubeconfig.js';
-import type { Curve } from './model/curves.js';
-import type { PodTiming } from './model/workload.js';
-import { seededRandom } from './model/names.js';
+import type { Curve } from './controllers/curves.js';
+import type { PodTiming } from './controllers/step-workload.js';
+import { seededRandom } from './objects/names.js';
 import { listen, shut } from './sockets.js';
 
 export interface WorkloadOptions extends ManifestOptions {

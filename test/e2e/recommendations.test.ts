@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ScalerList } from '../../src/api/answers.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { constant } from '../../src/simulator/model/curves.js';
+import { constant } from '../../src/simulator/controllers/curves.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { type FilledServer, startFilled } from '../support/filled-server.js';
 import type { WrittenSeries } from '../support/remote-write.js';

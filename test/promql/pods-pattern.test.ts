@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { joinPatterns, patternText, podsPattern, podsPatternOf } from '../../src/promql/pods-pattern.js';
-import { seededRandom } from '../../src/simulator/model/names.js';
-import { settledPods } from '../../src/simulator/model/workload.js';
+import { seededRandom } from '../../src/simulator/objects/names.js';
+import { settledPods } from '../../src/simulator/controllers/step-workload.js';
 import { instantFromMs } from '../../src/units/time.js';
 
 function matches(kind: string, name: string, pod: string): boolean {

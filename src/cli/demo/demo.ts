@@ -7,7 +7,7 @@ import { MissingProgramError } from './programs/find-program.js';
 import { findPrometheus } from './programs/prometheus-release.js';
 import { startPrometheus, type RunningPrometheus } from './programs/prometheus-server.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { type Curve, parseTrace, traceCurve } from '../../simulator/model/curves.js';
+import { type Curve, parseTrace, traceCurve } from '../../simulator/controllers/curves.js';
 import { startSimulator } from '../../simulator/simulator.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import type { Instant } from '../../units/time.js';

@@ -1,8 +1,8 @@
 import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { JsonObject } from '../../simulator/kinds/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
-import type { Curve } from '../../simulator/model/curves.js';
-import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/model/curves.js';
+import type { Curve } from '../../simulator/controllers/curves.js';
+import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/controllers/curves.js';
 
 /** Namespace of the workloads, the service and the kubeconfig context. */
 export const DEMO_NAMESPACE = 'shop';

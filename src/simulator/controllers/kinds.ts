@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../kinds/json.js';
-import { templateHash } from '../model/names.js';
-import type { PodTiming, WorkloadSpec } from '../model/workload.js';
+import { templateHash } from '../objects/names.js';
+import type { PodTiming, WorkloadSpec } from './step-workload.js';
 import { RESOURCES } from '../objects/resources.js';
 import type { KubeObject } from '../objects/kube-object.js';
 

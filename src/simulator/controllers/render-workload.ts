@@ -2,7 +2,7 @@ import type { Instant } from '../../units/time.js';
 import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object.js';
 import { selectorText } from '../objects/selectors.js';
 import { type JsonObject, isObject, listAt, objectAt, stringAt } from '../kinds/json.js';
-import { type PodState, phaseOf, type WorkloadSpec } from '../model/workload.js';
+import { type PodState, phaseOf, type WorkloadSpec } from './step-workload.js';
 import { type WorkloadKind, ownerReference, templateOf } from './kinds.js';
 import { admittedPodSpec } from '../kinds/defaults.js';
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../units/time.js';
 import { isObject, numberAt, objectAt, sameJson, stringAt } from '../kinds/json.js';
-import { type PodState, phaseOf } from '../model/workload.js';
+import { type PodState, phaseOf } from './step-workload.js';
 import { PODS } from '../objects/resources.js';
 import type { ClusterState } from '../objects/store.js';
 import { type KubeObject, makeUid, withMetadata, asKubeObject, timestamp } from '../objects/kube-object.js';

@@ -1,4 +1,4 @@
-import type { Random } from '../model/names.js';
+import type { Random } from './names.js';
 import { type Json, type JsonObject, isObject, stringAt } from '../kinds/json.js';
 
 type ObjectMeta = JsonObject & {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object.js';
-import type { Random } from '../model/names.js';
+import type { Random } from './names.js';
 import type { Catalog } from './resources.js';
 
 /** Retention of changes, which is the compaction interval of etcd in a real cluster. */

@@ -6,8 +6,8 @@ import {
   type WorkloadSpec,
   settledPods,
   stepWorkload,
-} from '../../../src/simulator/model/workload.js';
-import { seededRandom } from '../../../src/simulator/model/names.js';
+} from '../../../src/simulator/controllers/step-workload.js';
+import { seededRandom } from '../../../src/simulator/objects/names.js';
 import { instantFromMs } from '../../../src/units/time.js';
 
 const SPEC: WorkloadSpec = {

@@ -6,11 +6,11 @@ import {
   isObject,
   listAt,
   numberAt,
-} from '../../kinds/json.js';
-import { knownType } from '../../kinds/known.js';
-import { type KubeObject, asKubeObject } from '../../objects/kube-object.js';
-import { type Resource, apiVersionOf } from '../../objects/resources.js';
-import { selectorText } from '../../objects/selectors.js';
+} from '../kinds/json.js';
+import { knownType } from '../kinds/known.js';
+import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
+import { type Resource, apiVersionOf } from '../objects/resources.js';
+import { selectorText } from '../objects/selectors.js';
 
 interface Texts {
   whole: string | null;

@@ -6,7 +6,7 @@ import {
   flashCrowd,
   parseTrace,
   traceCurve,
-} from '../../../src/simulator/model/curves.js';
+} from '../../../src/simulator/controllers/curves.js';
 
 describe('load curves', () => {
   it('waves from 10 to 50 and back in a day', () => {

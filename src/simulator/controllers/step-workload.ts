@@ -1,5 +1,5 @@
 import { type Instant, instantFromMs } from '../../units/time.js';
-import { generatedName, type Random } from './names.js';
+import { generatedName, type Random } from '../objects/names.js';
 
 /** Durations of the phases of a pod. Infinity: the next phase is never reached. */
 export interface PodTiming {
