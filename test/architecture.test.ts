@@ -67,7 +67,7 @@ describe('the image', () => {
     );
 
     expect(imports).toEqual([
-      { from: 'src/cli/command-line/service-commands.ts', to: 'src/cli/demo/demo.ts', isDynamic: true },
+      { from: 'src/cli/command-line/service-commands.ts', to: 'src/cli/demo/run-demo.ts', isDynamic: true },
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { DoctorOptions } from '../commands/run-doctor.js';
-import type * as Demo from '../demo/demo.js';
+import type * as Demo from '../demo/run-demo.js';
 import type { DemoOptions } from '../demo/options.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
@@ -62,7 +62,7 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
 /** The container image does not contain the demo. */
 async function loadDemo(): Promise<typeof Demo> {
   try {
-    return await import('../demo/demo.js');
+    return await import('../demo/run-demo.js');
   } catch (error) {
     // If another package or file is missing, the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;

@@ -1,12 +1,4 @@
-import {
-  type JsonObject,
-  objectAt,
-  stringAt,
-  type Json,
-  isObject,
-  listAt,
-  numberAt,
-} from '../kinds/json.js';
+import { type JsonObject, objectAt, stringAt, type Json, isObject, listAt, numberAt } from '../kinds/json.js';
 import { knownType } from '../kinds/known.js';
 import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import { type Resource, apiVersionOf } from '../objects/resources.js';
