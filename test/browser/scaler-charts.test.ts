@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { parse } from 'yaml';
 import type { DecisionList, ScalerDetail } from '../../src/api/answers.js';
-import { findBarriers, overflowOf } from './support/browser.js';
+import { findBarriers, momentAfter, momentOf, overflowOf, section } from './support/browser.js';
 import { CONFLICT, DRY_RUN, HEALTHY, PAUSED, WIDE_RANGE } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 import type { Story } from './support/scaler-story.js';
@@ -25,23 +25,6 @@ async function open(story: Story): Promise<Opened> {
     return others[url.pathname.slice(1)]?.(url);
   };
   return { page, read };
-}
-
-/** The region of a heading. */
-function section(page: Page, title: string | RegExp) {
-  return page.locator('section', { has: page.getByRole('heading', { name: title, level: 2 }) });
-}
-
-function momentOf(page: Page): string {
-  return new URLSearchParams(page.url().split('?')[1]).get('at') ?? '';
-}
-
-/** The moment once the slider shows the effect of the key. */
-async function momentAfter(page: Page, key: string): Promise<string> {
-  const before = await page.locator('.chart-slider').getAttribute('aria-valuenow');
-  await page.keyboard.press(key);
-  await page.locator(`.chart-slider:not([aria-valuenow="${before}"])`).waitFor();
-  return momentOf(page);
 }
 
 describe('the charts', () => {

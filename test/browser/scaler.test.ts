@@ -6,7 +6,15 @@ import { LIMIT_LABELS } from '../../src/decision/result/limit-names.js';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { decide } from '../../src/decision/decide.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
-import { findBarriers, launchBrowser, openPage, overflowOf } from './support/browser.js';
+import {
+  findBarriers,
+  launchBrowser,
+  momentAfter,
+  momentOf,
+  openPage,
+  overflowOf,
+  section,
+} from './support/browser.js';
 import type { Viewer, Watched } from './support/browser.js';
 import { until } from '../support/until.js';
 import { FakeFailure, startFakeService } from './support/fake-service.js';
@@ -87,27 +95,10 @@ function told(story: Story): Others {
   return known;
 }
 
-/** The region of a heading. */
-function section(page: Page, title: string | RegExp) {
-  return page.locator('section', { has: page.getByRole('heading', { name: title, level: 2 }) });
-}
-
 async function clickChart(page: Page, share: number): Promise<void> {
   const box = await page.locator('.chart-slider .u-over').boundingBox();
   if (box === null) throw new Error('the chart has no place');
   await page.mouse.click(box.x + box.width * share, box.y + box.height / 2);
-}
-
-function momentOf(page: Page): string {
-  return new URLSearchParams(page.url().split('?')[1]).get('at') ?? '';
-}
-
-/** The moment once the slider shows the effect of the key. */
-async function momentAfter(page: Page, key: string): Promise<string> {
-  const before = await page.locator('.chart-slider').getAttribute('aria-valuenow');
-  await page.keyboard.press(key);
-  await page.locator(`.chart-slider:not([aria-valuenow="${before}"])`).waitFor();
-  return momentOf(page);
 }
 
 describe('the page of a scaler', () => {

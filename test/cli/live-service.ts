@@ -13,7 +13,7 @@ import type { Ledger } from '../../src/telemetry/ledger.js';
 import type { Records } from '../../src/telemetry/records.js';
 import { aDocument } from '../support/builders.js';
 import { partsOf } from '../server/app-parts.js';
-import { folderOf } from './fake-io.js';
+import { folderOf, runCli } from './fake-io.js';
 
 /** The instant of every snapshot in these tests. */
 export const NOW = '2026-01-01T00:00:00Z';
@@ -158,4 +158,13 @@ export function recordOf(json: unknown, overrides: Partial<CycleRecord> = {}): C
     seconds: { observe: 0, decide: 0, act: 0 },
     ...overrides,
   };
+}
+
+/** Returns the output of `explain --snapshot -`; throws if it fails or prints an error. */
+export async function explainSnapshot(snapshot: unknown): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
+    stdin: JSON.stringify(snapshot),
+  });
+  if (exitCode !== 0 || stderr !== '') throw new Error(`explain exited with ${exitCode}: ${stderr}`);
+  return stdout;
 }

@@ -7,25 +7,18 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
 import { MAX_FILE_BYTES } from '../../src/scaler/yaml/read-yaml.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { shortScalerYaml } from '../support/scaler-yaml.js';
 
 let directory = '';
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hostile-files-'));
-  await writeFile(join(directory, 'good.yaml'), documentText('good'));
+  await writeFile(join(directory, 'good.yaml'), shortScalerYaml('good'));
 });
 
 afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
-
-function documentText(name: string): string {
-  return `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec: { scaleTargetRef: { name: web }, maxReplicas: 10 }
-`;
-}
 
 function load(...paths: readonly string[]): Promise<LoadedScalers> {
   return createScalerFiles({
@@ -101,7 +94,7 @@ describe('a directory with an entry that is not a regular file', () => {
 describe('a directory with subdirectories', () => {
   it('follows a link to a directory, and lists a directory with circular links once', async () => {
     const other = await mkdtemp(join(tmpdir(), 'hostile-files-'));
-    await writeFile(join(other, 'far.yaml'), documentText('far'));
+    await writeFile(join(other, 'far.yaml'), shortScalerYaml('far'));
     await symlink(other, join(directory, 'other'));
     for (let index = 0; index < 10; index += 1) await symlink(directory, join(directory, `loop-${index}`));
 
@@ -115,7 +108,7 @@ describe('a directory with subdirectories', () => {
   it('keeps the documents of a directory that can no longer be listed', async () => {
     const inner = join(directory, 'inner');
     await mkdir(inner);
-    await writeFile(join(inner, 'web.yaml'), documentText('web'));
+    await writeFile(join(inner, 'web.yaml'), shortScalerYaml('web'));
     const files = createScalerFiles({ paths: [directory], clock: new ManualClock() });
     await files.load();
     await chmod(inner, 0);
@@ -129,14 +122,14 @@ describe('a directory with subdirectories', () => {
 
 describe('a large file', () => {
   it('is read up to 1 MiB', async () => {
-    const text = documentText('large');
+    const text = shortScalerYaml('large');
     await writeFile(join(directory, 'large.yaml'), text.padEnd(MAX_FILE_BYTES, ' '));
 
     expect(namesOf(await load())).toEqual(['good', 'large']);
   });
 
   it('is an error of that file at 1 MiB plus one byte, and with 8 TiB of zeros', async () => {
-    await writeFile(join(directory, 'large.yaml'), documentText('large').padEnd(MAX_FILE_BYTES + 1, ' '));
+    await writeFile(join(directory, 'large.yaml'), shortScalerYaml('large').padEnd(MAX_FILE_BYTES + 1, ' '));
     await writeFile(join(directory, 'sparse.yaml'), '');
     await truncate(join(directory, 'sparse.yaml'), 2 ** 43);
 

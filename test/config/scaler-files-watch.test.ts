@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
+import { shortScalerYaml } from '../support/scaler-yaml.js';
 
 let directory = '';
 
@@ -15,14 +16,6 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-function documentText(name: string, max = 10): string {
-  return `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec: { scaleTargetRef: { name: web }, maxReplicas: ${max} }
-`;
-}
-
 function write(file: string, text: string): Promise<void> {
   return writeFile(join(directory, file), text);
 }
@@ -33,7 +26,7 @@ function namesOf({ scalers }: LoadedScalers): readonly string[] {
 
 describe('watch', () => {
   it('calls back after a change, by the poll of 10 s at the latest, and stops when its signal is aborted', async () => {
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
@@ -43,7 +36,7 @@ describe('watch', () => {
       seen.push(namesOf(await files.load()));
     }, ending.signal);
 
-    await write('a.yaml', documentText('a', 20));
+    await write('a.yaml', shortScalerYaml('a', 20));
     await eventually(() => {
       clock.advance(10_000);
       return seen.length > 0;
@@ -56,7 +49,7 @@ describe('watch', () => {
   });
 
   it('continues after its callback throws', async () => {
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
@@ -69,7 +62,7 @@ describe('watch', () => {
     };
     const watching = files.watch(fail, ending.signal, (error) => faults.push(error));
 
-    await write('a.yaml', documentText('a', 20));
+    await write('a.yaml', shortScalerYaml('a', 20));
     await eventually(() => {
       clock.advance(10_000);
       return faults.length > 1;
@@ -81,7 +74,7 @@ describe('watch', () => {
   });
 
   it('stops when its signal is aborted, even during the callback', async () => {
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();
@@ -91,7 +84,7 @@ describe('watch', () => {
       isCalled = true;
       return new Promise(() => undefined);
     }, ending.signal);
-    await write('a.yaml', documentText('a', 20));
+    await write('a.yaml', shortScalerYaml('a', 20));
     await eventually(() => {
       clock.advance(10_000);
       return isCalled;
@@ -103,7 +96,7 @@ describe('watch', () => {
   });
 
   it('does not call back while nothing changes', async () => {
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const clock = new ManualClock();
     const files = createScalerFiles({ paths: [directory], clock });
     const ending = new AbortController();

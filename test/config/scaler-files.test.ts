@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { shortScalerYaml } from '../support/scaler-yaml.js';
 
 let directory = '';
 
@@ -14,14 +15,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
-
-function documentText(name: string, max: number | string = 10): string {
-  return `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec: { scaleTargetRef: { name: web }, maxReplicas: ${max} }
-`;
-}
 
 function write(file: string, text: string): Promise<void> {
   return writeFile(join(directory, file), text);
@@ -42,7 +35,7 @@ function codesOf({ problems }: LoadedScalers): readonly string[] {
 
 describe('fileOf', () => {
   it('is the file of a document in effect', async () => {
-    await write('web.yaml', documentText('web'));
+    await write('web.yaml', shortScalerYaml('web'));
     const files = filesOf();
     await files.load();
 
@@ -54,7 +47,7 @@ describe('load', () => {
   it('does not block the event loop between two documents of a large file', async () => {
     await write(
       'all.yaml',
-      Array.from({ length: 30 }, (_, index) => documentText(`w${index}`)).join('---\n'),
+      Array.from({ length: 30 }, (_, index) => shortScalerYaml(`w${index}`)).join('---\n'),
     );
     const clock = new ManualClock();
     let turns = 0;
@@ -80,11 +73,11 @@ describe('load', () => {
   it('reads *.yaml and *.yml of a directory and its subdirectories, and nothing else', async () => {
     await mkdir(join(directory, 'team'));
     await mkdir(join(directory, '.git'));
-    await write('b.yaml', documentText('b'));
-    await write('a.yml', documentText('a'));
-    await write('team/c.yaml', documentText('c'));
-    await write('.hidden.yaml', documentText('x'));
-    await write('.git/x.yaml', documentText('x'));
+    await write('b.yaml', shortScalerYaml('b'));
+    await write('a.yml', shortScalerYaml('a'));
+    await write('team/c.yaml', shortScalerYaml('c'));
+    await write('.hidden.yaml', shortScalerYaml('x'));
+    await write('.git/x.yaml', shortScalerYaml('x'));
     await write('notes.txt', 'no yaml');
 
     const loaded = await filesOf().load();
@@ -94,7 +87,7 @@ describe('load', () => {
   });
 
   it('reports no change at the second reading, and returns the same objects', async () => {
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const files = filesOf();
     const first = await files.load();
 
@@ -105,10 +98,10 @@ describe('load', () => {
   });
 
   it('returns the same object for an unchanged document next to a changed one', async () => {
-    await write('all.yaml', `${documentText('a')}---\n${documentText('b')}`);
+    await write('all.yaml', `${shortScalerYaml('a')}---\n${shortScalerYaml('b')}`);
     const files = filesOf();
     const first = await files.load();
-    await write('all.yaml', `${documentText('a')}---\n${documentText('b', 20)}`);
+    await write('all.yaml', `${shortScalerYaml('a')}---\n${shortScalerYaml('b', 20)}`);
 
     const second = await files.load();
 
@@ -118,12 +111,12 @@ describe('load', () => {
   });
 
   it('keeps the last valid version of a document that became invalid, and applies the changes of others', async () => {
-    await write('a.yaml', documentText('a'));
-    await write('b.yaml', documentText('b'));
+    await write('a.yaml', shortScalerYaml('a'));
+    await write('b.yaml', shortScalerYaml('b'));
     const files = filesOf();
     await files.load();
-    await write('a.yaml', documentText('a', 'many'));
-    await write('b.yaml', documentText('b', 20));
+    await write('a.yaml', shortScalerYaml('a', 'many'));
+    await write('b.yaml', shortScalerYaml('b', 20));
 
     const loaded = await files.load();
 
@@ -132,10 +125,10 @@ describe('load', () => {
   });
 
   it('keeps the documents of a file that is no longer YAML', async () => {
-    await write('all.yaml', `${documentText('a')}---\n${documentText('b')}`);
+    await write('all.yaml', `${shortScalerYaml('a')}---\n${shortScalerYaml('b')}`);
     const files = filesOf();
     await files.load();
-    await write('all.yaml', `${documentText('a', 20)}---\n{ broken`);
+    await write('all.yaml', `${shortScalerYaml('a', 20)}---\n{ broken`);
 
     const loaded = await files.load();
 
@@ -144,17 +137,17 @@ describe('load', () => {
   });
 
   it('starts without a document that was never valid', async () => {
-    await write('a.yaml', documentText('a', 'many'));
-    await write('b.yaml', documentText('b'));
+    await write('a.yaml', shortScalerYaml('a', 'many'));
+    await write('b.yaml', shortScalerYaml('b'));
 
     expect(namesOf(await filesOf().load())).toEqual(['b 10']);
   });
 
   it('keeps the version in effect when a second document with its name appears', async () => {
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const files = filesOf();
     await files.load();
-    await write('b.yaml', documentText('a', 20));
+    await write('b.yaml', shortScalerYaml('a', 20));
 
     const loaded = await files.load();
 
@@ -164,8 +157,8 @@ describe('load', () => {
   });
 
   it('removes a document that was deleted from a readable directory', async () => {
-    await write('a.yaml', documentText('a'));
-    await write('b.yaml', documentText('b'));
+    await write('a.yaml', shortScalerYaml('a'));
+    await write('b.yaml', shortScalerYaml('b'));
     const files = filesOf();
     await files.load();
     await rm(join(directory, 'a.yaml'));
@@ -180,8 +173,8 @@ describe('load', () => {
     const [one, two] = [join(directory, 'one'), join(directory, 'two')];
     await mkdir(one);
     await mkdir(two);
-    await write('one/a.yaml', documentText('a'));
-    await write('two/b.yaml', documentText('b'));
+    await write('one/a.yaml', shortScalerYaml('a'));
+    await write('two/b.yaml', shortScalerYaml('b'));
     const files = filesOf(one, two);
     await files.load();
     await rm(join(one, 'a.yaml'));
@@ -211,7 +204,7 @@ describe('load', () => {
     ['of document separators', '---\n---\n'],
   ])('removes the documents of a file %s', async (_what, text) => {
     const path = join(directory, 'a.yaml');
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const files = filesOf(path);
     await files.load();
     await write('a.yaml', text);
@@ -224,13 +217,13 @@ describe('load', () => {
 
   it('keeps the documents of a configured file that is deleted, and reads a file that replaces it', async () => {
     const path = join(directory, 'a.yaml');
-    await write('a.yaml', documentText('a'));
+    await write('a.yaml', shortScalerYaml('a'));
     const files = filesOf(path);
     await files.load();
     await rm(path);
 
     const gone = await files.load();
-    await write('a.yaml', documentText('b'));
+    await write('a.yaml', shortScalerYaml('b'));
     const back = await files.load();
 
     expect(namesOf(gone)).toEqual(['a 10']);
@@ -242,7 +235,7 @@ describe('load', () => {
   it('keeps the documents if a file replaces their directory, and if permission is denied', async () => {
     const place = join(directory, 'scalers');
     await mkdir(place);
-    await write('scalers/a.yaml', documentText('a'));
+    await write('scalers/a.yaml', shortScalerYaml('a'));
     const files = filesOf(place);
     await files.load();
     await chmod(place, 0);
@@ -259,8 +252,8 @@ describe('load', () => {
   });
 
   it('keeps the documents of a file that is no longer UTF-8, and reports that', async () => {
-    await write('a.yaml', documentText('a'));
-    await write('b.yaml', documentText('b'));
+    await write('a.yaml', shortScalerYaml('a'));
+    await write('b.yaml', shortScalerYaml('b'));
     const files = filesOf();
     await files.load();
     await writeFile(join(directory, 'a.yaml'), Buffer.from([0xff, 0xfe, 0x61, 0x00]));
@@ -291,13 +284,13 @@ describe('load', () => {
 
   it('reads one generation of a mounted ConfigMap through ..data', async () => {
     await mkdir(join(directory, '..2026_1'));
-    await write('..2026_1/a.yaml', documentText('a'));
+    await write('..2026_1/a.yaml', shortScalerYaml('a'));
     await symlink('..2026_1', join(directory, '..data'));
     await symlink('..data/a.yaml', join(directory, 'a.yaml'));
     const files = filesOf();
     const first = await files.load();
     await mkdir(join(directory, '..2026_2'));
-    await write('..2026_2/b.yaml', documentText('b'));
+    await write('..2026_2/b.yaml', shortScalerYaml('b'));
     await symlink('..2026_2', join(directory, '..data_tmp'));
     await rename(join(directory, '..data_tmp'), join(directory, '..data'));
 
@@ -311,7 +304,7 @@ describe('load', () => {
 
   it('removes the last document of a mounted ConfigMap when it is deleted', async () => {
     await mkdir(join(directory, '..2026_1'));
-    await write('..2026_1/a.yaml', documentText('a'));
+    await write('..2026_1/a.yaml', shortScalerYaml('a'));
     await symlink('..2026_1', join(directory, '..data'));
     const files = filesOf();
     const first = await files.load();

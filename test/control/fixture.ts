@@ -116,6 +116,13 @@ export class Fixture {
     this.memory = freshMemory(clock.now(), null);
   }
 
+  /** Sets the annotations of the target, without their prefix `promscaler.dev/`. */
+  annotate(annotations: Readonly<Record<string, string>>): void {
+    this.cluster.annotations = Object.fromEntries(
+      Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
+    );
+  }
+
   async cycle(input: Partial<WaitingCycle> = {}): Promise<CycleOutput> {
     const now = this.clock.now();
     const output = await answerAndRun(

@@ -33,3 +33,12 @@ ${metrics.map((metric) => `    - ${metric}\n`).join('')}`;
 export function cpuMetric(percent: number): string {
   return `resource: { name: cpu, target: { averageUtilization: ${percent} } }`;
 }
+
+/** Returns a document for the Deployment `web`, of which only the name matters, its maximum or further fields. */
+export function shortScalerYaml(name: string, max: number | string = 10, fields = ''): string {
+  return `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec: { scaleTargetRef: { name: web }, maxReplicas: ${max}${fields} }
+`;
+}

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findChromium } from '../../programs/find-chromium.js';
 
@@ -85,4 +85,21 @@ export async function findBarriers(page: Page): Promise<readonly string[]> {
 /** Returns by how many pixels the page is wider than the window. */
 export async function overflowOf(page: Page): Promise<number> {
   return Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+}
+
+/** The region of a heading. */
+export function section(page: Page, title: string | RegExp): Locator {
+  return page.locator('section', { has: page.getByRole('heading', { name: title, level: 2 }) });
+}
+
+export function momentOf(page: Page): string {
+  return new URLSearchParams(page.url().split('?')[1]).get('at') ?? '';
+}
+
+/** The moment once the slider shows the effect of the key. */
+export async function momentAfter(page: Page, key: string): Promise<string> {
+  const before = await page.locator('.chart-slider').getAttribute('aria-valuenow');
+  await page.keyboard.press(key);
+  await page.locator(`.chart-slider:not([aria-valuenow="${before}"])`).waitFor();
+  return momentOf(page);
 }

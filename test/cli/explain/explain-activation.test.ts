@@ -1,12 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runCli } from '../fake-io.js';
-import { cpuSnapshot, scalerDocument } from '../live-service.js';
-
-/** Returns the output of `explain --snapshot -`. */
-async function explain(snapshot: unknown): Promise<string> {
-  const { stdout } = await runCli(['explain', '--snapshot', '-'], { stdin: JSON.stringify(snapshot) });
-  return stdout;
-}
+import { cpuSnapshot, explainSnapshot, scalerDocument } from '../live-service.js';
 
 describe('explain, with minReplicas 0', () => {
   const queue = {
@@ -19,7 +12,7 @@ describe('explain, with minReplicas 0', () => {
   };
   const scaler = scalerDocument({ minReplicas: 0, cooldownSeconds: 300, metrics: [queue] });
   const explainAt = (specReplicas: number, value: number, state: object = {}): Promise<string> =>
-    explain(
+    explainSnapshot(
       cpuSnapshot(0, {
         scaler,
         target: { specReplicas },

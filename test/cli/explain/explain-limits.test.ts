@@ -1,19 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { runCli } from '../fake-io.js';
-import { cpuSnapshot, scalerDocument } from '../live-service.js';
-
-/** Returns the output of `explain --snapshot -`. */
-async function explain(snapshot: unknown): Promise<string> {
-  const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
-    stdin: JSON.stringify(snapshot),
-  });
-  expect([exitCode, stderr]).toEqual([0, '']);
-  return stdout;
-}
+import { cpuSnapshot, explainSnapshot, scalerDocument } from '../live-service.js';
 
 describe('the limits in explain --snapshot', () => {
   it('names one cause, the maximum of 8, where one scale-up from 4 may not exceed 8 either', async () => {
-    const text = await explain(cpuSnapshot(180, { scaler: scalerDocument({ maxReplicas: 8 }) }));
+    const text = await explainSnapshot(cpuSnapshot(180, { scaler: scalerDocument({ maxReplicas: 8 }) }));
 
     expect(text).toContain(': 4 -> 8, 12 recommended, 8 by max_replicas (maxReplicas is 8)\n');
     expect(text).toContain(`Limits, in order: 12 recommended, 8 desired
@@ -27,7 +17,7 @@ describe('the limits in explain --snapshot', () => {
     ['minimum', { minReplicas: 4 }],
     ['maximum', { maxReplicas: 4 }],
   ])('prints that a recommendation of 4 is the %s', async (bound, fields) => {
-    expect(await explain(cpuSnapshot(60, { scaler: scalerDocument(fields) }))).toContain(
+    expect(await explainSnapshot(cpuSnapshot(60, { scaler: scalerDocument(fields) }))).toContain(
       `Limits: none changed the recommendation of 4, the ${bound} in effect\n`,
     );
   });
@@ -35,7 +25,7 @@ describe('the limits in explain --snapshot', () => {
   it('prints stabilization with the remaining time, 240 s of 300', async () => {
     const state = { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] };
 
-    const text = await explain(cpuSnapshot(30, { state }));
+    const text = await explainSnapshot(cpuSnapshot(30, { state }));
 
     expect(text).toContain(`Limits, in order: 2 recommended, 4 desired
   1. stabilization  2 -> 4  4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s
@@ -50,7 +40,9 @@ describe('the limits in explain --snapshot', () => {
     const samples = [{ at: '2026-01-01T00:00:00Z', values: [10] }];
     const explainAfter = (...times: readonly string[]): Promise<string> => {
       const downscaleProposals = times.map((at) => ({ at, replicas: 1 }));
-      return explain(cpuSnapshot(0, { scaler, samples, state: { recommendations: [], downscaleProposals } }));
+      return explainSnapshot(
+        cpuSnapshot(0, { scaler, samples, state: { recommendations: [], downscaleProposals } }),
+      );
     };
 
     const waiting = await explainAfter('2025-12-31T23:59:45Z');

@@ -1,11 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { runCli } from '../fake-io.js';
-import { cpuSnapshot, scalerDocument } from '../live-service.js';
-
-async function explain(snapshot: unknown): Promise<string> {
-  const { stdout } = await runCli(['explain', '--snapshot', '-'], { stdin: JSON.stringify(snapshot) });
-  return stdout;
-}
+import { cpuSnapshot, explainSnapshot, scalerDocument } from '../live-service.js';
 
 it('explain prints the backlog of a metric, and how it adds up', async () => {
   const external = {
@@ -17,7 +11,7 @@ it('explain prints the backlog of a metric, and how it adds up', async () => {
   };
   const samples = [{ at: '2026-01-01T00:00:00Z', values: [64], backlog: 480, capacity: 8 }];
 
-  const text = await explain(
+  const text = await explainSnapshot(
     cpuSnapshot(0, { scaler: scalerDocument({ metrics: [{ external }] }), samples }),
   );
 
@@ -45,7 +39,7 @@ it('explain adds the time in which pods start, and prints the state of a saturat
     ...(cpu as { readonly samples: readonly unknown[] }).samples,
   ];
 
-  const text = await explain({ ...cpu, scaler, samples });
+  const text = await explainSnapshot({ ...cpu, scaler, samples });
 
   expect(text).toContain(
     '    count   64 + 480 / (60 s + 120 s of pod start) = 66.667, ceil(66.667 / 8) = 9\n',
@@ -61,7 +55,7 @@ it.each([
 ])('explain prints how full a forecast has the pods, for a target in %s', async (_, target, expected) => {
   const metrics = [{ resource: { name: 'cpu', target } }];
 
-  const text = await explain(cpuSnapshot(83, { scaler: scalerDocument({ metrics, forecast: {} }) }));
+  const text = await explainSnapshot(cpuSnapshot(83, { scaler: scalerDocument({ metrics, forecast: {} }) }));
 
   expect(text).toContain(`lookback 15d, quantile 0.8, ${expected}, time zone UTC\n`);
 });

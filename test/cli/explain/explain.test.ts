@@ -8,21 +8,20 @@ import { createLedger } from '../../../src/telemetry/ledger.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { condition } from '../../telemetry/record-builder.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { appOf, cpuSnapshot, listen, readyPod, recordOf, scalerDocument } from '../live-service.js';
+import {
+  appOf,
+  cpuSnapshot,
+  explainSnapshot,
+  listen,
+  readyPod,
+  recordOf,
+  scalerDocument,
+} from '../live-service.js';
 import type { Listening } from '../live-service.js';
-
-/** Returns the output of `explain --snapshot -`. */
-async function explain(snapshot: unknown): Promise<string> {
-  const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
-    stdin: JSON.stringify(snapshot),
-  });
-  expect([exitCode, stderr]).toEqual([0, '']);
-  return stdout;
-}
 
 describe('explain --snapshot', () => {
   it('prints all facts of a scale-up from 4 to 6 for cpu at 83 % of 60 %', async () => {
-    const text = await explain(cpuSnapshot(83));
+    const text = await explainSnapshot(cpuSnapshot(83));
 
     expect(text).toBe(`shop/web  4 -> 6  (Deployment web, bounds 2 to 10)
 decided at 2026-01-01T00:00:00Z: cpu is at 83 % of the requests, target 60 %: 4 -> 6
@@ -50,14 +49,14 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
   it('names 5 of 7 pending pods and counts the other 2', async () => {
     const pending = Array.from({ length: 7 }, (_, index) => ({ name: `p${index}`, phase: 'Pending' }));
 
-    const text = await explain(cpuSnapshot(30, { pods: [readyPod('a'), ...pending] }));
+    const text = await explainSnapshot(cpuSnapshot(30, { pods: [readyPod('a'), ...pending] }));
 
     expect(text).toContain('pods    1 ready, 7 unready\n');
     expect(text).toContain('unready, pending: p0, p1, p2, p3, p4 and 2 more\n');
   });
 
   it('prints how 1 missing pod, assumed at its full request, slows a scale-down, 30 % of 60 %', async () => {
-    const text = await explain(cpuSnapshot(30, { pods: ['a', 'b', 'c', 'd', 'e'].map(readyPod) }));
+    const text = await explainSnapshot(cpuSnapshot(30, { pods: ['a', 'b', 'c', 'd', 'e'].map(readyPod) }));
 
     expect(text).toContain('missing, no sample: e\n');
     expect(text).toContain(
@@ -66,7 +65,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
   });
 
   it('prints that 65 % of 60 % is within the tolerance of 10 %', async () => {
-    expect(await explain(cpuSnapshot(65))).toContain(
+    expect(await explainSnapshot(cpuSnapshot(65))).toContain(
       'count   65 % / 60 % = 1.0833, within the tolerance of 10 %: stays at 4\n',
     );
   });
@@ -75,7 +74,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
     ['missing', { error: 'no series', kind: 'missing' }, 'missing: no series'],
     ['failed', { error: 'timeout after 10000 ms' }, 'failed: timeout after 10000 ms'],
   ])('prints an answer of class %s, and that it holds the count', async (_, sample, answer) => {
-    const text = await explain(cpuSnapshot(0, { samples: [sample] }));
+    const text = await explainSnapshot(cpuSnapshot(0, { samples: [sample] }));
 
     expect(text).toContain('cpu (Resource): no value, target 60 % - no proposal\n');
     expect(text).toContain(`answer  ${answer}\n`);
@@ -84,7 +83,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
 
   it('prints that the fallback of a metric without a value comes, and when', async () => {
     const metrics = [{ resource: { name: 'cpu', target: { averageUtilization: 60 } } }];
-    const text = await explain(
+    const text = await explainSnapshot(
       cpuSnapshot(0, {
         scaler: scalerDocument({ metrics, fallback: { afterSeconds: 180, replicas: 9 } }),
         samples: [{ error: 'no series', kind: 'missing' }],
@@ -107,7 +106,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
       target: { averageValue: 30 },
     };
 
-    const text = await explain(
+    const text = await explainSnapshot(
       cpuSnapshot(0, {
         scaler: scalerDocument({ metrics: [{ external }] }),
         samples: [{ at: '2026-01-01T00:00:00Z', values: [40, 20], partial: 'a warning' }],
@@ -130,7 +129,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
     };
     const error = 'the guard is not true: no series';
 
-    const text = await explain(
+    const text = await explainSnapshot(
       cpuSnapshot(0, {
         scaler: scalerDocument({ metrics: [{ external }] }),
         samples: [{ error, kind: 'missing' }],
@@ -143,14 +142,14 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
   });
 
   it('prints no metric if 12 replicas are above a maximum of 10', async () => {
-    const text = await explain(cpuSnapshot(83, { target: { specReplicas: 12 } }));
+    const text = await explainSnapshot(cpuSnapshot(83, { target: { specReplicas: 12 } }));
 
     expect(text).toContain('Metrics: none evaluated');
     expect(text).toContain('1. max_replicas  12 -> 10  12 replicas are above maxReplicas (10)\n');
   });
 
   it('prints pause, dry run, recovery hold and a window that does not affect this decision', async () => {
-    const text = await explain(
+    const text = await explainSnapshot(
       cpuSnapshot(65, {
         scaler: scalerDocument({ paused: true, dryRun: true, downscaleForbiddenWindowSeconds: 60 }),
         state: {
@@ -321,7 +320,7 @@ describe('explain of a Deployment without requests', () => {
   });
 
   it('starts with the container that requests no cpu, in the reason and in ScalingActive', async () => {
-    const text = await explain(cpuSnapshot(83, { pods: ['a', 'b', 'c', 'd'].map(without) }));
+    const text = await explainSnapshot(cpuSnapshot(83, { pods: ['a', 'b', 'c', 'd'].map(without) }));
 
     expect(text).toContain(
       'decided at 2026-01-01T00:00:00Z: cpu: container app requests no cpu (pod a and 3 more): stays at 4\n',
@@ -337,7 +336,7 @@ describe('explain of a Deployment without requests', () => {
     const containers = { a: { app: 0.9 }, b: { app: 0.9 } };
     const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers }];
 
-    const text = await explain(cpuSnapshot(83, { pods, samples }));
+    const text = await explainSnapshot(cpuSnapshot(83, { pods, samples }));
 
     expect(text).toContain(
       ': cpu: container app requests no cpu (pod a and 1 more); no sample of any pod that counts (they may be unready): stays at 4\n',
@@ -347,7 +346,7 @@ describe('explain of a Deployment without requests', () => {
   it('says from when on a ready pod counts that was ready for less than the window of 120 s', async () => {
     const young = { startTime: '2025-12-31T23:58:00Z', readyChangedAt: '2025-12-31T23:58:10Z' };
     const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers: { a: { app: 0.9 } } }];
-    const text = await explain(cpuSnapshot(83, { pods: [{ ...readyPod('a'), ...young }], samples }));
+    const text = await explainSnapshot(cpuSnapshot(83, { pods: [{ ...readyPod('a'), ...young }], samples }));
 
     expect(text).toContain('; ready pods count from 2026-01-01T00:00:25Z on');
   });
@@ -355,7 +354,7 @@ describe('explain of a Deployment without requests', () => {
   it('names all containers of a pod without one, and no number for a single pod', async () => {
     const pod = { ...readyPod('a'), requests: { app: {}, proxy: {}, log: { cpu: '1' } } };
 
-    expect(await explain(cpuSnapshot(83, { pods: [pod, readyPod('b')] }))).toContain(
+    expect(await explainSnapshot(cpuSnapshot(83, { pods: [pod, readyPod('b')] }))).toContain(
       ': cpu: containers app and proxy request no cpu (pod a): stays at 4\n',
     );
   });

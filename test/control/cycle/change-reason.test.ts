@@ -10,14 +10,8 @@ function fixtureOf(annotations: Readonly<Record<string, string>>): Fixture {
   const fixture = new Fixture();
   fixture.cluster.setReplicas(7);
   fixture.load = 90;
-  annotate(fixture, annotations);
+  fixture.annotate(annotations);
   return fixture;
-}
-
-function annotate(fixture: Fixture, annotations: Readonly<Record<string, string>>): void {
-  fixture.cluster.annotations = Object.fromEntries(
-    Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
-  );
 }
 
 const rescaleOf = (record: CycleRecord): string | undefined =>
@@ -94,7 +88,7 @@ describe('the reason of the first change after a pause', () => {
   ])('says that it was %j', async (annotations, reason) => {
     const fixture = fixtureOf(annotations);
     await fixture.cycle();
-    annotate(fixture, {});
+    fixture.annotate({});
     fixture.load = 60;
 
     const { record } = await fixture.nextCycle();
@@ -106,7 +100,7 @@ describe('the reason of the first change after a pause', () => {
   it('is that of the decision from the second cycle on', async () => {
     const fixture = fixtureOf({ paused: 'true' });
     await fixture.cycle();
-    annotate(fixture, {});
+    fixture.annotate({});
     fixture.load = 70;
     const first = await fixture.nextCycle();
     fixture.load = 90;

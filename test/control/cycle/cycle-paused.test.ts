@@ -15,14 +15,8 @@ function fixtureOf(
 ): Fixture {
   const fixture = new Fixture(spec);
   fixture.load = wanted * 10;
-  annotate(fixture, annotations);
+  fixture.annotate(annotations);
   return fixture;
-}
-
-function annotate(fixture: Fixture, annotations: Readonly<Record<string, string>>): void {
-  fixture.cluster.annotations = Object.fromEntries(
-    Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
-  );
 }
 
 describe('a pause of one direction', () => {
@@ -89,10 +83,10 @@ describe('a pause by annotation', () => {
   it('begins and ends with the annotations, between two cycles', async () => {
     const fixture = fixtureOf(5);
     await fixture.cycle();
-    annotate(fixture, { paused: 'true', 'paused-reason': 'incident 4711' });
+    fixture.annotate({ paused: 'true', 'paused-reason': 'incident 4711' });
     fixture.load = 80;
     const during = await fixture.nextCycle();
-    annotate(fixture, {});
+    fixture.annotate({});
 
     const after = await fixture.nextCycle();
 
@@ -197,7 +191,7 @@ describe('paused-replicas', () => {
     const fixture = fixtureOf(4, { 'paused-replicas': '0' });
     const zeroed = await fixture.cycle();
     const kept = await fixture.nextCycle();
-    annotate(fixture, {});
+    fixture.annotate({});
 
     const resumed = await fixture.nextCycle();
 
@@ -212,7 +206,7 @@ describe('paused-replicas', () => {
     const fixture = fixtureOf(4, { 'paused-replicas': '0' });
     fixture.cluster.setReplicas(0);
     await fixture.cycle();
-    annotate(fixture, {});
+    fixture.annotate({});
 
     expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0 });
     expect(fixture.cluster.arrived).toHaveLength(1);
@@ -221,7 +215,7 @@ describe('paused-replicas', () => {
   it('is followed by a return within the bounds at once when the pause ends', async () => {
     const fixture = fixtureOf(10, { 'paused-replicas': '25' });
     await fixture.cycle();
-    annotate(fixture, {});
+    fixture.annotate({});
 
     expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 25, to: 20 });
   });

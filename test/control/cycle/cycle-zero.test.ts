@@ -11,16 +11,10 @@ function idleFixture(spec: Readonly<Record<string, unknown>> = {}): Fixture {
   return fixture;
 }
 
-function annotate(fixture: Fixture, annotations: Readonly<Record<string, string>>): void {
-  fixture.cluster.annotations = Object.fromEntries(
-    Object.entries(annotations).map(([name, value]) => [`promscaler.dev/${name}`, value]),
-  );
-}
-
 /** Returns the next count if the document's minimum becomes 2: only promscaler's own 0 changes. */
 async function countUnderMinimum(fixture: Fixture): Promise<number> {
   fixture.scaler = buildScaler({ minReplicas: 2 });
-  annotate(fixture, {});
+  fixture.annotate({});
   fixture.load = 0;
   await fixture.nextCycle();
   return fixture.cluster.specReplicas;
@@ -162,7 +156,7 @@ describe('paused-replicas of 0', () => {
   it("makes a 0 promscaler's own, also an existing one: resuming must wake it up", async () => {
     const fixture = idleFixture();
     fixture.cluster.setReplicas(0);
-    annotate(fixture, { 'paused-replicas': '0' });
+    fixture.annotate({ 'paused-replicas': '0' });
 
     expect(isOurs((await fixture.cycle()).memory)).toBe(true);
     expect(await countUnderMinimum(fixture)).toBe(2);
@@ -174,7 +168,7 @@ describe('paused-replicas of 0', () => {
   ])("makes no 0 promscaler's own %s, where it is not applied", async (_, spec, input) => {
     const fixture = idleFixture(spec);
     fixture.cluster.setReplicas(0);
-    annotate(fixture, { 'paused-replicas': '0' });
+    fixture.annotate({ 'paused-replicas': '0' });
 
     expect(isOurs((await fixture.cycle(input)).memory)).toBe(false);
     expect(await countUnderMinimum(fixture)).toBe(0);
