@@ -198,7 +198,7 @@ describe('config', () => {
   it('with onMissing and onNaN: zero in a file says to remove them, and how to find the line', async () => {
     const zero = metric('external', 'sum(a)').replace('target:', 'onMissing: zero, onNaN: zero, target:');
 
-    const { of } = await diagnosed({ ...world, documents: { web: document('web', zero) } });
+    const { of } = await diagnosed({ ...fixture, documents: { web: document('web', zero) } });
 
     expect(of('config').map(({ status, fix }) => [status, fix])).toEqual([
       [
@@ -212,7 +212,7 @@ describe('config', () => {
   it('with a document in two files says to delete one: each is valid on its own', async () => {
     const documents = { web: document('web'), copy: document('web') };
 
-    const { of } = await diagnosed({ ...world, documents });
+    const { of } = await diagnosed({ ...fixture, documents });
 
     expect(of('config').map(({ fix }) => fix)).toEqual(['delete one of the documents']);
   });
