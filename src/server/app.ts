@@ -8,7 +8,7 @@ import { createPeerCheck, type Fleet } from './fleet/peer-check.js';
 import { openApiDocument } from './openapi.js';
 import { createAccessCheck } from './access/access-control.js';
 import type { AccessControl } from './access/access-control.js';
-import { showOverview } from './pages/show-overview.js';
+import { showOverview } from './overview/show-overview.js';
 import { showService, type ServiceFacts } from './view-service.js';
 import { showSite, type Site } from './site.js';
 import { createPaced } from './pacing/paced.js';

@@ -5,7 +5,7 @@ import { headlineOf } from '../../src/dashboard/scaler/model/headline.js';
 import { isSeverity } from '../../src/dashboard/ui/severities.js';
 import { STATES, STATE_NAMES } from '../../src/decision/state.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
-import { viewRow } from '../../src/server/pages/overview-rows.js';
+import { viewRow } from '../../src/server/overview/overview-rows.js';
 import { viewScaler } from '../../src/server/pages/views.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { ScalerStatus } from '../../src/telemetry/ledger.js';

@@ -10,7 +10,7 @@ import type { ResourceRequest } from './requests/request.js';
 import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './requests/rules.js';
 import type { WatchPeer } from './reads/watch.js';
 import { type JsonObject, stringAt } from '../kinds/json.js';
-import type { ApiContext } from './context.js';
+import type { ApiContext } from './requests/context.js';
 import { discover, describeOpenApi } from './discovery.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';

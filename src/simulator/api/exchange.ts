@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiContext } from './context.js';
+import type { ApiContext } from './requests/context.js';
 import type { FaultPlan } from './requests/faults.js';
 import type { Sent } from './handle.js';
 import type { RequestLog } from './requests/request-log.js';

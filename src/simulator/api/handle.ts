@@ -1,16 +1,16 @@
 import { type JsonObject, listAt } from '../kinds/json.js';
-import type { ApiContext } from './context.js';
+import type { ApiContext } from './requests/context.js';
 import { createObject, issueToken } from './writes/create.js';
 import { getObject, listObjects } from './reads/list.js';
 import { negotiate, readWriter } from './requests/options.js';
 import type { KubeObject } from '../objects/kube-object.js';
 import { parseBody } from './requests/parse-body.js';
-import type { Addressed } from './preconditions.js';
+import type { Addressed } from '../objects/preconditions.js';
 import { decodeManifest } from './requests/protobuf.js';
 import { deleteObject } from './writes/remove.js';
 import { RENDERINGS, type Rendering, includedObject } from './reads/render.js';
 import type { ResourceRequest } from './requests/request.js';
-import { scaleOf } from './wire.js';
+import { scaleOf } from '../objects/wire.js';
 import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 import { type Written, patchObject, updateObject } from './writes/write.js';
 

@@ -8,7 +8,7 @@ import { shownQueries } from '../../../src/prometheus/queries/compile-queries.js
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
-import { rowRange, viewRow } from '../../../src/server/pages/overview-rows.js';
+import { rowRange, viewRow } from '../../../src/server/overview/overview-rows.js';
 import {
   listDecisions,
   showForecast,

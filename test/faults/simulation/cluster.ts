@@ -1,5 +1,5 @@
 import { answerRequest, openWatch } from '../../../src/simulator/api/answer.js';
-import type { ApiContext } from '../../../src/simulator/api/context.js';
+import type { ApiContext } from '../../../src/simulator/api/requests/context.js';
 import { createObject } from '../../../src/simulator/api/writes/create.js';
 import type { ApiParts, ApiRequest } from '../../../src/simulator/api/exchange.js';
 import { FaultPlan } from '../../../src/simulator/api/requests/faults.js';

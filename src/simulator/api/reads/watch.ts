@@ -1,9 +1,9 @@
 import { isTrue, type ResourceRequest } from '../requests/request.js';
-import type { ApiContext } from '../context.js';
+import type { ApiContext } from '../requests/context.js';
 import { type FaultMatch, type FaultPlan, type Subject, matches } from '../requests/faults.js';
 import { readRevision } from './list.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
-import { emptyObject } from '../read-object.js';
+import { emptyObject } from '../../objects/read-object.js';
 import { apiVersionOf } from '../../objects/resources.js';
 import { type Match, matchOf } from '../../objects/selectors.js';
 import { makeStatus, tooOld } from '../../objects/status-error.js';

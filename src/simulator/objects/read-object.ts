@@ -3,10 +3,10 @@ import { DecodeError, type Decoding, decode } from '../kinds/decode.js';
 import { knownType } from '../kinds/known.js';
 import { objectMeta, scale } from '../kinds/meta.js';
 import { type ObjectType, type Type, any, list, map, object, pointer, string } from '../kinds/type.js';
-import type { Writer } from '../objects/managed-fields.js';
-import { type Resource, apiVersionOf } from '../objects/resources.js';
-import { type StatusError, badRequest, invalidPatch } from '../objects/status-error.js';
-import { type Arrival, reportUnknown } from '../objects/strict-fields.js';
+import type { Writer } from './managed-fields.js';
+import { type Resource, apiVersionOf } from './resources.js';
+import { type StatusError, badRequest, invalidPatch } from './status-error.js';
+import { type Arrival, reportUnknown } from './strict-fields.js';
 
 interface Reading {
   readonly arrival: Arrival;

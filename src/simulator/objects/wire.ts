@@ -1,8 +1,8 @@
 import { type JsonObject, objectAt, stringAt, type Json, isObject, listAt, numberAt } from '../kinds/json.js';
 import { knownType } from '../kinds/known.js';
-import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
-import { type Resource, apiVersionOf } from '../objects/resources.js';
-import { selectorText } from '../objects/selectors.js';
+import { type KubeObject, asKubeObject } from './kube-object.js';
+import { type Resource, apiVersionOf } from './resources.js';
+import { selectorText } from './selectors.js';
 
 interface Texts {
   whole: string | null;

@@ -1,6 +1,6 @@
 import { type JsonObject, stringAt } from '../kinds/json.js';
-import type { KubeObject } from '../objects/kube-object.js';
-import type { Resource } from '../objects/resources.js';
+import type { KubeObject } from './kube-object.js';
+import type { Resource } from './resources.js';
 import {
   type ObjectName,
   StatusError,
@@ -8,7 +8,7 @@ import {
   conflict,
   invalidFields,
   uidConflict,
-} from '../objects/status-error.js';
+} from './status-error.js';
 
 export interface Addressed {
   readonly resource: Resource;

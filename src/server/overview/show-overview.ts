@@ -4,14 +4,14 @@ import { formatInstant } from '../../units/time.js';
 import { identityOf, viewerOf, visibleProblems } from '../access/viewer.js';
 import type { AskPeer } from '../fleet/ask-peer.js';
 import { type Fleet, isForwarded, type Peer } from '../fleet/peer-check.js';
-import { acceptsGzip, gzipFast } from './compression.js';
-import { readText } from './query.js';
-import type { ScalerPageParts } from './scaler-pages.js';
+import { acceptsGzip, gzipFast } from '../pages/compression.js';
+import { readText } from '../pages/query.js';
+import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { type Paced, refusing } from '../pacing/paced.js';
 import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js';
 import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows, type OverviewPart, type OverviewQuery } from './overview-rows.js';
-import { mergeParts, readPart, visiblePart, writeOverview, writePart } from './overview-parts.js';
+import { mergeParts, readPart, visiblePart, writeOverview, writePart } from './parts.js';
 
 interface OverviewParts {
   readonly api: ScalerPageParts;

@@ -1,5 +1,5 @@
-import type { CelEvaluator } from '../validation/cel-rules.js';
-import type { ClusterState } from '../objects/store.js';
+import type { CelEvaluator } from '../../validation/cel-rules.js';
+import type { ClusterState } from '../../objects/store.js';
 
 export interface ApiContext extends ClusterState {
   /** The address in the response to `GET /api`; null: the host of the request. */

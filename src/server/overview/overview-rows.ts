@@ -10,8 +10,8 @@ import { type Clock, takeTurns } from '../../units/clock.js';
 import { type Instant, instantOrNull } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { SLICE_MS } from '../pacing/paced.js';
-import type { ScalerPageParts } from './scaler-pages.js';
-import { metricUnit, viewState } from './views.js';
+import type { ScalerPageParts } from '../pages/scaler-pages.js';
+import { metricUnit, viewState } from '../pages/views.js';
 
 /** The rows of one replica that a client does not have yet. */
 export interface OverviewPart {
