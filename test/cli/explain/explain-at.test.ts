@@ -98,8 +98,8 @@ describe('explain --at', () => {
   });
 
   it('names only the metrics of that time after the document has got others', async () => {
-    const world = startRecords();
-    recordMorning(world.recorder);
+    const fixture = startRecords();
+    recordMorning(fixture.recorder);
     const metrics = [
       { external: { metric: { name: 'rps' }, query: 'sum(rps)', target: { averageValue: 20 } } },
     ];
@@ -108,9 +108,9 @@ describe('explain --at', () => {
       now: time(10, 30),
       samples: [{ error: 'no series', kind: 'missing' }],
     };
-    world.recorder.record(recordOf(cpuSnapshot(0, later)));
+    fixture.recorder.record(recordOf(cpuSnapshot(0, later)));
 
-    const { stdout } = await explainAt('10:02:31', world);
+    const { stdout } = await explainAt('10:02:31', fixture);
 
     expect(stdout).not.toContain('rps');
     expect(stdout).toContain(
