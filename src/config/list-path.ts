@@ -3,6 +3,7 @@ import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import { errorCode } from '../units/failure.js';
+import { mapAtOnce } from '../units/semaphore.js';
 import { describeReadError } from './describe-read-error.js';
 
 /** A file with a document extension, or an entry that could not be inspected. */
@@ -40,7 +41,8 @@ interface ListOptions {
 }
 
 const DEEPEST_DIRECTORY = 8;
-const ENTRIES_AT_ONCE = 16;
+/** 1,000 files take 0.35 s one by one, and 0.1 s this way. */
+export const ENTRIES_AT_ONCE = 16;
 const DOCUMENT_FILE = /\.ya?ml$/;
 
 /** Symbolic link in a mounted ConfigMap, which the kubelet replaces to update all files at once. */
@@ -91,8 +93,9 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
     .filter(({ name }) => !name.startsWith('.'))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const isRegular = (entry: Dirent): boolean => listing.purpose === 'reading' && entry.isFile();
-  const inspected = await inBatches(
+  const inspected = await mapAtOnce(
     entries.filter((entry) => !isRegular(entry)),
+    ENTRIES_AT_ONCE,
     async ({ name }) => [name, await inspect(join(real, name))] as const,
   );
   const seenAs = new Map(inspected);
@@ -146,19 +149,4 @@ export async function resolveData(directory: string): Promise<string> {
     if (errorCode(error) === 'ENOENT') return realpath(directory);
     throw error;
   }
-}
-
-/**
- * Runs up to 16 items at a time, and returns results in the order of the items: 1,000 files take 0.35 s one by one, 0.1
- * s this way.
- */
-export async function inBatches<T, R>(
-  items: readonly T[],
-  work: (item: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const results: R[] = [];
-  for (let from = 0; from < items.length; from += ENTRIES_AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(from, from + ENTRIES_AT_ONCE).map(work))));
-  }
-  return results;
 }

@@ -6,8 +6,9 @@ import { readBounded } from '../files/read-bounded.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
 import { errorCode } from '../units/failure.js';
+import { mapAtOnce } from '../units/semaphore.js';
 import { describeReadError } from './describe-read-error.js';
-import { type FoundFile, inBatches, listPath, resolveData } from './list-path.js';
+import { ENTRIES_AT_ONCE, type FoundFile, listPath, resolveData } from './list-path.js';
 
 interface ReadFile {
   /** Name for messages: as in the config, or within a directory of the config. */
@@ -91,7 +92,7 @@ export async function directoryToWatch(path: string): Promise<string> {
 
 async function readPath(path: string, name: string, clock: Clock | null): Promise<readonly ReadFile[]> {
   const { files, directories } = await listPath(path, { name, purpose: 'reading' });
-  const contents = await inBatches(files, (file) => readOne(file, clock));
+  const contents = await mapAtOnce(files, ENTRIES_AT_ONCE, (file) => readOne(file, clock));
   // The kubelet replaces `..data` and then deletes the old files one by one, so a directory read at that time
   // seems to have fewer documents, or none.
   for (const { directory, real } of directories)
