@@ -105,8 +105,8 @@ function recommendedAt(
 }
 
 /**
- * Returns the usage of a pod from which on it shows no more load, in the unit of the target: its cpu limit, otherwise its
- * requests. Null: not known, as for a metric that is not of a resource.
+ * Returns the usage at which a pod hides further load, in the unit of the target: its cpu limit, otherwise its requests.
+ * Null: not known, or the metric is not that of a resource.
  */
 function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;

@@ -6,7 +6,7 @@ import type { ContainersSample, Pod, Saturation } from '../snapshot/snapshot.js'
 import type { Proposal, ProposalContext } from './context.js';
 import { ceilCount, MilliSum } from './arithmetic.js';
 
-/** Percentage of the limits from which on usage hides load. The kernel lets a throttled pod use a little less than its limit. */
+/** Usage of at least this percentage of the limits hides load. The kernel lets a throttled pod use a little less than its limit. */
 const SATURATED_PERCENT = 98n;
 
 /** A step needs this much more of what is served than before: more pods of a workload that waits for a lock serve no more. */

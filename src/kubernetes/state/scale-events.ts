@@ -63,7 +63,7 @@ function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   return isKnown ? own : eventAt(at, own.change, times);
 }
 
-/** Returns whether a full list may contain the event in a merged one. */
+/** Returns whether the event may be part of a merged event of a full list. */
 function isMerged(event: ScaleEvent, others: readonly ScaleEvent[]): boolean {
   if (others.length < MAX_EVENTS / 2) return false;
   const sameWay = others.filter(({ change }) => change > 0 === event.change > 0);

@@ -40,7 +40,7 @@ const READ_MS = 3_600_000;
 const RETRY_MS = 300_000;
 /** All queries are sent within this number of rounds. */
 const ROUNDS = 20;
-/** A reading that could not be repeated for this time is none. */
+/** An older reading is not used: the queries have failed since. */
 export const LONGEST_READING_SECONDS = 86_400;
 /** A query that no document has had for this time is forgotten. */
 const KEEP_SECONDS = 7200;

@@ -57,7 +57,7 @@ export interface LoadHistoryParts {
 const HOUR_MS = 3_600_000;
 const STEP_SECONDS = 60;
 const STEP_MS = STEP_SECONDS * 1000;
-/** An answer serves twice as long as it is needed, so that the decisions of an outage of an hour have it. */
+/** How long an answer is used. It is read every hour, so decisions still have one in an outage of an hour. */
 const SERVED_SECONDS = 7200;
 /** A lead that grows by less needs no other answer. */
 const LEAD_STEP_SECONDS = 900;

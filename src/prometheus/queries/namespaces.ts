@@ -85,7 +85,7 @@ export function createNamespaceQueries(
       return namespaces.length === 1 || expected <= KEPT_EXCESS * aimedSeries;
     });
 
-  /** The queries of the last round, unless fewer are enough: the labels of the answer to a new query must all be read. */
+  /** Keeps the queries of the last round unless fewer suffice: all labels in the answer to a new query must be read. */
   const pack = (scalers: Scalers): readonly (readonly string[])[] => {
     const fresh = packAnew(scalers);
     if (fresh.length < packs.length || !areUsable(scalers)) packs = fresh;

@@ -82,7 +82,7 @@ export interface FollowUps {
 
 export interface HistoryOrder {
   readonly now: Instant;
-  /** In which pods become ready; null: not known yet. */
+  /** The time in which pods become ready; null: not known yet. */
   readonly podStartSeconds: number | null;
 }
 
@@ -196,7 +196,7 @@ export function queryConfig({ recognition, duplicates }: Source, ofRound: Source
     : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
 }
 
-/** Only the first round waits for it: the others send what fits until the server is recognized. */
+/** Only the first round waits for the recognition. Until it succeeds, later rounds send the queries of the config. */
 function recognizeSources(
   { queries, rankings }: Plan,
   { sources, signal }: RoundInput,

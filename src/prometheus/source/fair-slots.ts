@@ -48,7 +48,7 @@ const AVERAGED = 0.2;
 
 /** At most half of the slots have slow queries, unless more than half of the namespaces have such queries. */
 const SLOW_SHARE = 1 / 2;
-/** One namespace leaves this share of the slots to others. */
+/** Share of the slots that one namespace leaves to the others. */
 const OTHERS_SHARE = 1 / 4;
 
 /**
