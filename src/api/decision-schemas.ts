@@ -244,7 +244,11 @@ export const snapshotSchema = z
     maxReplicasFrom: sampleSchema
       .optional()
       .describe('The answer to the query of maxReplicasFrom, in the form of an External metric.'),
-    podStartSeconds: z.int().min(0).optional().describe('The time in which 95 % of the pods became ready.'),
+    podStartSeconds: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The time in which 95 % of the pods became ready after their start on a node.'),
     loadHistory: z
       .object({
         leadSeconds: z.int().min(0),

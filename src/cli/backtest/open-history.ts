@@ -157,7 +157,9 @@ function historyLines(
       ? [`the capacity of a pod is ${measured} (--capacity)`]
       : []),
     ...(given.podStart === null && podStartSeconds !== null
-      ? ['the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created']
+      ? [
+          'the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node',
+        ]
       : []),
     warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),
     'for the demand, values are moved back by half of the window of their query',

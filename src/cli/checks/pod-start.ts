@@ -1,12 +1,16 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
+import { metricQuery } from '../../prometheus/queries/compile-queries.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
 import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
 import { inSeconds } from '../../units/format.js';
 import { secondsBetween } from '../../units/time.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
+import { measureInterval } from './scrape-interval.js';
 
 /** Scrapes within the range of a rate, as in `resourceWindowSeconds`. */
 const SCRAPES = 4;
@@ -20,20 +24,36 @@ const MUCH_LONGER = 2;
  * per period. A time that the document sets is compared by the rules of documents: `range-above-pod-start` and
  * `slow-scale-up`.
  */
-export function checkPodStart({ scaler, cluster, sources }: ScalerFacts): readonly CheckResult[] {
+export async function checkPodStart({
+  scaler,
+  cluster,
+  sources,
+}: ScalerFacts): Promise<readonly CheckResult[]> {
   const make = resultsOf('pod-start', scalerKey(scaler));
   if ((scaler.spec.podStart?.seconds ?? null) !== null) return [make.ok('')];
   const read = cluster?.pods ?? null;
   const pods = read === null || read instanceof KubernetesError ? [] : read.map(({ pod }) => pod);
   const startSeconds = medianStart(pods);
   if (startSeconds === null) return [make.ok('')];
-  const ofRanges = scaler.spec.metrics.flatMap((metric) => {
-    const intervalSeconds = sources.get(metric.source)?.source.scrapeIntervalSeconds;
-    return intervalSeconds === undefined ? [] : checkRange(metric, { startSeconds, intervalSeconds, make });
-  });
+  const ofRanges: CheckResult[] = [];
+  for (const metric of scaler.spec.metrics) {
+    const context = sources.get(metric.source);
+    if (context === undefined || !('query' in metric)) continue;
+    ofRanges.push(
+      ...(await checkRange(metric, {
+        query: metricQuery(metric, scaler, context.source),
+        context,
+        startSeconds,
+        make,
+      })),
+    );
+  }
   const results = [...ofRanges, ...checkPolicy(scaler, startSeconds, make)];
   return results.length === 0 ? [make.ok('')] : results;
 }
+
+/** The time until a node has room for a pod is not part of it. */
+const MEASURED = 'from the start of a pod on its node until it is ready (median)';
 
 /** The API server rounds times down to seconds. */
 const LEAST_START_SECONDS = 1;
@@ -50,22 +70,35 @@ function medianStart(pods: readonly Pod[]): number | null {
   return starts[Math.floor((starts.length - 1) / 2)] ?? null;
 }
 
-function checkRange(
-  metric: MetricSpec,
+async function checkRange(
+  { type, identity }: MetricSpec,
   {
+    query,
+    context,
     startSeconds,
-    intervalSeconds,
     make,
-  }: { readonly startSeconds: number; readonly intervalSeconds: number; readonly make: ResultBuilder },
-): readonly CheckResult[] {
-  const range = 'query' in metric ? largestWrittenRangeSeconds(metric.query) : 0;
-  const enough = SCRAPES * intervalSeconds;
-  const needed = Math.max(startSeconds, enough);
-  if (range < MUCH_LONGER * needed || range - needed < LEAST_DELAY_SECONDS) return [];
+  }: {
+    readonly query: string | null;
+    readonly context: SourceContext;
+    readonly startSeconds: number;
+    readonly make: ResultBuilder;
+  },
+): Promise<readonly CheckResult[]> {
+  const range = largestWrittenRangeSeconds(query ?? '');
+  const isLonger = (needed: number): boolean =>
+    range >= MUCH_LONGER * needed && range - needed >= LEAST_DELAY_SECONDS;
+  if (!isLonger(startSeconds)) return [];
+  const selector = vectorSelectors(query ?? '').find((one) => one.range !== null);
+  const measured = selector === undefined ? null : await measureInterval(context, selector, 2 * range);
+  const interval = measured ?? context.source.scrapeIntervalSeconds;
+  const enough = SCRAPES * interval;
+  if (!isLonger(Math.max(startSeconds, enough))) return [];
+  const assumed =
+    measured === null ? ` of ${interval} s (scrapeIntervalSeconds, because none was measured)` : '';
   return [
     make.warning(
-      `${metric.type} metric ${metric.identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} in which a pod becomes ready: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
-      `shorten the range to four scrape intervals: [${enough}s]`,
+      `${type} metric ${identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} ${MEASURED}: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
+      `shorten the range to four scrape intervals${assumed}: [${enough}s]`,
     ),
   ];
 }
@@ -84,7 +117,7 @@ function checkPolicy(
   if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `scale-up adds one pod per ${periodSeconds} s, and a pod becomes ready in ${inSeconds(startSeconds)}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, while the backlog grows`,
+      `scale-up adds one pod per ${periodSeconds} s, and ${inSeconds(startSeconds)} pass ${MEASURED}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, while the backlog grows`,
       `add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];

@@ -132,6 +132,17 @@ export async function readScrapeTimes(
   return null;
 }
 
+/** Returns the interval of the matching series, rounded to a common one; null if it cannot be measured. */
+export async function measureInterval(
+  context: SourceContext,
+  selector: Selector,
+  seconds: number,
+): Promise<number | null> {
+  const times = await readScrapeTimes(context, selector, seconds);
+  const exactSeconds = times === null ? null : scrapeIntervalOf(times);
+  return exactSeconds === null ? null : roundInterval(exactSeconds);
+}
+
 /** Returns the median interval in seconds; null for fewer than two scrapes. */
 export function scrapeIntervalOf(times: readonly number[]): number | null {
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));

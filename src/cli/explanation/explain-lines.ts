@@ -149,7 +149,10 @@ function podStartLines(snapshot: Snapshot): readonly string[] {
   const { podStart } = snapshot.scaler.spec;
   if (podStart === null) return [];
   const seconds = podStartSeconds(snapshot);
-  const origin = podStart.seconds === null ? 'in which 95 % of the pods became ready' : 'set by the document';
+  const origin =
+    podStart.seconds === null
+      ? 'in which 95 % of the pods became ready after their start on a node'
+      : 'set by the document';
   return [`Pod start: ${seconds === null ? 'not known yet' : `${seconds} s, ${origin}`}`];
 }
 

@@ -33,7 +33,7 @@ function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null 
   return seconds >= 0 && seconds <= LONGEST_SECONDS ? seconds : null;
 }
 
-/** Returns the time in which 95 % of the pods have become ready, at least 1 s; null: none has. */
+/** Returns the seconds from its start on a node in which 95 % of the pods became ready, at least 1; null: none has. */
 export function podStartOf(starts: PodStarts): number | null {
   const sorted = [...starts.values()].sort((one, other) => one - other);
   const slow = sorted[Math.ceil(0.95 * sorted.length) - 1];

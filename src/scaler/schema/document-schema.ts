@@ -95,7 +95,7 @@ const maxReplicasFrom = z.strictObject({
 const podStart = z.strictObject({
   seconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds from the creation of a pod until it is ready. Default: the 95th percentile of the pods of the workload.',
+      'Seconds from the creation of a pod until it is ready. Default: those from the start on its node, for 95 percent of the pods of the workload.',
   }),
 });
 

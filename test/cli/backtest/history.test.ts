@@ -98,6 +98,9 @@ describe('the history of a real Prometheus', () => {
     expect([first.stderr, first.exitCode]).toEqual(['', 0]);
     const { variants, baselines, assumptions } = reportOf(first);
     expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+    expect(assumptions).toContain(
+      'the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node',
+    );
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
     expect(assumptions).toContain('the capacity of a pod is the cpu limit (--capacity)');
     expect(assumptions).toContain('a pod at its capacity uses 150 % of its cpu request, and never more');

@@ -179,3 +179,15 @@ it('explain prints each field of a document that changes its decision', async ()
   );
   expect(unexplained).toEqual([]);
 });
+
+it('explain says from when it measures a learned start of pods', async () => {
+  const cpu = cpuSnapshot(100) as { readonly scaler: { readonly spec: object } };
+  const spec = { ...cpu.scaler.spec, podStart: {} };
+  const snapshot = { ...cpu, scaler: { ...cpu.scaler, spec }, podStartSeconds: 40 };
+
+  const { stdout } = await runCli(['explain', '--snapshot', '-'], { stdin: JSON.stringify(snapshot) });
+
+  expect(stdout).toContain(
+    'Pod start: 40 s, in which 95 % of the pods became ready after their start on a node\n',
+  );
+});
