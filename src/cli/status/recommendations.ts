@@ -3,6 +3,7 @@ import { patchCommand } from '../../decision/remedies.js';
 import { changeText } from '../../scaler/field-changes.js';
 import { RECOMMEND_CONDITION } from '../../telemetry/recommendation.js';
 import { cleanText } from '../../units/clean-text.js';
+import type { ScalerName } from '../reach/service-pages.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;
 
@@ -67,17 +68,12 @@ function itemLines(item: RecommendationItem): readonly string[] {
   ];
 }
 
-interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-function applyCommand(named: Named, { patch, isObject }: Recommendation): string | null {
+function applyCommand(named: ScalerName, { patch, isObject }: Recommendation): string | null {
   return patch === null || !isObject ? null : patchCommand(named, patch);
 }
 
 function reproduceCommand(
-  { namespace, name }: Named,
+  { namespace, name }: ScalerName,
   { from, to, stepSeconds, isObject }: Recommendation,
   command: string,
 ): string {
