@@ -1,3 +1,5 @@
+import { milliToNumber, parseQuantity } from '../units/quantity.js';
+
 /**
  * The values of a series, one per interval. They are computed on demand, because a short text can name millions of
  * values.
@@ -11,14 +13,15 @@ export interface Series {
 /** Ten weeks with one value per minute. */
 const MAX_VALUES = 100_000;
 
-const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
-const VALUE = new RegExp(`^(${NUMBER}|[+-]?Inf|NaN)$`, 'i');
+const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+|[KMGT]i|[mkMGT])?`;
+const VALUE = new RegExp(`^(?:${NUMBER}|[+-]?[Ii][Nn][Ff]|[Nn][Aa][Nn])$`);
 const RANGE = new RegExp(`^(${NUMBER})(?:([+-])(${NUMBER.replace('[+-]?', '')}))?x(\\d{1,9})$`);
 const GAP = /^(?:_|stale)(?:x(\d{1,9}))?$/;
 
 /**
  * Parses the notation of promtool: `1 2.5`, `0+10x3` (0 10 20 30), `50-5x2` (50 45 40), `7x2` (7 7 7), `_` and `_x3`
- * (no sample), `stale`. Returns `offset` and message of the first error. More than `MAX_VALUES` values are an error.
+ * (no sample), `stale`. A number may be a quantity, such as `100Mi` or `500m`. Returns `offset` and message of the first
+ * error. More than `MAX_VALUES` values are an error.
  */
 export function parseSeries(
   text: string,
@@ -70,14 +73,22 @@ function parseTerm(term: string): Term | string {
   const range = RANGE.exec(term);
   if (range !== null) {
     const [, first = '', sign, step = '0', times = ''] = range;
-    return { first: Number(first), step: (sign === '-' ? -1 : 1) * Number(step), count: Number(times) + 1 };
+    return {
+      first: numberOf(first),
+      step: (sign === '-' ? -1 : 1) * numberOf(step),
+      count: Number(times) + 1,
+    };
   }
   const shown = JSON.stringify(term.length > 40 ? `${term.slice(0, 40)}...` : term);
   if (term.startsWith('{{')) return `has ${shown}: histograms are not supported`;
-  return `has ${shown}, must consist of values such as 5, 0+10x20, 7x3, _, _x3, stale`;
+  return `has ${shown}, must consist of values such as 5, 100Mi, 0+10x20, 7x3, _, _x3, stale`;
 }
 
 function numberOf(text: string): number {
   if (/inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
-  return /nan$/i.test(text) ? NaN : Number(text);
+  if (/nan$/i.test(text)) return NaN;
+  const number = Number(text);
+  if (!Number.isNaN(number)) return number;
+  const milli = parseQuantity(text.replace(/^\+/, ''));
+  return milli === null ? NaN : milliToNumber(milli);
 }

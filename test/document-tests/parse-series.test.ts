@@ -11,6 +11,9 @@ describe('parseSeries', () => {
     ['-1 1e3 .5', [-1, 1000, 0.5]],
     ['_ 1 _x2 stale', [null, 1, null, null, null]],
     ['NaN Inf -Inf', [NaN, Infinity, -Infinity]],
+    ['100Mi 500m 2k 1.5Gi', [104_857_600, 0.5, 2000, 1_610_612_736]],
+    ['100Mi+10Mix2 1Gix1', [104_857_600, 115_343_360, 125_829_120, 1_073_741_824, 1_073_741_824]],
+    ['8Ti 1E2', [8 * 2 ** 40, 100]],
     ['  1\n  2  ', [1, 2]],
   ])('reads %j', (text, values) => {
     const parsed = parseSeries(text);
@@ -35,6 +38,8 @@ describe('parseSeries', () => {
     ['_x100001', 'more than 100000 values', 0],
     ['1 {{schema:1}}', 'histograms are not supported', 2],
     ['1+x5', '"1+x5"', 0],
+    ['5Mb', '"5Mb", must consist of values such as 5, 100Mi,', 0],
+    ['5mi', '"5mi", must consist', 0],
   ])('rejects %j', (text, error, offset) => {
     expect(parseSeries(text)).toEqual({ error: expect.stringContaining(error), offset });
   });

@@ -125,11 +125,13 @@ function documentOf({ apiVersion, kind, metadata, spec }: KubeObject): string {
 /** Returns the commands for a back-test of the demo. */
 export function offer({ historyFile, documents }: KeptHistory, command: string): string {
   const checkout = documents.get('checkout');
-  if (checkout === undefined) return '';
-  const backtest = `${command} backtest --history ${historyFile} --scaler ${checkout}`;
+  const [file] = checkout === undefined ? documents.values() : [checkout];
+  if (file === undefined) return '';
+  const backtest = `${command} backtest --history ${historyFile} --scaler ${file}`;
+  const field = checkout === undefined ? 'maxReplicas=5,10,20' : 'averageUtilization=50,70,80';
   return `
 What would other settings have done? Its history is kept until the next demo. Back-test it:
   ${backtest}
-  ${backtest} --sweep averageUtilization=50,70,80
+  ${backtest} --sweep ${field}
 `;
 }

@@ -9,6 +9,8 @@ export interface Row {
   readonly from: string;
   /** The field that determines the value; null: this field. */
   readonly by: Path | null;
+  /** The field that applies instead, so that this one has no effect. Unset: this field applies. */
+  readonly replacedBy?: Path;
   /** Whether the field must stay unset, because setting it to this value would have another effect. */
   readonly isUnset: boolean;
 }

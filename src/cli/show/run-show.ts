@@ -161,16 +161,18 @@ export function rowsAsYaml(rows: readonly Row[]): string {
 }
 
 export function rowsAsJson(rows: readonly Row[]): readonly unknown[] {
-  return rows.map(({ path, value, from, by }) => ({
+  return rows.map(({ path, value, from, by, replacedBy }) => ({
     path: formatPath(path),
     value,
     from,
     ...(by === null ? {} : { by: formatPath(by) }),
+    ...(replacedBy === undefined ? {} : { replacedBy: formatPath(replacedBy) }),
   }));
 }
 
-function formatOrigin({ from, by }: Row): string {
-  return by === null ? from : `${from}, by ${formatPath(by)}`;
+function formatOrigin({ from, by, replacedBy }: Row): string {
+  const replaced = replacedBy === undefined ? '' : `, replaced by ${formatPath(replacedBy)}`;
+  return `${from}${by === null ? '' : `, by ${formatPath(by)}`}${replaced}`;
 }
 
 function formatCell(value: unknown): string {

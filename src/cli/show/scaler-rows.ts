@@ -4,6 +4,8 @@ import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
 
+const DOWNSCALE_WINDOW: Path = ['spec', 'behavior', 'scaleDown', 'stabilizationWindowSeconds'];
+
 /** Returns the rows in the order of docs/reference/scaler.md. */
 export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
@@ -26,7 +28,10 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
     forbiddenWindowsSince: field('forbiddenWindowsSince'),
     cpuInitializationPeriodSeconds: field('cpuInitializationPeriodSeconds'),
     initialReadinessDelaySeconds: field('initialReadinessDelaySeconds'),
-    downscaleStabilizationSeconds: field('downscaleStabilizationSeconds'),
+    downscaleStabilizationSeconds: field('downscaleStabilizationSeconds').map((row) => ({
+      ...row,
+      ...(writtenIn(written, DOWNSCALE_WINDOW) === null ? {} : { replacedBy: DOWNSCALE_WINDOW }),
+    })),
     downscaleConfirmation: confirmationRows(written, spec),
     maxScaleDownPercentPerWindow: [
       optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),

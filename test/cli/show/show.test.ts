@@ -15,6 +15,7 @@ interface Field {
   readonly value: unknown;
   readonly from: string;
   readonly by?: string;
+  readonly replacedBy?: string;
 }
 
 async function fieldsOf(text: string, service: string | null = null): Promise<ReadonlyMap<string, string>> {
@@ -23,9 +24,9 @@ async function fieldsOf(text: string, service: string | null = null): Promise<Re
   const { stdout } = await runCli(['show', 'web.yaml', '-o', 'json', ...config], { cwd });
   const [document] = JSON.parse(stdout) as [{ readonly fields: readonly Field[] }];
   return new Map(
-    document.fields.map(({ path, value, from, by }) => [
+    document.fields.map(({ path, value, from, by, replacedBy }) => [
       path,
-      `${JSON.stringify(value)} ${from}${by === undefined ? '' : ` by ${by}`}`,
+      `${JSON.stringify(value)} ${from}${by === undefined ? '' : ` by ${by}`}${replacedBy === undefined ? '' : ` replaced by ${replacedBy}`}`,
     ]),
   );
 }
@@ -145,6 +146,20 @@ describe('show', () => {
     expect(fields.get(`${path}.metric.name`)).toBe(`"requests_total" document by ${path}.query`);
     expect(fields.get(`${path}.target.type`)).toBe(`"AverageValue" document by ${path}.target.averageValue`);
     expect(fields.get(`${path}.target.averageValue`)).toBe('"2k" document');
+  });
+
+  it.each([
+    ['', '300 built in'],
+    ['  downscaleStabilizationSeconds: 60\n', '60 document'],
+  ])('names the field of behavior that replaces downscaleStabilizationSeconds: %j', async (field, shown) => {
+    const behavior = (rules: string): string => `${MINIMAL}${field}  behavior: { ${rules} }\n`;
+    const shownOf = async (rules: string): Promise<unknown> =>
+      (await fieldsOf(behavior(rules))).get('spec.downscaleStabilizationSeconds');
+
+    expect(await shownOf('scaleDown: { stabilizationWindowSeconds: 240 }')).toBe(
+      `${shown} replaced by spec.behavior.scaleDown.stabilizationWindowSeconds`,
+    );
+    expect(await shownOf('scaleDown: { selectPolicy: Min }')).toBe(shown);
   });
 
   it('prints a guard and a freshness as written, and none if unset', async () => {
