@@ -132,7 +132,21 @@ const scalerFields = {
     .nullable()
     .describe('Clients that keep replacing the replicas set by promscaler; null: none.'),
   otherScaler: z
-    .object({ kind: z.string(), namespace: z.string(), name: z.string() })
+    .object({
+      kind: z.string(),
+      namespace: z.string(),
+      name: z.string(),
+      file: z
+        .string()
+        .nullish()
+        .describe(
+          'Of a Scaler, in the answer for one scaler: the file of its document; null: an object of the cluster.',
+        ),
+      isAlsoObject: z
+        .boolean()
+        .optional()
+        .describe('Whether the file takes precedence over an object with the same name.'),
+    })
     .nullable()
     .describe(
       'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run. It is a conflict unless this scaler is in dry run. null: none.',

@@ -1,4 +1,4 @@
-import { ofScaler, type Problem } from '../scaler/problems/problem.js';
+import { OBJECTS_PATH, ofScaler, type Problem } from '../scaler/problems/problem.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
 import type { ReadDocument } from '../scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
@@ -10,7 +10,7 @@ import {
   type NextSet,
   keepUnchanged,
 } from './document-set.js';
-import { OBJECTS_PATH, type ReadObject, objectFile } from './read-objects.js';
+import { type ReadObject, objectFile } from './read-objects.js';
 
 export interface ObjectVerdict {
   /** The checked `spec` as JSON. An object with a different `spec` has not been checked yet. */

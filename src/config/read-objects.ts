@@ -1,11 +1,9 @@
 import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read/read-scalers.js';
+import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { scalerKey } from '../scaler/spec.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { DocumentReader, DocumentObject } from './document-reader.js';
-
-/** Path, and prefix of file names, for documents that are objects of the cluster. */
-export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
 export interface ObjectSource {
   readonly list: () => Iterable<DocumentObject>;

@@ -1,4 +1,4 @@
-import type { Problem } from '../scaler/problems/problem.js';
+import { isOfObject, OBJECTS_PATH, type Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage, unplacedProblem } from '../scaler/problems/finding.js';
 import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';
@@ -6,7 +6,7 @@ import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
-import { OBJECTS_PATH, type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
+import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
 import {
   type PathContents,
@@ -43,11 +43,11 @@ export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
 /** Returns a function for the errors of these documents. */
 export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
   const present = new Set(scalers.map(scalerKey));
-  return ({ scaler: key, file }) => {
+  return (error) => {
+    const { scaler: key } = error;
     if (key === undefined) return 'unknown';
     if (!present.has(key)) return 'none';
-    const isObject = file?.startsWith(`${OBJECTS_PATH}/`) === true;
-    return isObject && verdicts.get(key)?.scaler === null ? 'file' : 'last-valid';
+    return isOfObject(error) && verdicts.get(key)?.scaler === null ? 'file' : 'last-valid';
   };
 }
 

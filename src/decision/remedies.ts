@@ -1,7 +1,10 @@
 import { guessIn } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
+import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
+import { isUnusedObject } from './rejection.js';
+import { command, keyOf, kubectl, type Named, patchObject, type Snippet } from './snippet.js';
 import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
 
@@ -11,14 +14,6 @@ export interface Remedy {
   readonly text: string;
   /** What to copy; null: there is nothing. */
   readonly snippet: Snippet | null;
-}
-
-/** A command is for a shell. A line of the document and a query of Prometheus are not. */
-export interface Snippet {
-  readonly kind: 'command' | 'edit' | 'query';
-  readonly text: string;
-  /** The query in the UI of Prometheus; unset: unknown. */
-  readonly graphUrl?: string;
 }
 
 /** The facts of an answer of the API that a remedy needs. */
@@ -35,7 +30,15 @@ export interface TroubledScaler {
   readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
   readonly conflictingWriter: { readonly managers: readonly string[] } | null;
-  readonly otherScaler: { readonly kind: string; readonly namespace: string; readonly name: string } | null;
+  readonly otherScaler: {
+    readonly kind: string;
+    readonly namespace: string;
+    readonly name: string;
+    /** File of its document; null: an object; unset: unknown. */
+    readonly file?: string | null | undefined;
+    /** Whether the file takes precedence over an object with the same name. */
+    readonly isAlsoObject?: boolean | undefined;
+  } | null;
   /** Null: the document is a file. */
   readonly generation: number | null;
   /** File of the document; null: an object, or unknown. */
@@ -61,8 +64,9 @@ export interface TroubledScaler {
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
   const remedies = find === undefined ? [] : find(scaler);
-  const isHidden = scaler.rejections.length > 0 && find !== fixDocument;
-  return isHidden ? [...fixDocument(scaler), ...remedies] : remedies;
+  if (scaler.rejections.length === 0 || find === fixDocument) return remedies;
+  const fixes = fixDocument(scaler);
+  return scaler.rejections.some(isUnusedObject) ? [...remedies, ...fixes] : [...fixes, ...remedies];
 }
 
 type Find = (scaler: TroubledScaler) => readonly Remedy[];
@@ -95,24 +99,29 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   DryRun: endDryRun,
 };
 
-function fixDocument({ namespace, name, rejections, generation }: TroubledScaler): readonly Remedy[] {
-  const copy = rejections.find(({ code }) => code === 'duplicate-document');
-  // Each copy is valid on its own.
-  if (copy !== undefined) {
-    const text = 'Delete one of the documents with this name';
-    return copy.file?.startsWith(`${OBJECTS}/`) === true
-      ? [{ text: `${text}: the file, or the object`, snippet: kubectl(namespace, 'delete', OBJECTS, name) }]
-      : [{ text, snippet: null }];
+function fixDocument(scaler: TroubledScaler): readonly Remedy[] {
+  const { namespace, name, rejections, generation, file: inEffect } = scaler;
+  const unused = rejections.find(isUnusedObject);
+  const own = rejections.find((one) => one.file !== null && one.file !== unused?.file);
+  const where = generation === null ? (inEffect ?? 'its file') : (own?.file ?? 'its file');
+  const choice: readonly Remedy[] = [
+    {
+      text: `To keep the document in ${where}, delete the object with the same name`,
+      snippet: kubectl(namespace, 'delete', OBJECTS_PATH, name),
+    },
+    { text: `To keep the object, remove ${namespace}/${name} from ${where}`, snippet: null },
+  ];
+  const ofTwo = unused === undefined ? [] : choice;
+  if (own === undefined && unused !== undefined) return ofTwo;
+  if (own?.code === 'duplicate-document')
+    return [{ text: 'Delete one of the documents with this name', snippet: null }, ...ofTwo];
+  if (own === undefined || isOfObject(own)) {
+    const snippet = kubectl(namespace, 'edit', OBJECTS_PATH, name);
+    return [{ text: 'Correct the document, and apply it again', snippet }];
   }
-  const { file, line } = rejections.find((problem) => problem.file !== null) ?? { file: null, line: null };
-  const isFile = file !== null && generation === null;
-  const text = isFile
-    ? `Correct ${file}${line === null ? '' : `, line ${line}`}, and validate it`
-    : 'Correct the document, and apply it again';
-  const snippet = isFile
-    ? command(`promscaler validate ${quoteForShell(file)}`)
-    : kubectl(namespace, 'edit', OBJECTS, name);
-  return [{ text, snippet }];
+  const line = own.line === null ? '' : `, line ${own.line}`;
+  const snippet = command(`promscaler validate ${quoteForShell(own.file ?? '')}`);
+  return [{ text: `Correct ${own.file ?? ''}${line}, and validate it`, snippet }, ...ofTwo];
 }
 
 function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
@@ -174,18 +183,30 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
 
 /** Which of the two shall stay, only a person knows. */
 function deleteThis(scaler: TroubledScaler): Remedy {
-  const { namespace, name, generation } = scaler;
-  return {
-    text: `Keep one of the two. To keep the other, delete ${generation === null ? `the file of ${namespace}/${name}` : 'this one'}`,
-    snippet: generation === null ? null : kubectl(namespace, 'delete', OBJECTS, name),
-  };
+  const { generation, rejections } = scaler;
+  const file = generation === null ? (scaler.file ?? 'its file') : null;
+  const isAlsoObject = rejections.some(isUnusedObject);
+  return deleteScaler('Keep one of the two. To keep the other', { ...scaler, file, isAlsoObject });
 }
 
-function deleteOther({ kind, namespace, name }: OtherScaler): Remedy {
-  const isScaler = kind === 'Scaler';
-  const what = isScaler ? `${namespace}/${name} (or its file)` : `${kind} ${namespace}/${name}`;
-  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : isScaler ? OBJECTS : kind.toLowerCase();
-  return { text: `To keep this one, delete ${what}`, snippet: kubectl(namespace, 'delete', resource, name) };
+function deleteOther(other: OtherScaler): Remedy {
+  const { kind, namespace, name } = other;
+  if (kind === 'Scaler') return deleteScaler('To keep this one', other);
+  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase();
+  const snippet = kubectl(namespace, 'delete', resource, name);
+  return { text: `To keep this one, delete ${kind} ${namespace}/${name}`, snippet };
+}
+
+/** Without its file, an object with the same name would take effect. */
+function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
+  const { namespace, name, file, isAlsoObject = false } = scaler;
+  const deletion = kubectl(namespace, 'delete', OBJECTS_PATH, name);
+  const key = `${namespace}/${name}`;
+  if (typeof file !== 'string')
+    return { text: `${text}, delete ${key}${file === null ? '' : ' (or its file)'}`, snippet: deletion };
+  return isAlsoObject
+    ? { text: `${text}, remove ${key} from ${file}, and delete the object of this name`, snippet: deletion }
+    : { text: `${text}, remove ${key} from ${file}`, snippet: null };
 }
 
 /** Without a value of each metric, a dry run has nothing to compare, and a scaler could not scale. */
@@ -210,14 +231,17 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
 
 /** A scaler may hold the manifest of an adopted HPA, so it is not deleted. */
 function makeWay(other: OtherScaler): readonly Remedy[] {
-  const { kind, namespace, name } = other;
+  const { kind, namespace, name, file } = other;
   if (kind !== 'Scaler') return [deleteOther(other)];
+  const dryRun = `To let this one scale, put ${namespace}/${name} in dry run`;
   return [
     { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
-    {
-      text: `To let this one scale, put ${namespace}/${name} in dry run, here or in its file`,
-      snippet: patchObject(other, { dryRun: true }),
-    },
+    typeof file === 'string'
+      ? { text: `${dryRun}. In ${file}, set`, snippet: { kind: 'edit', text: 'dryRun: true' } }
+      : {
+          text: `${dryRun}${file === null ? '' : ', here or in its file'}`,
+          snippet: patchObject(other, { dryRun: true }),
+        },
   ];
 }
 
@@ -356,15 +380,6 @@ function patch(
   return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
 }
 
-function patchObject(named: Named, spec: Readonly<Record<string, unknown>>): Snippet {
-  return command(patchCommand(named, JSON.stringify({ spec })));
-}
-
-/** Returns the command that applies a JSON merge patch to a Scaler object. */
-export function patchCommand({ namespace, name }: Named, patch: string): string {
-  return kubectl(namespace, 'patch', OBJECTS, name, '--type=merge', '-p', patch).text;
-}
-
 function keepReplicas(scaler: TroubledScaler): Remedy {
   const { currentReplicas: count } = scaler;
   return {
@@ -373,22 +388,6 @@ function keepReplicas(scaler: TroubledScaler): Remedy {
   };
 }
 
-const OBJECTS = 'scalers.promscaler.dev';
-
-type Named = Pick<TroubledScaler, 'namespace' | 'name'>;
-
-function keyOf({ namespace, name }: Named): string {
-  return quoteForShell(`${namespace}/${name}`);
-}
-
 function targetOf({ target }: TroubledScaler): string {
   return `${target.kind.toLowerCase()}/${target.name}`;
-}
-
-function kubectl(namespace: string, verb: string, ...words: readonly string[]): Snippet {
-  return command(['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' '));
-}
-
-function command(text: string): Snippet {
-  return { kind: 'command', text };
 }

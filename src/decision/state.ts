@@ -1,4 +1,5 @@
 import type { Instant } from '../units/time.js';
+import type { RejectedVersion } from './rejection.js';
 import { isFailing } from './failing.js';
 import { type Condition, conditionOf } from './result/condition.js';
 import type { PastDecision } from './result/decision.js';
@@ -74,27 +75,31 @@ export interface StateFacts {
 
 /**
  * Returns the state of a scaler: that of the first rule that applies. `facts` null: no decision was made yet.
- * `rejection`: the first error of the newest version of the document; null: that version is in effect.
+ * `rejection`: null: the newest version of the document is in effect.
  */
-export function stateOf(facts: StateFacts | null, rejection: string | null): ScalerState {
+export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | null): ScalerState {
   if (facts === null) {
     return rejection === null
       ? found('Pending', { cause: 'no decision was made yet' })
-      : found('Invalid', { cause: rejection });
+      : found('Invalid', rejection);
   }
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
     if (reason === null) continue;
     // A state that precedes the rejection must not hide it.
     const isHidden = rejection !== null && state !== 'Rejected';
-    return found(state, isHidden ? { ...reason, cause: `${reason.cause}; ${REJECTED}` } : reason);
+    return found(state, isHidden ? { ...reason, cause: `${reason.cause}; ${inShort(rejection)}` } : reason);
   }
   const { kind, from, to } = facts.outcome;
   const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
   return isChanged ? found('OK', { cause: `scaled from ${from} to ${to}` }) : OK;
 }
 
-const REJECTED = 'the newest version of the document is rejected';
+function inShort({ isUnusedObject }: RejectedVersion): string {
+  return isUnusedObject
+    ? 'the Scaler object with this name is not used'
+    : 'the newest version of the document is rejected';
+}
 
 interface Reason {
   readonly cause: string;
@@ -112,7 +117,7 @@ interface Rule {
   readonly state: StateName;
   /** For the documentation. */
   readonly when: string;
-  readonly find: (facts: StateFacts, rejection: string | null) => Reason | null;
+  readonly find: (facts: StateFacts, rejection: RejectedVersion | null) => Reason | null;
 }
 
 /**
@@ -161,8 +166,8 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Rejected',
-    when: 'the newest version of the document is invalid; an earlier one is in effect',
-    find: (_facts, rejection) => (rejection === null ? null : { cause: rejection }),
+    when: 'the newest version of the document is invalid, and an earlier one is in effect; or a file takes precedence over a Scaler object with the same name',
+    find: (_facts, rejection) => rejection,
   },
   {
     state: 'Paused',

@@ -1,5 +1,5 @@
+import { rejectionOf, type RejectedVersion, type Rejecting } from '../decision/rejection.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
-import type { Problem } from '../scaler/problems/problem.js';
 import type { Instant } from '../units/time.js';
 import type { ScalerStatus } from './ledger.js';
 
@@ -9,9 +9,7 @@ export interface TimedState extends ScalerState {
 }
 
 /** The newest version of a document is rejected. */
-export interface Rejection {
-  /** In one line. */
-  readonly cause: string;
+export interface Rejection extends RejectedVersion {
   /** When this process first rejected a version after one without an error; null: unknown. */
   readonly since: Instant | null;
 }
@@ -20,14 +18,9 @@ export interface Rejection {
 export function timedState(status: ScalerStatus, rejection: Rejection | null): TimedState {
   const { record, conditions, state, stateSince } = status;
   if (rejection === null) return { ...state, since: stateSince };
-  const now = stateOf({ ...record, conditions }, rejection.cause);
+  const now = stateOf({ ...record, conditions }, rejection);
   return { ...now, since: now.name === state.name ? stateSince : rejection.since };
 }
-
-/** The fields of a problem that a rejection needs; the API has them, too. */
-type Rejecting = Pick<Problem, 'severity' | 'path' | 'message'> & {
-  readonly scaler?: string | null | undefined;
-};
 
 /** Returns since when each scaler has had an error in its newest version, from that before the last reload. */
 export function rejectedSince(
@@ -38,14 +31,6 @@ export function rejectedSince(
   return new Map([...rejectionsOf(problems, before).keys()].map((key) => [key, before.get(key) ?? now]));
 }
 
-/** Returns why a version of a document is rejected, in one line; null: it has no error. */
-export function rejectionOf(problems: readonly Rejecting[]): string | null {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const [first] = errors;
-  if (first === undefined) return null;
-  return `${problemLine(first)}${errors.length === 1 ? '' : `, and ${errors.length - 1} more`}`;
-}
-
 /** Returns the rejections by `NAMESPACE/NAME`. `since`: that of `rejectedSince`. */
 export function rejectionsOf(
   problems: readonly Rejecting[],
@@ -54,14 +39,9 @@ export function rejectionsOf(
   const errors = problems.filter(({ severity }) => severity === 'error');
   const keys = new Set(errors.flatMap(({ scaler }) => scaler ?? []));
   return new Map(
-    [...keys].map((key) => {
-      const cause = rejectionOf(errors.filter(({ scaler }) => scaler === key)) ?? '';
-      return [key, { cause, since: since.get(key) ?? null }];
+    [...keys].flatMap((key) => {
+      const rejection = rejectionOf(errors.filter(({ scaler }) => scaler === key));
+      return rejection === null ? [] : [[key, { ...rejection, since: since.get(key) ?? null }] as const];
     }),
   );
-}
-
-/** Most messages already begin with the path. */
-export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
-  return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
 }

@@ -240,20 +240,48 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
-  it.each([
-    [
-      'scalers.promscaler.dev/shop/web',
-      'Delete one of the documents with this name: the file, or the object: kubectl delete -n shop scalers.promscaler.dev web',
-    ],
-    ['/etc/promscaler/scalers/web.yaml', 'Delete one of the documents with this name'],
-  ])('is the deletion of one of two documents with a name, if one is %s', async (file, expected) => {
+  it('is the deletion of one of two files with the same name', async () => {
     const [first] = await remediesFor('no series', {
       name: 'web',
-      rejections: [{ code: 'duplicate-document', file, line: null }],
+      rejections: [{ code: 'duplicate-document', file: '/etc/promscaler/scalers/web.yaml', line: null }],
     });
 
-    expect(first).toBe(expected);
+    expect(first).toBe('Delete one of the documents with this name');
   });
+
+  const UNUSED = { code: 'duplicate-document', file: 'scalers.promscaler.dev/shop/web', line: null };
+
+  it('is, for an object next to a file with the same name, the deletion of the object or of the document in the file', async () => {
+    const lines = await remediesFor('a rejected version', {
+      name: 'web',
+      file: '/etc/promscaler/scalers/web.yaml',
+      rejections: [{ code: 'wrong-value', file: UNUSED.file, line: null }, UNUSED],
+    });
+
+    expect(lines).toEqual([
+      'To keep the document in /etc/promscaler/scalers/web.yaml, delete the object with the same name: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep the object, remove shop/web from /etc/promscaler/scalers/web.yaml',
+    ]);
+  });
+
+  it.each([null, 3])(
+    'is first the correction of an invalid file next to an object, if generation %p of the object is in effect',
+    async (generation) => {
+      const file = '/etc/promscaler/scalers/web.yaml';
+      const lines = await remediesFor('a rejected version', {
+        name: 'web',
+        generation,
+        file: generation === null ? file : null,
+        rejections: [UNUSED, { code: 'wrong-value', file, line: 4 }],
+      });
+
+      expect(lines).toEqual([
+        `Correct ${file}, line 4, and validate it: promscaler validate ${file}`,
+        expect.stringContaining(`To keep the document in ${file}, delete the object`),
+        `To keep the object, remove shop/web from ${file}`,
+      ]);
+    },
+  );
 
   it('deletes no scaler that scales the target of a dry run', async () => {
     const lines = await remediesFor('a dry run next to another document', {
@@ -276,9 +304,49 @@ describe('what to do about the state of a scaler', () => {
     });
 
     expect(lines).toEqual([
-      'Keep one of the two. To keep the other, delete this one: kubectl delete -n shop scalers.promscaler.dev web',
+      'Keep one of the two. To keep the other, delete shop/web: kubectl delete -n shop scalers.promscaler.dev web',
       'To keep this one, delete shop/other (or its file): kubectl delete -n shop scalers.promscaler.dev other',
     ]);
+  });
+
+  it('names the files of two scalers with objects of the same names, and these objects, which would take effect', async () => {
+    const lines = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '', {
+      name: 'web',
+      file: 'web.yaml',
+      rejections: [UNUSED],
+      otherScaler: {
+        kind: 'Scaler',
+        namespace: 'shop',
+        name: 'other',
+        file: 'other.yaml',
+        isAlsoObject: true,
+      },
+    });
+
+    expect(lines.slice(0, 2)).toEqual([
+      'Keep one of the two. To keep the other, remove shop/web from web.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep this one, remove shop/other from other.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev other',
+    ]);
+    expect(lines).toHaveLength(4);
+  });
+
+  it('advises the deletion of no object that does not exist', async () => {
+    const what = NAMED.find(({ state }) => state === 'Conflict')?.what ?? '';
+    const other = { kind: 'Scaler', namespace: 'shop', name: 'other' };
+    const ofFile = await remediesFor(what, {
+      name: 'web',
+      file: 'web.yaml',
+      otherScaler: { ...other, file: 'other.yaml', isAlsoObject: false },
+    });
+    const ofObject = await remediesFor(what, { otherScaler: { ...other, file: null, isAlsoObject: false } });
+
+    expect(ofFile).toEqual([
+      'Keep one of the two. To keep the other, remove shop/web from web.yaml',
+      'To keep this one, remove shop/other from other.yaml',
+    ]);
+    expect(ofObject[1]).toBe(
+      'To keep this one, delete shop/other: kubectl delete -n shop scalers.promscaler.dev other',
+    );
   });
 
   it('quotes for the shell what is not plain', async () => {

@@ -1,5 +1,4 @@
-import { OBJECTS_PATH } from '../../config/read-objects.js';
-import type { Problem } from '../../scaler/problems/problem.js';
+import { OBJECTS_PATH, type Problem } from '../../scaler/problems/problem.js';
 import { countOf } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 

@@ -8,7 +8,7 @@ import { pauseMessage, reasonOf, rescaleDirection, type CycleRecord } from '../.
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { CommandIo } from '../output/io.js';
 import { paintOf } from '../output/paint.js';
-import { OBJECTS_PATH } from '../../config/read-objects.js';
+import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 
 export interface DemoLog {
   readonly printCycle: (output: CycleOutput) => void;

@@ -8,7 +8,8 @@ import {
   textIn,
 } from '../../kubernetes/api/json.js';
 import { countChange } from '../../decision/explain.js';
-import { OBJECTS_PATH } from '../../config/read-objects.js';
+import { isUnusedObject } from '../../decision/rejection.js';
+import { isOfObject } from '../../scaler/problems/problem.js';
 import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
 
 /** Missing fields become null or empty. */
@@ -53,12 +54,14 @@ function stateIn(detail: JsonObject): ReportedState | null {
 /** While the decision has a generation, it is that of the object: the file of the same name is invalid. */
 function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
   const problems = objectsIn(detail, 'rejections');
-  const isOfObject = (problem: JsonObject): boolean =>
-    textIn(problem, 'file')?.startsWith(`${OBJECTS_PATH}/`) === true;
+  const placed = (problem: JsonObject) => ({
+    file: textIn(problem, 'file'),
+    code: textIn(problem, 'code') ?? '',
+  });
   const hasFile =
     countIn(asObject(detail), 'generation') === null &&
-    problems.some((problem) => isOfObject(problem) && textIn(problem, 'code') === 'duplicate-document');
-  const isUnused = (problem: JsonObject): boolean => hasFile && isOfObject(problem);
+    problems.some((problem) => isUnusedObject(placed(problem)));
+  const isUnused = (problem: JsonObject): boolean => hasFile && isOfObject(placed(problem));
   const messageOf = (problem: JsonObject): string => textIn(problem, 'message') ?? '';
   return {
     rejections: problems.filter((problem) => !isUnused(problem)).map(messageOf),

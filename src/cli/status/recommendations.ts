@@ -1,5 +1,5 @@
 import type { ScalerView } from '../../api/answers.js';
-import { patchCommand } from '../../decision/remedies.js';
+import { patchCommand } from '../../decision/snippet.js';
 import { changeText } from '../../scaler/field-changes.js';
 import { RECOMMEND_CONDITION } from '../../telemetry/recommendation.js';
 import { cleanText } from '../../units/clean-text.js';

@@ -2,6 +2,7 @@ import type { ObjectVerdict } from '../../config/add-objects.js';
 import { CONDITION_TYPES } from '../../decision/result/condition.js';
 import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { isFailing } from '../../decision/failing.js';
+import { problemLine, rejectionOf } from '../../decision/rejection.js';
 import { stateOf } from '../../decision/state.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import type { ScalerObject } from '../../kubernetes/scaler-objects.js';
@@ -10,7 +11,7 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import { problemLine, rejectionOf, timedState } from '../../telemetry/timed-state.js';
+import { timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format.js';
 import { formatInstant, type Instant, latest } from '../../units/time.js';
@@ -83,11 +84,13 @@ function stateIn({ object: { status }, verdict, last, rejectedSince = null, now 
   const rejection = rejectionOf(verdict.problems);
   if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
     return stored;
-  const isInEffect = verdict.scaler !== null && last !== null;
-  const rejected = rejection === null ? null : { cause: rejection, since: rejectedSince };
-  const state = isInEffect
-    ? timedState(last, rejected)
-    : { ...stateOf(null, rejection), since: rejectedSince };
+  const rejected = rejection === null ? null : { ...rejection, since: rejectedSince };
+  // A scaler has one state, also if a file takes precedence over this object.
+  const isInEffect = verdict.scaler !== null || rejection?.isUnusedObject === true;
+  const state =
+    isInEffect && last !== null
+      ? timedState(last, rejected)
+      : { ...stateOf(null, rejection), since: rejectedSince };
   const { name, cause, since } = state;
   const storedSince = stored.state === name ? stored.stateSince : undefined;
   return {

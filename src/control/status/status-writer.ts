@@ -9,12 +9,12 @@ import {
 } from '../../kubernetes/requests/retry.js';
 import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { KubernetesError, type TargetEvent } from '../../kubernetes/api/types.js';
+import { rejectionOf } from '../../decision/rejection.js';
 import { scalerKey } from '../../scaler/spec.js';
 import type { ScalerStatus } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { rejectionOf } from '../../telemetry/timed-state.js';
 import { buildEvent, isEventReason } from '../cycle/report.js';
 import type { Leadership } from '../election/leadership.js';
 import { createDueStatuses, type DueStatus } from './due-statuses.js';
@@ -175,9 +175,9 @@ function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | n
   const isRejection = ({ type, status, observedGeneration }: StatusCondition): boolean =>
     type === 'Accepted' && status === 'False' && observedGeneration === object.generation;
   const reason = wanted.conditions.find(isRejection)?.reason;
-  const cause = rejectionOf(verdict.problems);
-  if (reason === undefined || !isEventReason(reason) || cause === null) return null;
-  return storedConditions(object.status).some(isRejection) ? null : buildEvent(reason, cause);
+  const rejection = rejectionOf(verdict.problems);
+  if (reason === undefined || !isEventReason(reason) || rejection === null) return null;
+  return storedConditions(object.status).some(isRejection) ? null : buildEvent(reason, rejection.cause);
 }
 
 /** Returns the milliseconds until the next pass; 0 to continue this one. */

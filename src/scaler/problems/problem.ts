@@ -22,6 +22,13 @@ export interface Problem {
   readonly scaler?: string;
 }
 
+/** Path, and prefix of file names, for documents that are objects of the cluster. */
+export const OBJECTS_PATH = 'scalers.promscaler.dev';
+
+export function isOfObject({ file }: Pick<Problem, 'file'>): boolean {
+  return file?.startsWith(`${OBJECTS_PATH}/`) === true;
+}
+
 export function countErrors(problems: readonly Problem[]): number {
   return problems.filter(({ severity }) => severity === 'error').length;
 }

@@ -1,6 +1,7 @@
 import { escapeText } from '../../units/clean-text.js';
 import type { Request, RequestHandler, Response } from 'express';
 import type { LoadAhead } from '../../decision/forecast/propose-forecast.js';
+import { isUnusedObject } from '../../decision/rejection.js';
 import type { Decision, PastDecision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -105,8 +106,10 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
     const generations = parts.generationsOf(scaler);
     const rejection = rejectionsOf(rejections, parts.rejectedSince()).get(key) ?? null;
+    const view = viewScalerDetail(status, rejection, writeOrNull(parts, record.decision));
     response.json({
-      ...viewScalerDetail(status, rejection, writeOrNull(parts, record.decision)),
+      ...view,
+      otherScaler: withOrigin(parts, view.otherScaler),
       ...viewRecommendation(status, generations.generation !== null),
       ...generations,
       ...parts.originOf?.(key),
@@ -114,6 +117,17 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       rejections: viewProblems(rejections),
     });
   });
+}
+
+/** Adds where the document of another scaler is, which a person needs to delete it. */
+function withOrigin(
+  { originOf, problems }: ScalerPageParts,
+  other: ScalerDetail['otherScaler'],
+): ScalerDetail['otherScaler'] {
+  if (other?.kind !== 'Scaler' || originOf === undefined) return other;
+  const key = `${other.namespace}/${other.name}`;
+  const isAlsoObject = problems().some((problem) => problem.scaler === key && isUnusedObject(problem));
+  return { ...other, file: originOf(key).file, isAlsoObject };
 }
 
 /** Lists decisions, newest first, starting with the decision in effect at `at`. */

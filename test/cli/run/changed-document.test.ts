@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, jest } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
@@ -71,6 +73,48 @@ it('says that the decision is that of the file, if an object has the same name',
     'document: this decision is that of a file; the object with the same name is not used:',
     expect.stringMatching(/^ {2}shop\/web is also in .*: files take precedence, this object is not used$/),
   ]);
+});
+
+it('gives a file next to an object one state in kubectl, status and explain, and advice that ends a conflict', async () => {
+  const fixture = await ResourceFixture.create();
+  const spec = { scaleTargetRef: { name: 'web' }, maxReplicas: 9, metrics: [metric('sum(load)')] };
+  const names = ['a', 'b'];
+  for (const name of names) fixture.apply(name, spec);
+  const file = (name: string): string =>
+    JSON.stringify({
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { name, namespace: 'shop' },
+      spec,
+    });
+  const files = Object.fromEntries(names.map((name) => [`scalers/${name}.yaml`, file(name)]));
+  const service = fixture.start({ files });
+  await fixture.shows('a', 'Ready False Duplicate');
+  await eventually(() => fixture.status('a')['state'] === 'Conflict', 'the conflict in kubectl');
+
+  const { stdout } = await explain(fixture, service, 'shop/a');
+  const url = /"url":"(http:[^"]+)"/.exec(service.written.stderr)?.[1] ?? '';
+  const status = await runCli(['status', '--url', url], { clock: fixture.clock });
+  const at = (name: string): string => join(service.folder, `scalers/${name}.yaml`);
+
+  expect(fixture.status('a')['cause']).toBe(
+    'Scaler shop/b scales the same target; the Scaler object with this name is not used',
+  );
+  expect(stdout).toContain('; the Scaler object with this name is not used\n');
+  expect(stdout).not.toContain('validate scalers.promscaler.dev');
+  expect(stdout).toContain(
+    `To keep this one, remove shop/b from ${at('b')}, and delete the object of this name:\n    kubectl delete -n shop scalers.promscaler.dev b\n`,
+  );
+  expect(status.stdout).toMatch(/^shop +a .* Conflict /m);
+  await rm(at('b'));
+  await fixture.remove('b');
+  await eventually(() => fixture.status('a')['state'] === 'Rejected', 'the end of the conflict');
+  expect(fixture.status('a')['cause']).toContain('files take precedence, this object is not used');
+  expect((await explain(fixture, service, 'shop/a')).stdout).toMatch(
+    /^What to do\n {2}To keep the document in \S+a\.yaml, delete the object with the same name:\n {4}kubectl delete -n shop scalers\.promscaler\.dev a\n {2}To keep the object, remove shop\/a from \S+a\.yaml\n/m,
+  );
+  await fixture.remove('a');
+  await eventually(() => fixture.replicas('web') === 4, 'the file to scale');
 });
 
 it.each([

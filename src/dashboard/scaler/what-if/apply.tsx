@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
-import { patchCommand } from '../../../decision/remedies.js';
+import { patchCommand } from '../../../decision/snippet.js';
 import { changeText, fieldChanges, mergePatch } from '../../../scaler/field-changes.js';
 import type { PlainObject } from '../../../scaler/plain-json.js';
 import { announce } from '../../ui/announcer.jsx';

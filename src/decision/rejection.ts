@@ -1,0 +1,38 @@
+import { isOfObject, type Problem } from '../scaler/problems/problem.js';
+
+/** Why a document is not in effect. */
+export interface RejectedVersion {
+  /** The first error, in one line. */
+  readonly cause: string;
+  /** Whether a file with the same name takes precedence over this object. The file may be valid. */
+  readonly isUnusedObject: boolean;
+}
+
+/** The fields of a problem that a rejection needs; the API has them, too. */
+export type Rejecting = Pick<Problem, 'severity' | 'code' | 'file' | 'path' | 'message'> & {
+  readonly scaler?: string | null | undefined;
+};
+
+/** Returns whether a file takes precedence over an object with the same name. */
+export function isUnusedObject(problem: Pick<Problem, 'code' | 'file'>): boolean {
+  return problem.code === 'duplicate-document' && isOfObject(problem);
+}
+
+/**
+ * Returns why a version of a document is rejected; null: it has no error. Errors of an object that is not used are
+ * named only without others.
+ */
+export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | null {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const unused = errors.find(isUnusedObject);
+  const others = errors.filter(({ file }) => unused === undefined || file !== unused.file);
+  const [first = unused] = others;
+  if (first === undefined) return null;
+  const more = others.length < 2 ? '' : `, and ${others.length - 1} more`;
+  return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
+}
+
+/** Most messages already begin with the path. */
+export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
+  return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
+}
