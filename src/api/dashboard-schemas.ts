@@ -22,6 +22,12 @@ export const overviewRowSchema = z
       })
       .nullable()
       .describe('The metric with the largest proposal; null: none has one.'),
+    group: z
+      .string()
+      .optional()
+      .describe(
+        'Value of the label `groupLabel` of the document; unset: it has none, or there is no such label.',
+      ),
     metrics: count.describe('Number of metrics of the document.'),
     changedAt: time.nullable().describe('Last change of the replicas.'),
     replicas: z
@@ -40,6 +46,7 @@ export const overviewSchema = z
     isComplete: z.boolean().describe('false: `rows` has only the rows that changed since `since`.'),
     rows: z.array(overviewRowSchema).describe('Ordered by namespace and name.'),
     removed: z.array(z.string()).describe('NAMESPACE/NAME of the scalers removed since `since`.'),
+    groupLabel: z.string().optional().describe('server.groupLabel of the service config; unset: none.'),
     problems: count.describe('Number of current problems of documents.'),
   })
   .describe('All scalers in short form.');

@@ -66,6 +66,8 @@ export interface ServiceConfig {
     /** Host names to accept besides those of the cluster. */
     readonly allowedHosts: readonly string[];
     readonly dashboard: boolean;
+    /** Null: the dashboard groups by no label. */
+    readonly groupLabel: string | null;
     /** Null: every client may read everything. */
     readonly auth: AuthConfig | null;
     /** Null: this replica does not ask others, and answers none. */
@@ -115,6 +117,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       port: server?.port ?? SERVICE_DEFAULTS.port,
       allowedHosts: server?.allowedHosts ?? [],
       dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
+      groupLabel: server?.groupLabel ?? null,
       auth: resolveAuth(server?.auth, resolvePath),
       peerKeyFile: server?.peerKeyFile === undefined ? null : resolvePath(server.peerKeyFile),
     },

@@ -21,6 +21,13 @@ export const headerName = z
   .string()
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' });
 
+export const labelKey = z
+  .string()
+  .max(317)
+  .regex(/^(?:[a-z0-9][a-z0-9.-]*\/)?[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/, {
+    error: 'must be the key of a label',
+  });
+
 /** A line break in a value would start another header. */
 export const headerValue = z.string().regex(/^[^\r\n\0]*$/, { error: 'must be one line' });
 

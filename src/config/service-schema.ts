@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defaultsSchema } from '../scaler/schema/document-schema.js';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
-import { address, filePath, hostName, url } from './service-field-types.js';
+import { address, filePath, hostName, labelKey, url } from './service-field-types.js';
 import { receiver } from './notification-schema.js';
 import { source } from './source-schema.js';
 
@@ -72,6 +72,10 @@ const server = z.strictObject({
   dashboard: z.boolean().optional().meta({
     description: 'Whether to serve the dashboard at `/`. It reads the API of the same port.',
     default: SERVICE_DEFAULTS.dashboard,
+  }),
+  groupLabel: labelKey.optional().meta({
+    description:
+      'Label of the metadata of the documents, such as `team` or `app.kubernetes.io/part-of`, by which the dashboard can group scalers. Default: none.',
   }),
 });
 

@@ -16,6 +16,8 @@ export interface ScalerObject extends WatchedObject {
   readonly generation: number;
   /** `spec` as JSON, to compare versions of the document; empty if missing. */
   readonly specText: string;
+  /** `metadata.labels`, not validated. */
+  readonly labels?: JsonObject | null;
   /** Not validated; null: none yet. */
   readonly status: JsonObject | null;
 }
@@ -36,6 +38,7 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
     resourceVersion,
     generation,
     specText: spec === undefined ? '' : writeSpec(spec),
+    labels: objectIn(metadata, 'labels'),
     status: objectIn(object, 'status'),
   };
 }

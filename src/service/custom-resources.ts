@@ -1,3 +1,4 @@
+import { textIn } from '../kubernetes/api/json.js';
 import type { ObjectVerdict } from '../config/add-objects.js';
 import type { Leadership } from '../control/election/leadership.js';
 import { writeStatuses } from '../control/status/status-writer.js';
@@ -28,6 +29,8 @@ interface CustomResources {
   readonly eventObject: (key: string) => EventObject | null;
   /** Returns the generation of the object that a scaler was read from, and that of its newest version; null: unknown. */
   readonly generationsOf: (scaler: Scaler) => Generations;
+  /** Returns the value of a label of the Scaler object; null: no such label or object. */
+  readonly labelOf: (scaler: Scaler, label: string) => string | null;
   /** Reasons why the service is not ready. A missing CRD is not one of them. */
   readonly waitingFor: () => readonly string[];
 }
@@ -77,6 +80,7 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
       generation: generations.get(scaler) ?? null,
       newestGeneration: store.get(scaler.namespace, scaler.name)?.generation ?? null,
     }),
+    labelOf: ({ namespace, name }, label) => textIn(store.get(namespace, name)?.labels ?? null, label),
     watch: watch.run,
     writeStatuses: (signal) => (dryRun ? Promise.resolve() : writeStatuses(statusPorts, signal)),
     eventObject: (key) => {
@@ -100,5 +104,6 @@ const NONE: CustomResources = {
   writeStatuses: nothing,
   eventObject: () => null,
   generationsOf: () => ({ generation: null, newestGeneration: null }),
+  labelOf: () => null,
   waitingFor: () => [],
 };

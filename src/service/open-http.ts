@@ -8,6 +8,7 @@ import { createUserReviews } from '../kubernetes/user-reviews.js';
 import { createRangeClient, type RangeClient } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { formatProblem, type Problem } from '../scaler/problems/problem.js';
+import { valueAt } from '../scaler/plain-json.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type AccessControl, createTokenAccess } from '../server/access/access-control.js';
 import { createReviewAccess } from '../server/access/review-access.js';
@@ -50,6 +51,7 @@ interface HttpParts {
   readonly generationsOf: ScalerPageParts['generationsOf'];
   readonly loadAhead: NonNullable<ScalerPageParts['loadAhead']>;
   readonly queriesOf: NonNullable<ScalerPageParts['queriesOf']>;
+  readonly labelOf: (scaler: Scaler, label: string) => string | null;
   readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
   /** URL of this process's HTTP server for other replicas; null: unknown. */
@@ -70,6 +72,19 @@ const STREAM_MS = 300_000;
 
 /** Where the build writes the dashboard, seen from `src` and from `dist`. */
 const SITE_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+
+/** The label is that of the document: of its file, or of the Scaler object. */
+function groupingBy(label: string | null, labelOf: HttpParts['labelOf']): ScalerPageParts['grouping'] {
+  if (label === null) return undefined;
+  const written = (scaler: Scaler): unknown => valueAt(scaler.document, ['metadata', 'labels', label]);
+  return {
+    label,
+    of: (scaler) => {
+      const value = written(scaler);
+      return typeof value === 'string' ? value : labelOf(scaler, label);
+    },
+  };
+}
 
 /** Listens and serves the pages. Throws `ListenError` if that fails. */
 export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<OpenHttp> {
@@ -108,6 +123,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       originOf: options.originOf,
       loadAhead: parts.loadAhead,
       queriesOf: parts.queriesOf,
+      grouping: groupingBy(config.server.groupLabel, parts.labelOf),
     },
     longHistory: openLongHistory({
       source: config.prometheus['default'] ?? null,

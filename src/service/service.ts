@@ -271,6 +271,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         rejectedSince: () => rejectedAt,
         generationsOf: resources.generationsOf,
         loadAhead: source.loadAhead,
+        labelOf: resources.labelOf,
         queriesOf: (scaler) => shownQueries(scaler, sources),
         scalers: () => scalers,
         apiServerNames: () => apiServerNames,

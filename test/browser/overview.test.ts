@@ -88,6 +88,19 @@ describe('the overview of 3 scalers', () => {
     expect(await page.locator('.scaler-row .sparkline').count()).toBe(0);
   });
 
+  it('groups by the label of the service config, as the link says', async () => {
+    const [etl, cart, web] = THREE;
+    const rows = [etl, { ...cart, group: 'checkout' }, { ...web, group: 'checkout' }] as typeof THREE;
+    const { page, service } = await stage.open({ overview: () => overviewOf(rows, { groupLabel: 'team' }) });
+    await page.getByLabel('Group by').selectOption('Grouped by team');
+
+    await page.waitForURL(`${service.url}#/?group=label`);
+    await page.reload();
+    expect(
+      (await page.locator('.section-row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
+    ).toEqual(expect.arrayContaining(['checkout 2', 'without label 1']));
+  });
+
   it('highlights a changed row without hiding its texts', async () => {
     const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
     await page.getByText('Live', { exact: true }).waitFor();

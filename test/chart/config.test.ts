@@ -47,10 +47,15 @@ describe('the service config of the chart', () => {
         port: 8080,
         allowedHosts: ['rel-promscaler.ops'],
         dashboard: true,
+        groupLabel: null,
         auth: null,
         peerKeyFile: null,
       },
     });
+  });
+
+  it('has the label by which the dashboard groups, if it is set', () => {
+    expect(configOf({ dashboard: { groupLabel: 'team' } })).toMatchObject({ server: { groupLabel: 'team' } });
   });
 
   it.each(Object.keys(CASES))('is accepted by the service with %s', (name) => {

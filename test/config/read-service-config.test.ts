@@ -70,6 +70,7 @@ describe('readServiceConfig', () => {
           port: 8080,
           allowedHosts: [],
           dashboard: true,
+          groupLabel: null,
           auth: null,
           peerKeyFile: null,
         },

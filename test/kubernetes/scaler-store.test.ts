@@ -34,6 +34,17 @@ function watched(): {
   return { store, feed: scope.store, changes: () => changes };
 }
 
+describe('readScalerObject', () => {
+  it('keeps the labels of the object, by which the dashboard may group', () => {
+    const metadata = { namespace: 'shop', name: 'web', uid: 'u', resourceVersion: '10', generation: 1 };
+
+    expect(readScalerObject({ metadata: { ...metadata, labels: { team: 'a' } } })?.labels).toEqual({
+      team: 'a',
+    });
+    expect(readScalerObject({ metadata })?.labels).toBeNull();
+  });
+});
+
 describe('createScalerStore', () => {
   it('reports the first list, also an empty one, but not an equal second one', () => {
     const { store, feed, changes } = watched();
@@ -103,7 +114,7 @@ describe('readScalerObject', () => {
   it('keeps the fields that are needed, the spec as JSON', () => {
     const read = readScalerObject({ metadata, spec: { a: [1] }, status: { b: 2 } });
 
-    expect(read).toEqual({ ...metadata, specText: '{"a":[1]}', status: { b: 2 } });
+    expect(read).toEqual({ ...metadata, specText: '{"a":[1]}', labels: null, status: { b: 2 } });
   });
 
   it('has an empty string without a spec', () => {

@@ -119,7 +119,7 @@ describe('a state that nothing else of the scaler suggests', () => {
   it('is what the API, the overview, the status and the CLI show: none of them decides itself', () => {
     const view = viewScaler(status, null);
 
-    expect([view.state, viewRow(status, null, []).state]).toEqual([shown, shown]);
+    expect([view.state, viewRow(status, null, { replicas: [] }).state]).toEqual([shown, shown]);
     expect(statusOf({ object: object(), verdict: verdict(), last: status, now: T0 })).toMatchObject({
       state: 'RateLimited',
       stateSince: '2025-12-31T23:59:00Z',
@@ -136,7 +136,9 @@ it('has the count of a pause that keeps one as the desired count, not that of th
 
   const written = statusOf({ object: object(), verdict: verdict(), last: after, now: T0 });
 
-  expect([viewScaler(after, null).desiredReplicas, viewRow(after, null, []).desired]).toEqual([4, 4]);
+  expect([viewScaler(after, null).desiredReplicas, viewRow(after, null, { replicas: [] }).desired]).toEqual([
+    4, 4,
+  ]);
   expect(written).toMatchObject({ currentReplicas: 4, desiredReplicas: 4 });
 });
 

@@ -22,6 +22,9 @@
   {{- end -}}
 {{- end -}}
 {{- $server := dict "port" 8080 "allowedHosts" (uniq $hosts) "dashboard" .Values.dashboard.enabled -}}
+{{- with .Values.dashboard.groupLabel -}}
+  {{- $_ := set $server "groupLabel" . -}}
+{{- end -}}
 {{- if .Values.auth.tokenReview -}}
   {{- $_ := set $server "auth" (dict "tokenReview" true) -}}
 {{- else if .Values.auth.bearerTokenFile -}}

@@ -7,10 +7,12 @@ import { WIDE, useMedia } from '../ui/use-media.js';
 import { usePart } from '../ui/use-part.js';
 import type { Counts, Selection } from './selection.js';
 
-interface FilterBarProps {
+export interface FilterBarProps {
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
   readonly counts: Counts;
+  /** The label by which rows can be grouped; undefined: none. */
+  readonly groupLabel: string | undefined;
 }
 
 export function FilterBar(props: FilterBarProps): VNode {

@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
 import { formatCount } from '../ui/numbers.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
+import type { FilterBarProps } from './filter-bar.jsx';
 import { COLUMNS } from './scaler-table.jsx';
-import { COLUMN_NAMES, SORT_KEYS, isLargestFirst } from './selection.js';
+import { COLUMN_NAMES, SORT_KEYS, isLargestFirst, readGroup } from './selection.js';
 import type { Counts, Selection, SortKey } from './selection.js';
 
 interface FieldProps {
@@ -11,11 +12,11 @@ interface FieldProps {
 }
 
 /** Shows the fields for namespace, groups, order and columns. They are loaded after the rows. */
-export function FilterFields({ counts, ...field }: FieldProps & { readonly counts: Counts }): VNode {
+export function FilterFields({ counts, groupLabel, ...field }: FilterBarProps): VNode {
   return (
     <>
       <NamespaceField {...field} counts={counts} />
-      <GroupField {...field} />
+      <GroupField {...field} groupLabel={groupLabel} />
       <SortField {...field} />
       {useMedia(WIDE) ? <ColumnsField {...field} /> : null}
     </>
@@ -74,17 +75,18 @@ function SortField({ selection, onChange }: FieldProps): VNode {
   );
 }
 
-function GroupField({ selection: { group }, onChange }: FieldProps): VNode {
+function GroupField({ selection: { group }, onChange, groupLabel }: Omit<FilterBarProps, 'counts'>): VNode {
   return (
     <select
       aria-label="Group by"
       value={group ?? ''}
-      onChange={({ currentTarget: { value } }) =>
-        onChange({ group: value === 'namespace' ? value : null, closed: [] })
-      }
+      onChange={({ currentTarget: { value } }) => onChange({ group: readGroup(value), closed: [] })}
     >
       <option value="">Grouped by state</option>
       <option value="namespace">Grouped by namespace</option>
+      {groupLabel === undefined && group !== 'label' ? null : (
+        <option value="label">Grouped by {groupLabel ?? 'label'}</option>
+      )}
     </select>
   );
 }

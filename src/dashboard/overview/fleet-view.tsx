@@ -5,7 +5,7 @@ import type { Api } from '../data/api.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import { announce } from '../ui/announcer.jsx';
 import { setTitle } from '../ui/page-heading.jsx';
-import { EmptyView, Outdated } from '../ui/states.jsx';
+import { Outdated } from '../ui/states.jsx';
 import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
 import { usePart } from '../ui/use-part.js';
 import { FilterBar } from './filter-bar.jsx';
@@ -38,23 +38,22 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
   const news = useNews(fleet, clock);
   const worst = useMemo(() => worstFirst(selected), [selected]);
   const { part, hasFailed } = usePart(loadStartHere, worst.length > 0);
-  const empty = usePart(loadNoScalers, rows.length === 0);
+  const empty = usePart(loadNoScalers, selected.length === 0);
   useEffect(() => setTitle(worst.length === 0 ? 'Scalers' : `${worst.length} cannot follow`), [worst.length]);
   return (
     <>
       <Outdated error={error} at={fleet.facts.at} />
       {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} />}
-      {rows.length === 0 ? (
-        empty.part && <empty.part.NoScalers />
-      ) : (
-        <FilterBar selection={selection} onChange={onChange} counts={counts} />
+      {rows.length === 0 ? null : (
+        <FilterBar
+          selection={selection}
+          onChange={onChange}
+          counts={counts}
+          groupLabel={fleet.facts.groupLabel}
+        />
       )}
-      {selected.length === 0 && rows.length > 0 ? (
-        <EmptyView title="No scaler matches">
-          <button type="button" onClick={() => onChange({ search: '', namespace: null, severities: [] })}>
-            Show all scalers
-          </button>
-        </EmptyView>
+      {selected.length === 0 && empty.part !== null ? (
+        <empty.part.NoScalers hasOthers={rows.length > 0} onChange={onChange} />
       ) : null}
       {selected.length === 0 ? null : (
         <ScalerTable

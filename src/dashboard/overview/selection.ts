@@ -18,6 +18,15 @@ export const COLUMN_NAMES = ['replicas', 'trend', 'metric', 'reason', 'since', '
 
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
+/** `label`: that of the service config. */
+const GROUPS = ['namespace', 'label'] as const;
+
+export type Group = (typeof GROUPS)[number];
+
+export function readGroup(text: string | null): Group | null {
+  return GROUPS.find((one) => one === text) ?? null;
+}
+
 /** Filters, order and layout of the viewer. They are in the address. */
 export interface Selection {
   readonly search: string;
@@ -28,7 +37,7 @@ export interface Selection {
   readonly sort: SortKey;
   readonly isDescending: boolean;
   /** Null: rows sorted by state are grouped by severity, and other rows are not grouped. */
-  readonly group: 'namespace' | null;
+  readonly group: Group | null;
   /** Keys of the collapsed sections. */
   readonly closed: readonly string[];
   readonly columns: readonly ColumnName[];
@@ -56,7 +65,7 @@ export function readSelection(parameters: URLSearchParams): Selection {
     severities: [...new Set(severities)],
     sort: SORT_KEYS.find((key) => key === sort.replace(/^-/, '')) ?? EVERYTHING.sort,
     isDescending: sort.startsWith('-'),
-    group: parameters.get('group') === 'namespace' ? 'namespace' : null,
+    group: readGroup(parameters.get('group')),
     closed: [...new Set(listIn(parameters, 'closed'))],
     columns: COLUMN_NAMES.filter((name) => columns.includes(name)),
   };
@@ -174,7 +183,7 @@ export function ratioOf(metric: OverviewRow['metric']): number | null {
 /** The heading of a section. */
 export interface SectionLine {
   readonly key: string;
-  /** Null: a section of a namespace. */
+  /** Null: a section of a namespace or label. */
   readonly severity: Severity | null;
   readonly title: string;
   readonly rows: number;
@@ -190,7 +199,8 @@ export function linesOf(rows: readonly OverviewRow[], selection: Selection): rea
   if (group === null && sort !== 'state') return rows.map((row) => ({ row }));
   const sections = new Map<string, OverviewRow[]>();
   for (const row of rows) {
-    const key = group === null ? row.state.severity : row.namespace;
+    const key =
+      group === null ? row.state.severity : group === 'label' ? (row.group ?? NO_LABEL) : row.namespace;
     const members = sections.get(key);
     if (members === undefined) sections.set(key, [row]);
     else members.push(row);
@@ -203,6 +213,9 @@ export function linesOf(rows: readonly OverviewRow[], selection: Selection): rea
     return [{ section }, ...(isClosed ? [] : members.map((row) => ({ row })))];
   });
 }
+
+/** No value of a label: those have no spaces. */
+const NO_LABEL = 'without label';
 
 export function lineKey(line: Line): string {
   return 'row' in line ? keyOf(line.row) : line.section.key;

@@ -306,7 +306,9 @@ export const defaultsSchema = z.strictObject({
 const metadata = z.strictObject({
   name: objectName.meta({ description: 'Name of the scaler, unique in its namespace.' }),
   namespace: labelName.meta({ description: 'Namespace of the scaler and of its target.' }),
-  labels: z.record(z.string(), z.string()).optional().meta({ description: 'Not used.' }),
+  labels: z.record(z.string(), z.string()).optional().meta({
+    description: 'The dashboard can group by the label that server.groupLabel of the service config names.',
+  }),
   annotations: z.record(z.string(), z.string()).optional().meta({ description: 'Not used.' }),
 });
 

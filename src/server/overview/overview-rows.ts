@@ -57,8 +57,9 @@ export function createOverviewRows({
   chartPoints,
   problems,
   rejectedSince,
+  grouping,
   clock,
-}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'rejectedSince'> & {
+}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'rejectedSince' | 'grouping'> & {
   readonly clock: Clock;
 }): OverviewRows {
   // Random digits distinguish processes that start in the same millisecond.
@@ -84,7 +85,9 @@ export function createOverviewRows({
       if (seen.has(status) && isSameRejection(known?.rejection ?? null, rejection)) continue;
       seen.add(status);
       const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
-      const json = cleanText(JSON.stringify(viewRow(status, rejection, replicas.counts)));
+      const json = cleanText(
+        JSON.stringify(viewRow(status, rejection, { replicas: replicas.counts, grouping })),
+      );
       const isSame = known?.json === json;
       if (!isSame) revision = next;
       if (!isSame || known.replicas !== replicas || !isSameRejection(known.rejection, rejection))
@@ -202,13 +205,14 @@ function rowStep(at: Instant): number {
 export function viewRow(
   status: ScalerStatus,
   rejection: Rejection | null,
-  replicas: readonly (number | null)[],
+  { replicas, grouping }: Pick<OverviewRow, 'replicas'> & Pick<ScalerPageParts, 'grouping'>,
 ): OverviewRow {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   const bounds = boundsOf(record);
   const { kind, name } = scaler.spec.scaleTargetRef;
   const { up, down } = lastRescale;
+  const group = grouping?.of(scaler) ?? null;
   const changedAt = up === null || (down !== null && down > up) ? down : up;
   return {
     namespace: scaler.namespace,
@@ -221,6 +225,7 @@ export function viewRow(
     max: bounds.maxReplicas,
     state: viewState(timedState(status, rejection)),
     metric: viewLeadingMetric(status),
+    ...(group === null ? {} : { group }),
     metrics: scaler.spec.metrics.length,
     changedAt: instantOrNull(changedAt),
     replicas,

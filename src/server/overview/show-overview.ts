@@ -51,6 +51,7 @@ export function showOverview(parts: OverviewParts): RequestHandler {
       revision,
       isComplete,
       removed,
+      groupLabel: api.grouping?.label,
       problems: visibleProblems(api.problems(), query.viewer).length,
     };
     return { type: 'application/json', body: await paced.run(() => writeOverview(found, fields, clock)) };

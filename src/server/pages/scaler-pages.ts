@@ -51,6 +51,8 @@ export interface ScalerPageParts {
   readonly generationsOf: (scaler: Scaler) => Generations;
   readonly originOf?: ((key: string) => Origin) | undefined;
   readonly loadAhead?: ((scaler: Scaler) => LoadAhead | null) | undefined;
+  /** The label by which the dashboard can group scalers, and its value; null: the document lacks it. */
+  readonly grouping?: { readonly label: string; readonly of: (scaler: Scaler) => string | null } | undefined;
   readonly queriesOf?: ((scaler: Scaler) => NonNullable<ScalerDetail['queries']>) | undefined;
 }
 

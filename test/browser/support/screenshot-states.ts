@@ -64,6 +64,16 @@ const CALM = fleetOf(600).map((row) =>
   row.state.severity === 'cannot-follow' ? { ...row, state: stateOf('OK') } : row,
 );
 
+const TEAMS = ['payments', 'storefront', 'platform'];
+
+/** Every fourth scaler has no team. */
+function withTeams(rows: typeof CALM): typeof CALM {
+  return rows.map((row, index) => {
+    const group = TEAMS[index % 4];
+    return group === undefined ? row : { ...row, group };
+  });
+}
+
 async function clickChart(page: Page, share: number): Promise<void> {
   const box = await page.locator('.chart-slider .u-over').boundingBox();
   if (box !== null) await page.mouse.click(box.x + box.width * share, box.y + box.height / 2);
@@ -86,6 +96,11 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   list('none', { overview: () => overviewOf([]) }, { until: '.state-view' }),
   list('hostile', { overview: () => overviewOf(hostileRows()) }),
   list('by-namespace', { overview: () => overviewOf(CALM) }, { hash: '#/?group=namespace' }),
+  list(
+    'by-label',
+    { overview: () => overviewOf(withTeams(CALM), { groupLabel: 'team' }) },
+    { hash: '#/?group=label' },
+  ),
   list('by-load', { overview: () => overviewOf(CALM) }, { hash: '#/?sort=-metric' }),
   list('no-match', { overview: () => overviewOf(CALM) }, { hash: '#/?q=nothing', until: '.state-view' }),
   list(

@@ -97,7 +97,7 @@ export class ResourceFixture {
       'promscaler.yaml': `prometheus: ${options.sources ?? `{ default: { urls: ['${this.prometheusUrl}'] } }`}
 kubernetes: { url: '${this.simulator.url}', namespaces: ${options.namespaces ?? '[]'} }
 scalers: { customResources: true }
-server: { port: 0 }
+server: { port: 0, groupLabel: team }
 defaults: { syncPeriodSeconds: 1 }
 ${config}`,
       ...files,

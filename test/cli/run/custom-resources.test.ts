@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
+import type { Overview } from '../../../src/api/answers.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
-import { type Condition, ResourceFixture } from './custom-resources-fixture.js';
+import { type Condition, ResourceFixture, scalerObject } from './custom-resources-fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -38,6 +39,33 @@ describe('run, with scalers of the cluster', () => {
     expect(fixture.events('SuccessfulRescale')).toEqual([
       expect.objectContaining({ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', namespace: 'shop' }),
       expect.objectContaining({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', name: 'web', uid }),
+    ]);
+  });
+
+  it('shows the label of an object, and of a file, by which the dashboard groups', async () => {
+    const fixture = await ResourceFixture.create();
+    fixture.apply('web');
+    const api = scalerObject('api');
+    const labels = { team: 'b' };
+    const file = JSON.stringify({ ...api, metadata: { name: 'api', namespace: 'shop', labels } });
+    const service = fixture.start({ files: { 'scalers/api.yaml': file } });
+    await fixture.shows('web', 'Ready True Ready');
+
+    const read = async (): Promise<Overview> => {
+      const url = /"listening".*?(http:\/\/[^"/]+)|(http:\/\/[^"/]+)[^\n]*"listening"/.exec(
+        service.written.stderr,
+      );
+      return (await (await fetch(`${url?.[1] ?? url?.[2] ?? ''}/api/v1/overview`)).json()) as Overview;
+    };
+    await eventually(() => fixture.replicas('api') === 4, 'shop/api to have 4 replicas');
+
+    const { groupLabel, rows } = await read();
+    expect([groupLabel, rows.map(({ name, group }) => [name, group])]).toEqual([
+      'team',
+      [
+        ['api', 'b'],
+        ['web', 'a'],
+      ],
     ]);
   });
 

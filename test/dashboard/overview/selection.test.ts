@@ -154,6 +154,33 @@ describe('linesOf', () => {
   });
 });
 
+describe('groups by label', () => {
+  const rows = [
+    rowOf({ name: 'a', group: 'checkout' }),
+    rowOf({ name: 'b' }),
+    rowOf({ name: 'c', group: 'checkout' }),
+    rowOf({ name: 'd', group: 'search', state: stateOf('NoData') }),
+  ];
+
+  it('has a section for each value, and one for the rest', () => {
+    const selection = { ...EVERYTHING, group: 'label' as const, closed: ['without label'] };
+
+    expect(
+      linesOf(selectRows(rows, selection), selection).map((line) =>
+        'row' in line ? line.row.name : `${line.section.title} ${line.section.rows}`,
+      ),
+    ).toEqual(['search 1', 'd', 'checkout 2', 'a', 'c', 'without label 1']);
+  });
+
+  it('keeps the group and its collapsed sections in the address', () => {
+    const written = writeSelection({ ...EVERYTHING, group: 'label', closed: ['without label'] });
+
+    expect(written.toString()).toBe('group=label&closed=without+label');
+    expect(readSelection(written)).toMatchObject({ group: 'label', closed: ['without label'] });
+    expect(readSelection(new URLSearchParams('group=color')).group).toBeNull();
+  });
+});
+
 describe('ratioOf', () => {
   it('is unknown without a value and with a target of 0', () => {
     const metric = { name: 'cpu', unit: 'percent' as const, value: 30, target: 60 };

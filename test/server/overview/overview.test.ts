@@ -7,6 +7,7 @@ import type { RunningServer } from '../../../src/server/server.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import type { Records } from '../../../src/telemetry/records.js';
+import type { Scaler } from '../../../src/scaler/spec.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { at } from '../../support/builders.js';
 import {
@@ -88,6 +89,18 @@ describe('/api/v1/overview', () => {
       changedAt: '2026-01-01T00:15:00Z',
       replicas: [...new Array<null>(23).fill(null), 3],
     });
+  });
+
+  it('has the value of the label by which the dashboard groups, if there is one', async () => {
+    await server.close();
+    const grouping = { label: 'team', of: ({ name }: Scaler) => (name === 'a' ? 'checkout' : null) };
+    const app = createApp(partsOf(records, { api: { grouping } }));
+    server = await startServer({ app, port: 0, host: '127.0.0.1', clock: SYSTEM_CLOCK });
+    for (const name of ['a', 'b']) add(record({ scaler: scaler(name) }));
+
+    const { groupLabel, rows } = await overview();
+
+    expect([groupLabel, rows.map(({ group }) => group)]).toEqual(['team', ['checkout', undefined]]);
   });
 
   it('shows unknown values as null while the target cannot be read, and the bounds of the document', async () => {
