@@ -64,6 +64,29 @@ test('a changed field gives another decision, and nothing is sent', async () => 
   expect(watched.faults).toEqual([]);
 });
 
+test('the last decisions are decided again with the change, as each is in its own', async () => {
+  await open();
+  await page.getByLabel('maxReplicas', { exact: true }).fill('12');
+  await page.getByRole('button', { name: 'Decide them again with the change' }).click();
+  const past = page.locator('.what-if-past');
+  const first = past.getByRole('table').getByRole('row').nth(1);
+  expect(await past.locator('p').first().innerText()).toMatch(
+    /^\d+ decisions? of \d+ since .* would be different: /,
+  );
+  expect(await first.innerText()).toMatch(/stays at 5\s+5 → 10$/);
+
+  const asked = service.requests.length;
+  await page
+    .getByLabel(/^maxReplicas/)
+    .first()
+    .fill('7');
+  expect(await first.innerText()).toMatch(/stays at 5\s+5 → 7$/);
+  expect(service.requests).toHaveLength(asked);
+  await first.getByRole('link').click();
+  await page.getByRole('heading', { name: /^Decision at/ }).waitFor();
+  expect([await findBarriers(page), watched.faults]).toEqual([[], []]);
+});
+
 test('a change of a file is shown as the lines to set, and that of an object as a patch', async () => {
   await open();
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');

@@ -176,6 +176,10 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   scaler('week', HEALTHY, async (page) => page.getByRole('button', { name: '7 d' }).click()),
   scaler('table', HEALTHY, async (page) => page.getByText('Values as a table').click()),
   scaler('arithmetic', LARGE, async (page) => page.getByText('How each count was computed').click()),
-  scaler('what-if', AT_MAXIMUM, (page) => tryDocument(page, '20')),
+  scaler('what-if', AT_MAXIMUM, async (page) => {
+    await tryDocument(page, '20');
+    await page.getByRole('button', { name: 'Decide them again with the change' }).click();
+    await page.locator('.what-if-past table').waitFor();
+  }),
   scaler('what-if-rejected', AT_MAXIMUM, (page) => tryDocument(page, 'many')),
 ];

@@ -57,11 +57,13 @@ interface MetricChartProps extends MetricStripsProps {
 
 function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProps): VNode {
   const { metric: name, unit, value, target } = metric;
+  // The document of each answer is a new object, with the same tolerances.
+  const { down, up } = tolerances;
   const columns = useMemo(() => {
     const edge = (side: 'low' | 'high') =>
-      target.map((one) => (one === null ? null : toleranceBand(one, tolerances)[side]));
+      target.map((one) => (one === null ? null : toleranceBand(one, { down, up })[side]));
     return [data.at, edge('high'), edge('low'), target, value];
-  }, [data, metric, tolerances.down, tolerances.up]);
+  }, [data.at, target, value, down, up]);
   const format = (one: number | null): string => formatMetric(one, { name, unit });
   const of = unit === 'percent' ? 'of the requests' : unit === 'average' ? 'per pod' : 'in total';
   const isLog = useMemo(() => needsLogScale(value), [value]);

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { ScalerDetail, SnapshotAnswer } from '../../../api/answers.js';
 import { isPlainObject } from '../../../scaler/plain-json.js';
+import type { Api } from '../../data/api.js';
 import { formatCount } from '../../ui/numbers.js';
 import { usePart } from '../../ui/use-part.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
@@ -16,18 +17,20 @@ import { TextSection } from './text-section.jsx';
 import './what-if.css';
 
 export interface WhatIfPanelProps {
+  readonly api: Api;
   readonly snapshot: SnapshotAnswer;
   readonly detail: ScalerDetail;
 }
 
 /** Shows a form for the document, and the decision of the service next to the decision with the changed document. */
-export function WhatIfPanel({ snapshot, detail }: WhatIfPanelProps): VNode {
+export function WhatIfPanel({ api, snapshot, detail }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
   const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
   const result = useMemo(() => decideWith(snapshot, document), [snapshot, document]);
   const isChanged = JSON.stringify(document) !== JSON.stringify(snapshot.scaler);
   const { part: apply } = usePart(loadApply, isChanged);
+  const { part: past } = usePart(loadPast, isChanged);
   const replace = (next: unknown): void => {
     setBase(next);
     setDocument(next);
@@ -57,12 +60,16 @@ export function WhatIfPanel({ snapshot, detail }: WhatIfPanelProps): VNode {
         {apply === null || !isChanged || result.decision === null || !isPlainObject(document) ? null : (
           <apply.Apply detail={detail} before={snapshot.scaler} after={document} />
         )}
+        {past === null || !isChanged || result.decision === null ? null : (
+          <past.PastSection api={api} detail={detail} document={document} at={snapshot.now} />
+        )}
       </div>
     </div>
   );
 }
 
 const loadApply = () => import('./apply.jsx');
+const loadPast = () => import('./past-section.jsx');
 
 interface ChangedProps {
   readonly decision: PastDecision | null;

@@ -59,7 +59,7 @@ export function WhatIfSection({ api, detail, at }: WhatIfSectionProps): VNode {
       }
     >
       {state.kind === 'open' ? (
-        <state.Panel snapshot={state.snapshot} detail={detail} />
+        <state.Panel api={api} snapshot={state.snapshot} detail={detail} />
       ) : (
         <p class="hint">
           Change a field and see the decision that promscaler would have made. Computed in this browser;
