@@ -5,17 +5,9 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
 import { usePart } from '../ui/use-part.js';
-import type { Counts, Selection } from './selection.js';
+import type { Counts, FilterProps } from './selection.js';
 
-export interface FilterBarProps {
-  readonly selection: Selection;
-  readonly onChange: (change: Partial<Selection>) => void;
-  readonly counts: Counts;
-  /** The label by which rows can be grouped; undefined: none. */
-  readonly groupLabel: string | undefined;
-}
-
-export function FilterBar(props: FilterBarProps): VNode {
+export function FilterBar(props: FilterProps): VNode {
   const { selection, onChange, counts } = props;
   const isWide = useMedia(WIDE);
   const { part } = usePart(loadFields, true);
@@ -40,7 +32,7 @@ export function FilterBar(props: FilterBarProps): VNode {
 
 const loadFields = () => import('./filter-fields.jsx');
 
-type FieldProps = Pick<FilterBarProps, 'selection' | 'onChange'>;
+type FieldProps = Pick<FilterProps, 'selection' | 'onChange'>;
 
 function SearchField({ selection, onChange }: FieldProps): VNode {
   const field = useRef<HTMLInputElement>(null);

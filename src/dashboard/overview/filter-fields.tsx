@@ -1,10 +1,9 @@
 import type { VNode } from 'preact';
 import { formatCount } from '../ui/numbers.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
-import type { FilterBarProps } from './filter-bar.jsx';
 import { COLUMNS } from './scaler-table.jsx';
 import { COLUMN_NAMES, SORT_KEYS, isLargestFirst, readGroup } from './selection.js';
-import type { Counts, Selection, SortKey } from './selection.js';
+import type { Counts, FilterProps, Selection, SortKey } from './selection.js';
 
 interface FieldProps {
   readonly selection: Selection;
@@ -12,7 +11,7 @@ interface FieldProps {
 }
 
 /** Shows the fields for namespace, groups, order and columns. They are loaded after the rows. */
-export function FilterFields({ counts, groupLabel, ...field }: FilterBarProps): VNode {
+export function FilterFields({ counts, groupLabel, ...field }: FilterProps): VNode {
   return (
     <>
       <NamespaceField {...field} counts={counts} />
@@ -75,7 +74,7 @@ function SortField({ selection, onChange }: FieldProps): VNode {
   );
 }
 
-function GroupField({ selection: { group }, onChange, groupLabel }: Omit<FilterBarProps, 'counts'>): VNode {
+function GroupField({ selection: { group }, onChange, groupLabel }: Omit<FilterProps, 'counts'>): VNode {
   return (
     <select
       aria-label="Group by"

@@ -228,6 +228,15 @@ export interface Counts {
   readonly namespaces: readonly (readonly [string, number])[];
 }
 
+/** What the fields above the list show and change. */
+export interface FilterProps {
+  readonly selection: Selection;
+  readonly onChange: (change: Partial<Selection>) => void;
+  readonly counts: Counts;
+  /** The label by which rows can be grouped; undefined: none. */
+  readonly groupLabel: string | undefined;
+}
+
 export function countRows(rows: readonly OverviewRow[]): Counts {
   const severities = new Map<Severity, number>();
   const namespaces = new Map<string, number>();
