@@ -76,21 +76,19 @@ const pauseSchema = z.object({
   message: z.string(),
 });
 
+const fieldChange = z.object({
+  field: z.string().describe('Such as spec.metrics[0].resource.target.averageUtilization.'),
+  current: z.string().nullable().describe('JSON; null: unset.'),
+  proposed: z.string().describe('JSON.'),
+});
+
 export const recommendationSchema = z
   .object({
     at: time.describe('When the back-test ended.'),
     from: time.describe('Start of the history that it used.'),
     to: time,
     stepSeconds: z.number(),
-    changes: z
-      .array(
-        z.object({
-          field: z.string().describe('Such as spec.metrics[0].resource.target.averageUtilization.'),
-          current: z.string().nullable().describe('JSON; null: unset.'),
-          proposed: z.string().describe('JSON.'),
-        }),
-      )
-      .describe('Empty: keep the document as it is.'),
+    changes: z.array(fieldChange).describe('Empty: keep the document as it is.'),
     patch: z.string().nullable().describe('JSON merge patch of the document; null: no change.'),
     isObject: z
       .boolean()
@@ -248,6 +246,18 @@ export const scalerDetailSchema = z.object({
     .nullable()
     .describe('metadata.generation of the newest version; null: a file, or unknown.'),
   file: z.string().nullish().describe('File of the document; null: an object of the cluster.'),
+  documentText: z
+    .string()
+    .nullish()
+    .describe(
+      'The newest version of the document as its file has it, with comments; null: an object, or more than 20,000 characters.',
+    ),
+  rejectedChanges: z
+    .array(fieldChange)
+    .optional()
+    .describe(
+      'Fields in which the newest version, if it is rejected, differs from the one in effect, at most 50.',
+    ),
   doctor: z
     .string()
     .optional()

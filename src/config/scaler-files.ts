@@ -1,10 +1,12 @@
 import { isOfObject, OBJECTS_PATH, type Problem } from '../scaler/problems/problem.js';
 import { internalErrorMessage, unplacedProblem } from '../scaler/problems/finding.js';
-import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
+import { type ReadDocument, type ReadOptions, withDefaults } from '../scaler/read/read-scalers.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';
+import { type FieldChange, fieldChanges } from '../scaler/field-changes.js';
+import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import { type DocumentReader, readerOfThisThread } from './document-reader.js';
+import { type DocumentReader, readerOfThisThread, readObjectDocument } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
 import { addObjects, type ObjectVerdict } from './add-objects.js';
@@ -51,11 +53,20 @@ export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: 
   };
 }
 
+export interface DocumentOrigin {
+  /** Null: an object of the cluster, or there is no such document. */
+  readonly file: string | null;
+  /** The newest version as its file has it, with comments; null: no file, or more than 20,000 characters. */
+  readonly documentText: string | null;
+  /** At most 50 fields in which a rejected version differs from the one in effect. Empty: it is in effect. */
+  readonly rejectedChanges: readonly FieldChange[];
+}
+
 interface ScalerFiles {
   /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
-  /** Returns the file of the document in effect for NAMESPACE/NAME; null: an object, or none. */
-  readonly fileOf: (key: string) => string | null;
+  /** Returns where the document in effect for NAMESPACE/NAME is, and its newest version. */
+  readonly originOf: (key: string) => DocumentOrigin;
   /**
    * Calls `onChange` when files or objects differ from those of the last `load`: immediately after a file system event,
    * otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of `onChange` go to `onFault`,
@@ -135,9 +146,25 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
 
   return {
     load,
-    fileOf: (key) => {
+    originOf: (key) => {
       const active = set.get(key);
-      return active === undefined || active.path === OBJECTS_PATH ? null : active.file;
+      if (active === undefined) return { file: null, documentText: null, rejectedChanges: [] };
+      const isObject = active.path === OBJECTS_PATH;
+      const text = isObject ? null : textOf(parsed.get(active.file), key);
+      const object = isObject ? lastObjects.get(key) : undefined;
+      const newest =
+        object === undefined
+          ? parsed.get(active.file)?.documents.find((one) => one.key === key)
+          : object.document;
+      const changes =
+        newest?.scaler !== null
+          ? []
+          : fieldChanges(active.scaler.document, withDefaults(valueOf(object, text), read.defaults), '');
+      return {
+        file: isObject ? null : active.file,
+        documentText: text,
+        rejectedChanges: changes.slice(0, MOST_CHANGES),
+      };
     },
     watch: (onChange, signal, onFault = () => undefined) =>
       watchFiles({
@@ -150,6 +177,27 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
         alsoOn: objects?.onChange,
       }),
   };
+}
+
+const MOST_CHANGES = 50;
+const LONGEST_TEXT = 20_000;
+
+/** Returns the part of a file that has the document, between `---` lines; null: unknown, or too long. */
+function textOf(parsed: ParsedFile | undefined, key: string): string | null {
+  const line = parsed?.documents.find((document) => document.key === key)?.place?.line;
+  if (parsed === undefined || line === undefined) return null;
+  const lines = parsed.text.split('\n');
+  const isBorder = (text: string): boolean => /^(?:---|\.\.\.)(?:\s|$)/.test(text);
+  const start = lines.findLastIndex((text, index) => index < line && isBorder(text)) + 1;
+  const end = lines.findIndex((text, index) => index >= line && isBorder(text));
+  const text = lines.slice(start, end === -1 ? undefined : end).join('\n');
+  return text.length > LONGEST_TEXT ? null : text;
+}
+
+/** Returns the value of a rejected version; undefined: it cannot be read. */
+function valueOf(object: ReadObject | undefined, text: string | null): unknown {
+  if (object !== undefined) return readObjectDocument(object.object, object.document.file).value;
+  return text === null ? undefined : readYaml(text, null)[0]?.value;
 }
 
 interface ParsedFile {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LoadedScalers, createScalerFiles } from '../../src/config/scaler-files.js';
+import type { ObjectSource } from '../../src/config/read-objects.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { shortScalerYaml } from '../support/scaler-yaml.js';
 
@@ -33,13 +34,69 @@ function codesOf({ problems }: LoadedScalers): readonly string[] {
   return problems.map(({ code }) => code);
 }
 
-describe('fileOf', () => {
-  it('is the file of a document in effect', async () => {
-    await write('web.yaml', shortScalerYaml('web'));
-    const files = filesOf();
+describe('originOf', () => {
+  const origin = async (files: ReturnType<typeof filesOf>, key = 'shop/web') => {
     await files.load();
+    return files.originOf(key);
+  };
 
-    expect([files.fileOf('shop/web'), files.fileOf('shop/api')]).toEqual([join(directory, 'web.yaml'), null]);
+  it('is the file of a document in effect, with its part of the file and the comments in it', async () => {
+    const own = `# for the sale\n${shortScalerYaml('web')}# until January\n`;
+    await write(
+      'all.yaml',
+      `# all\n---\n${shortScalerYaml('api')}---\n${own}--- # last\n${shortScalerYaml('cart')}`,
+    );
+    const files = filesOf();
+
+    expect(await origin(files)).toEqual({
+      file: join(directory, 'all.yaml'),
+      documentText: own.trimEnd(),
+      rejectedChanges: [],
+    });
+    expect(files.originOf('shop/none')).toEqual({ file: null, documentText: null, rejectedChanges: [] });
+  });
+
+  it('has no text of more than 20,000 characters', async () => {
+    const rest = 20_000 - shortScalerYaml('web').length - 2;
+    const textWith = (length: number): string => `${shortScalerYaml('web')}# ${'x'.repeat(length)}`;
+    await write('web.yaml', textWith(rest));
+    const files = filesOf();
+
+    expect((await origin(files)).documentText).toHaveLength(20_000);
+    await write('web.yaml', textWith(rest + 1));
+    expect((await origin(files)).documentText).toBeNull();
+  });
+
+  it('names the fields in which a rejected version differs from the one in effect, with the defaults of the config', async () => {
+    const clock = new ManualClock();
+    const read = { defaults: { tolerance: 0.2 } };
+    const files = createScalerFiles({ paths: [directory], clock, read });
+    await write('web.yaml', shortScalerYaml('web', 10));
+    await origin(files);
+    await write('web.yaml', shortScalerYaml('web', -1));
+
+    const { documentText: text, rejectedChanges } = await origin(files);
+
+    expect(text).toContain('maxReplicas: -1');
+    expect(rejectedChanges).toEqual([{ field: 'spec.maxReplicas', current: '10', proposed: '-1' }]);
+  });
+
+  it('names them of an object', async () => {
+    let specText = '{"scaleTargetRef":{"name":"web"},"maxReplicas":10}';
+    const objects: ObjectSource = {
+      list: () => [{ namespace: 'shop', name: 'web', specText }],
+      isComplete: () => true,
+      onChange: () => () => undefined,
+    };
+    const files = createScalerFiles({ paths: [directory], clock: new ManualClock(), objects });
+    await origin(files);
+    specText = specText.replace('10', '0');
+
+    expect(await origin(files)).toEqual({
+      file: null,
+      documentText: null,
+      rejectedChanges: [{ field: 'spec.maxReplicas', current: '10', proposed: '0' }],
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { createBackgroundReader } from '../../config/background-reader.js';
 import {
   createScalerFiles,
   rejectionEffects,
+  type DocumentOrigin,
   type LoadedScalers,
   type RejectionEffect,
 } from '../../config/scaler-files.js';
@@ -74,8 +75,8 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
   const errors = first.problems.filter(({ severity }) => severity === 'error');
   if (options.strict && errors.length > 0) throw problemsError('the scaler documents are invalid', errors);
   const connection = await connect(config, { io, log });
-  const { fileOf } = files;
-  const service = await buildService({ config, connection, log, options, io, scalerStore, fileOf });
+  const { originOf } = files;
+  const service = await buildService({ config, connection, log, options, io, scalerStore, originOf });
   ({ countInternalError } = service);
   log.info('started', {
     kubernetes: connection.source,
@@ -200,9 +201,9 @@ async function buildService(given: {
   readonly options: RunOptions;
   readonly io: CommandIo;
   readonly scalerStore: ScalerStore | null;
-  readonly fileOf: (key: string) => string | null;
+  readonly originOf: (key: string) => DocumentOrigin;
 }): Promise<Service> {
-  const { config, connection, log, options, io, scalerStore, fileOf } = given;
+  const { config, connection, log, options, io, scalerStore, originOf } = given;
   const { dryRun, onCycle } = options;
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest, onServerNames) =>
@@ -226,7 +227,7 @@ async function buildService(given: {
       instance,
       podIp: io.env['POD_IP'],
       isInCluster,
-      originOf: (key) => ({ file: fileOf(key), doctor: doctorOf(key) }),
+      originOf: (key) => ({ ...originOf(key), doctor: doctorOf(key) }),
       ...own,
       onCycle,
     });

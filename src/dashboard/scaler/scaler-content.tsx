@@ -31,7 +31,7 @@ export interface ScalerContentProps {
 
 /** Shows a scaler, starting with the reason of its count. */
 export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
-  const { namespace, name, document } = detail;
+  const { namespace, name } = detail;
   const moment = useMoment();
   const { select: selectMoment } = moment;
   const charts = useCharts(api, detail);
@@ -72,7 +72,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
       {timeline.part === null ? null : (
         <timeline.part.TimelineSection api={api} detail={detail} changes={changes} onSelect={select} />
       )}
-      {documents.part === null ? null : <documents.part.DocumentSection document={document} />}
+      {documents.part === null ? null : <documents.part.DocumentSection detail={detail} />}
     </>
   );
 }

@@ -114,7 +114,8 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   };
 }
 
-function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknown {
+/** Returns the document with `defaults` of the service config in its `spec`. Anything else is returned as it is. */
+export function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknown {
   if (defaults === undefined || !isPlainObject(value) || !isPlainObject(value['spec'])) return value;
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }

@@ -56,8 +56,8 @@ export interface ScalerPageParts {
   readonly queriesOf?: ((scaler: Scaler) => NonNullable<ScalerDetail['queries']>) | undefined;
 }
 
-/** Where the document of a scaler is, and what finds out why it does not work. */
-export type Origin = Pick<ScalerDetail, 'file' | 'doctor'>;
+/** Where the document of a scaler is, its newest version, and what finds out why it does not work. */
+export type Origin = Pick<ScalerDetail, 'file' | 'doctor' | 'documentText' | 'rejectedChanges'>;
 
 /** `metadata.generation` of a Scaler object; null: the document is in a file, or the generation is unknown. */
 export interface Generations {

@@ -29,6 +29,8 @@ export interface Story {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly name?: string;
   readonly namespace?: string;
+  /** The newest version of the document. */
+  readonly origin?: Pick<Origin, 'documentText' | 'rejectedChanges'>;
   /** Of the UI of Prometheus. */
   readonly externalUrl?: string;
   readonly podName?: (index: number) => string;
@@ -67,7 +69,13 @@ export function tellWithRow(story: Story): {
   readonly answers: Readonly<Record<string, FakeAnswer>>;
   readonly row: OverviewRow;
 } {
-  const { name = 'web', namespace = 'shop', rounds, externalUrl = 'https://prometheus.example.com' } = story;
+  const {
+    name = 'web',
+    namespace = 'shop',
+    rounds,
+    origin,
+    externalUrl = 'https://prometheus.example.com',
+  } = story;
   const scaler = scalerOf(story.spec, { name, namespace });
   const records = createRecords(SYSTEM_CLOCK);
   const end = Math.floor(Date.now() / 1000) * 1000;
@@ -84,6 +92,7 @@ export function tellWithRow(story: Story): {
     replicas = made.replicas;
   }
   const originOf = (key: string): Origin => ({
+    ...origin,
     file: `/etc/promscaler/scalers/${name}.yaml`,
     doctor: `kubectl exec -n monitoring promscaler-7d9f5c6b8-x2x9z -- promscaler doctor ${key} --config ${CONFIG}`,
   });

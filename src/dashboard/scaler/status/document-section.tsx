@@ -1,14 +1,20 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
+import { changeText } from '../../../scaler/field-changes.js';
 import { Section } from '../../ui/section.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
-/** Shows the fields that are set in the document, and the defaults of the others. */
-export function DocumentSection({ document }: { readonly document: ScalerDetail['document'] }): VNode {
+interface DocumentSectionProps {
+  readonly detail: ScalerDetail;
+}
+
+/** Shows the fields that are set in the document, and the defaults of the others; of a file also its own text. */
+export function DocumentSection({ detail }: DocumentSectionProps): VNode {
+  const { document, documentText: text = null, rejectedChanges: changes = [] } = detail;
   const [isRaw, setIsRaw] = useState(false);
-  const { part, hasFailed } = usePart(loadText, isRaw);
+  const { part, hasFailed } = usePart(loadText, isRaw && text === null);
   return (
     <Section
       title="Document"
@@ -18,10 +24,29 @@ export function DocumentSection({ document }: { readonly document: ScalerDetail[
         </button>
       }
     >
+      {changes.length === 0 ? null : (
+        <div class="tone-warn">
+          <p>The newest version is rejected. It differs from the version in effect in:</p>
+          <ul class="document-changes">
+            {changes.map((change) => (
+              <li key={change.field} dir="auto">
+                <code>{changeText(change)}</code>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {isRaw ? (
-        <pre class="document-text" tabIndex={0}>
-          {hasFailed ? JSON.stringify(document, null, 2) : part?.writeDocumentText(document)}
-        </pre>
+        <>
+          {text === null ? null : (
+            <p class="hint" dir="auto">
+              {changes.length === 0 ? 'As in' : 'The rejected version, as in'} {detail.file}
+            </p>
+          )}
+          <pre class="document-text" tabIndex={0}>
+            {text ?? (hasFailed ? JSON.stringify(document, null, 2) : part?.writeDocumentText(document))}
+          </pre>
+        </>
       ) : (
         <Fields document={document} />
       )}
