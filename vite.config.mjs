@@ -18,8 +18,12 @@ const WITHOUT_UNUSED = [
 const COMMON =
   /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|tone|use-|announcer|page-heading|error-boundary)/;
 
-/** What copies commands. Several parts load it, each with a list of its files. */
-const COPY = /src\/(?:dashboard\/scaler\/(?:text\/(?:copy|command)-text|model\/commands)|units\/clean-text)/;
+/** What both the charts and what to do need. */
+const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
+
+/** What to do, and what copies it. Several parts load it, each with a list of its files. */
+const WHAT_TO_DO =
+  /src\/(?:dashboard\/scaler\/(?:text\/(?:what-to-do|copy-text|command-text)|model\/commands)|decision\/remedies)/;
 
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {
@@ -37,7 +41,9 @@ const DASHBOARD = {
         codeSplitting: {
           groups: [
             { name: 'common', test: COMMON },
-            { name: 'copy', test: COPY },
+            { name: 'parts', test: PARTS },
+            { name: 'nearest', test: /src\/scaler\/problems\/nearest|node_modules\/leven\// },
+            { name: 'what-to-do', test: WHAT_TO_DO },
           ],
         },
       },

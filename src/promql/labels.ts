@@ -197,7 +197,7 @@ function ofBinary(expression: Of<'binary'>, context: Context): LabelSet {
     return union(many, keep(one, matching.include));
   }
   const both = fillFrom === null ? intersection(left, right) : union(left, right);
-  // VictoriaMetrics treats a series without labels as a number; in Prometheus it matches nothing.
+  // VictoriaMetrics treats a series no labels as a number; in Prometheus it matches nothing.
   if (matching === null && (isEmpty(left) || isEmpty(right))) return union(left, right);
   if (matching === null) return both;
   return matching.kind === 'on' ? keep(both, matching.labels) : without(both, matching.labels);

@@ -98,7 +98,7 @@ describe('the overview of 3 scalers', () => {
     await page.reload();
     expect(
       (await page.locator('.section-row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
-    ).toEqual(expect.arrayContaining(['checkout 2', 'without label 1']));
+    ).toEqual(expect.arrayContaining(['checkout 2', 'no label 1']));
   });
 
   it('highlights a changed row without hiding its texts', async () => {

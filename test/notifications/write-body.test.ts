@@ -104,7 +104,7 @@ describe('the format alertmanager', () => {
     const body = alerts(aRescale(), aFailure(), aFailure({ failing: false }));
 
     expect([ajv.validate(POSTABLE_ALERTS, body), ajv.errorsText()]).toEqual([true, 'No errors']);
-    // Alertmanager rejects an alert without labels, or that ends before it starts.
+    // Alertmanager rejects an alert no labels, or that ends before it starts.
     for (const { labels, startsAt, endsAt } of body) {
       expect(labels).toHaveProperty('alertname');
       if (startsAt !== undefined) expect(endsAt > startsAt).toBe(true);

@@ -145,7 +145,7 @@ function reportOther(
   const message = `no series ${metric}; the data source has ${found} of ${of}`;
   if (query === null)
     return make.failed(
-      `${message}, without labels for namespace and pod; it has ${listSome(labels, 12) || 'no labels'}`,
+      `${message}, no labels for namespace and pod; it has ${listSome(labels, 12) || 'no labels'}`,
       `make labels of the resource attributes: otlp.promote_resource_attributes: ${ATTRIBUTES} in the config of ` +
         'Prometheus, or resource_to_telemetry_conversion: { enabled: true } in the exporter of the Collector',
     );

@@ -215,7 +215,7 @@ export function linesOf(rows: readonly OverviewRow[], selection: Selection): rea
 }
 
 /** No value of a label: those have no spaces. */
-const NO_LABEL = 'without label';
+const NO_LABEL = 'no label';
 
 export function lineKey(line: Line): string {
   return 'row' in line ? keyOf(line.row) : line.section.key;

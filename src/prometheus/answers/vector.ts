@@ -40,7 +40,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** The braces, brackets and commas of an element without labels, and of the answer around the elements. */
+/** The braces, brackets and commas of an element no labels, and of the answer around the elements. */
 const ITEMS_OF_ROW = 6;
 const ITEMS_AROUND = 16;
 /** Longer members after the data are left to the JSON parser, whose bounds apply to them. */

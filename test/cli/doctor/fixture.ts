@@ -18,7 +18,7 @@ afterAll(async () => {
   await Promise.all(endings.map((end) => end()));
 });
 
-/** The answer to queries that match the pattern; a number is one series without labels. */
+/** The answer to queries that match the pattern; a number is one series no labels. */
 export type Scripted = readonly [RegExp, readonly Series[] | number | Scraped | Newest];
 
 /** A series with a range: the ages of its scrapes in seconds, the oldest first. */

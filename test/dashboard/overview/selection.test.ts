@@ -163,20 +163,20 @@ describe('groups by label', () => {
   ];
 
   it('has a section for each value, and one for the rest', () => {
-    const selection = { ...EVERYTHING, group: 'label' as const, closed: ['without label'] };
+    const selection = { ...EVERYTHING, group: 'label' as const, closed: ['no label'] };
 
     expect(
       linesOf(selectRows(rows, selection), selection).map((line) =>
         'row' in line ? line.row.name : `${line.section.title} ${line.section.rows}`,
       ),
-    ).toEqual(['search 1', 'd', 'checkout 2', 'a', 'c', 'without label 1']);
+    ).toEqual(['search 1', 'd', 'checkout 2', 'a', 'c', 'no label 1']);
   });
 
   it('keeps the group and its collapsed sections in the address', () => {
-    const written = writeSelection({ ...EVERYTHING, group: 'label', closed: ['without label'] });
+    const written = writeSelection({ ...EVERYTHING, group: 'label', closed: ['no label'] });
 
-    expect(written.toString()).toBe('group=label&closed=without+label');
-    expect(readSelection(written)).toMatchObject({ group: 'label', closed: ['without label'] });
+    expect(written.toString()).toBe('group=label&closed=no+label');
+    expect(readSelection(written)).toMatchObject({ group: 'label', closed: ['no label'] });
     expect(readSelection(new URLSearchParams('group=color')).group).toBeNull();
   });
 });

@@ -31,7 +31,7 @@ describe('classifyAnswer of success', () => {
     });
   });
 
-  it('reads a scalar as one series without labels', () => {
+  it('reads a scalar as one series no labels', () => {
     expect(ok({ resultType: 'scalar', result: [SECONDS, '7'] })).toEqual({
       class: 'value',
       series: [{ labels: {}, value: 7 }],

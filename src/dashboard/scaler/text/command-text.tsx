@@ -16,10 +16,19 @@ export function CommandText({ code, text, kind = 'command' }: CommandTextProps):
         ? text.split(' ').flatMap((word, index) => [
             index === 0 ? '' : ' ',
             <span key={index} class="word">
-              {word}
+              {partsOf(word)}
             </span>,
           ])
         : text}
     </code>
   );
+}
+
+/** A word that is longer than a line ends after `=`, `/` or `,`, as long as its parts fit. */
+function partsOf(word: string): readonly VNode[] {
+  return word.split(/(?<=[=/,])/).map((part, index) => (
+    <span key={index} class="word">
+      {part}
+    </span>
+  ));
 }

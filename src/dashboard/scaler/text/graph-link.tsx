@@ -13,7 +13,9 @@ export function GraphLink({ url, metric }: GraphLinkProps): VNode | null {
   return (
     <a class="graph-link" href={url ?? ''} target="_blank" rel="noopener">
       {metric === undefined ? (
-        'Prometheus'
+        <>
+          Open<span class="visually-hidden"> in Prometheus</span>
+        </>
       ) : (
         <span class="visually-hidden">Query of {metric} in Prometheus</span>
       )}

@@ -51,7 +51,8 @@ export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps
         <span dir="auto">
           {text}
           {snippet === null ? '.' : ':'}
-        </span>
+        </span>{' '}
+        <GraphLink url={snippet?.graphUrl} />
         {snippet === null ? null : (
           <div class="remedy-command">
             <CommandText code={code} {...snippet} />
@@ -64,7 +65,6 @@ export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps
             >
               <Icon name="copy" />
             </button>
-            <GraphLink url={snippet.graphUrl} />
           </div>
         )}
       </div>
