@@ -1,3 +1,6 @@
+// Commands print local times.
+process.env['TZ'] = 'UTC';
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: '<rootDir>/test/support/plain-context-environment.mjs',

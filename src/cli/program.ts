@@ -9,7 +9,7 @@ import { addServiceCommands } from './command-line/service-commands.js';
 import type { CommandIo, ExitCode } from './output/io.js';
 import { CommandError } from './output/io.js';
 import { cleanText } from '../units/clean-text.js';
-import { nameProgram } from './output/lines.js';
+import { localTimes, nameProgram } from './output/lines.js';
 import { cleanStream } from './output/streams.js';
 import { VERSION } from './output/version.js';
 
@@ -42,7 +42,7 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     // It may quote a document, a record or the answer of a server.
-    io.stderr.write(`promscaler: ${nameProgram(cleanText(error.message), io)}\n`);
+    io.stderr.write(`promscaler: ${localTimes(nameProgram(cleanText(error.message), io))}\n`);
     return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -14,6 +14,7 @@ import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView } from './service-view.js';
+import { localTimes } from '../output/lines.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if nothing was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -28,7 +29,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     throw object === null
       ? autoscalerGone(context, scaler)
       : new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
-  io.stdout.write(format === 'text' ? agreementText(report) : writeStructured(format, report));
+  io.stdout.write(format === 'text' ? localTimes(agreementText(report)) : writeStructured(format, report));
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
     io.stdout.write(`${goneLines(context, scaler).join('\n')}\n`);

@@ -31,6 +31,7 @@ import {
   specChanges,
 } from './saved-manifest.js';
 import { restoreSource, startDryRun } from './undo-adoption.js';
+import { localTimes } from '../output/lines.js';
 
 /**
  * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision of promscaler that was
@@ -51,7 +52,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   mustBeAllowed(whyNotInForce(context, scaler, view));
   const warnings: string[] = [];
   const onCompared = (report: AgreementReport): void => {
-    io.stdout.write(agreementText(report));
+    io.stdout.write(localTimes(agreementText(report)));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };

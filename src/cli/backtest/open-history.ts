@@ -24,6 +24,7 @@ import type { HistoryOptions } from './options.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readRange } from './read-range.js';
+import { localTimes } from '../output/lines.js';
 
 const DEFAULT_STEP_SECONDS = 15;
 
@@ -55,7 +56,7 @@ export async function openHistory(
     await sources.close();
   }
   if (saved !== null) await writeHistory(saved, sources.saved(range));
-  for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
+  for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${localTimes(warning)}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
   return inputOf(recorded, variants, { given: assumptions, range, isSaved: file !== null });

@@ -4,7 +4,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { countOf } from '../../units/format.js';
 import { formatInstant } from '../../units/time.js';
 import { EmptyRecordError, readRecord } from '../input/read-record.js';
-import { alignColumns } from '../output/lines.js';
+import { alignColumns, localTimes } from '../output/lines.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 import type { Format } from './write-report.js';
@@ -138,7 +138,8 @@ function toJson({ scalers, versions, differences, problems, ...counts }: Totals)
 
 function textOf(totals: Totals, format: Format): string {
   const { scalers, decisions, from, to, different, wording, withoutDecision, unread, emptyFiles } = totals;
-  const period = from === null || to === null ? '' : `, from ${from} to ${to}`;
+  const zoned = format === 'markdown' ? String : localTimes;
+  const period = from === null || to === null ? '' : zoned(`, from ${from} to ${to}`);
   const lines = [
     `${countOf(decisions, 'decision')} of ${countOf(scalers.size, 'scaler')}${period}`,
     `recorded by ${[...totals.versions].sort().join(', ') || 'no version'}, replayed by ${VERSION}`,
@@ -150,7 +151,7 @@ function textOf(totals: Totals, format: Format): string {
     ...(unread === 0 ? [] : [`${countOf(unread, 'line')} not replayed; see the errors`]),
     ...(emptyFiles === 0 ? [] : [`${countOf(emptyFiles, 'file')} without a line; see the errors`]),
   ];
-  const table = differenceRows(totals);
+  const table = differenceRows(totals).map((row) => row.map(zoned));
   const cut =
     different > 0 && totals.differences.length === MAX_LISTED
       ? [`only the first ${MAX_LISTED} differences are listed`]

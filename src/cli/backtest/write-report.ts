@@ -11,7 +11,7 @@ import {
 import { type Report, reportToJson, type RecommendedChange } from '../../backtest/report/report.js';
 import type { Scoring } from '../../backtest/compare/figures.js';
 import { formatNumber } from '../../units/format.js';
-import { alignColumns, lineLimit } from '../output/lines.js';
+import { alignColumns, lineLimit, localTimes } from '../output/lines.js';
 import type { CommandIo } from '../output/io.js';
 
 export const FORMATS = ['text', 'json', 'markdown'] as const;
@@ -29,7 +29,7 @@ export function writeReport(report: Report, format: Format, io: CommandIo): void
       return;
     }
     default: {
-      stdout.write(`${textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n')}\n`);
+      stdout.write(`${localTimes(textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n'))}\n`);
       return;
     }
   }

@@ -18,6 +18,7 @@ import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
+import { localTimes } from '../output/lines.js';
 
 export interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;
@@ -151,6 +152,8 @@ function selectScalers(
 
 function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {
   const report = makeReport(results, io);
-  io.stdout.write(format === 'text' ? writeReport(report, paintOf(io)) : writeStructured(format, report));
+  io.stdout.write(
+    format === 'text' ? localTimes(writeReport(report, paintOf(io))) : writeStructured(format, report),
+  );
   return report.failed > 0 ? 1 : 0;
 }

@@ -28,7 +28,7 @@ import {
   type ServiceInput,
   withPrometheusUrl,
 } from '../input/service-config.js';
-import { nameProgramIn } from '../output/lines.js';
+import { localTimes, nameProgramIn } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
@@ -91,7 +91,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
     isLive && isConfigValid
       ? { ...offline, live: await checkLive({ config, scalers, prometheus, cluster: options }, io) }
       : offline;
-  io.stdout.write(format === 'text' ? describe(report, io) : writeStructured(format, report));
+  io.stdout.write(format === 'text' ? localTimes(describe(report, io)) : writeStructured(format, report));
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
 }
 

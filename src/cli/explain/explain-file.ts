@@ -2,6 +2,7 @@ import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
 import { readRecord } from '../input/read-record.js';
+import { localTimes } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
@@ -50,7 +51,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
     status: { ...status, conditions },
     now: snapshot.now,
   });
-  return cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
+  return localTimes(cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`));
 }
 
 interface FoundLine {

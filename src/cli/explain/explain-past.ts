@@ -11,6 +11,7 @@ import { explainLines } from '../explanation/explain-lines.js';
 import { entryLines, periodLines } from './past-lines.js';
 import { parsePastTime } from './parse-time.js';
 import { readStatus } from './read-status.js';
+import { localTimes } from '../output/lines.js';
 
 interface PastRequest extends ReachOptions {
   readonly name: ScalerName;
@@ -32,7 +33,7 @@ export async function explainPast(request: PastRequest, io: CommandIo): Promise<
     );
   if (format !== 'text') return writeStructured(format, pastJson(at, past));
   const lines = snapshot === null ? entryLines(key, entry, missing) : snapshotLines(snapshot, entry, past);
-  return `${[...periodLines(at, entry, history), '', ...lines].join('\n')}\n`;
+  return localTimes(`${[...periodLines(at, entry, history), '', ...lines].join('\n')}\n`);
 }
 
 async function readFromService(

@@ -10,7 +10,7 @@ import { readStatus } from './read-status.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
-import { nameProgram } from '../output/lines.js';
+import { localTimes, nameProgram } from '../output/lines.js';
 import { CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
@@ -60,7 +60,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const lines = explainLines({ snapshot, decision, status, now });
   const remedies = read === null || status?.state === null ? [] : remedyLines(read.detail);
   const text = [...lines, ...notes(read, decision), ...remedies].join('\n');
-  io.stdout.write(`${nameProgram(text, io)}\n`);
+  io.stdout.write(`${localTimes(nameProgram(text, io))}\n`);
   return 0;
 }
 

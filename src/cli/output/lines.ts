@@ -1,4 +1,6 @@
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
+import { splitTimes } from '../../units/split-times.js';
+import { formatInstant, instantFromMs } from '../../units/time.js';
 import type { CommandIo } from './io.js';
 
 /** `kubectl exec POD -- promscaler` starts the program of the container. A test compares the names with the help. */
@@ -11,6 +13,25 @@ const COMMAND =
  */
 export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'>): string {
   return text.replace(COMMAND, () => `${command} `);
+}
+
+/**
+ * Returns a text for a person with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which options
+ * for times accept as well. In UTC, the text stays as it is. Output for programs is in UTC.
+ */
+export function localTimes(text: string): string {
+  return splitTimes(text)
+    .map((piece) => (piece.isTime ? localTime(piece.text) : piece.text))
+    .join('');
+}
+
+function localTime(utc: string): string {
+  const ms = Date.parse(utc);
+  const minutes = -new Date(ms).getTimezoneOffset();
+  if (minutes === 0) return utc;
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const zone = [hours, rest].map((part) => String(part).padStart(2, '0')).join(':');
+  return `${formatInstant(instantFromMs(ms + minutes * 60_000)).slice(0, -1)}${minutes < 0 ? '-' : '+'}${zone}`;
 }
 
 /** Prints problems on standard error. Source lines are printed as they are. */

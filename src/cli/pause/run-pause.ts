@@ -15,6 +15,7 @@ import {
   type PauseOptions,
   type ResumeOptions,
 } from './pause-options.js';
+import { localTimes } from '../output/lines.js';
 
 /** Runs `pause`: annotates the target, with the permissions of the user. Replaces an earlier pause. */
 export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
@@ -34,8 +35,10 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
   const json = { ...name, target: ref, pause: { ...pause, until } };
   if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
   else if (format === 'name') io.stdout.write(`${name.namespace}/${name.name}\n`);
-  else
-    io.stdout.write(`${pauseText({ name, target, pause, now, resume: resumeCommand(name, options, io) })}\n`);
+  else {
+    const resume = resumeCommand(name, options, io);
+    io.stdout.write(`${localTimes(pauseText({ name, target, pause, now, resume }))}\n`);
+  }
   for (const warning of warningsFor(pause, target)) io.stderr.write(`promscaler: warning: ${warning}\n`);
   return 0;
 }

@@ -9,6 +9,7 @@ import {
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
+import { localTimes } from '../output/lines.js';
 
 /** If a cell is too long, the end of its head is cut off. */
 export interface Cell {
@@ -122,7 +123,7 @@ const LEAST_CAUSE = 20;
 function causeCell(state: JsonObject | null, now: Instant): Cell {
   const until = instantIn(state, 'until');
   const left = until === null ? 0 : secondsBetween(now, until);
-  const cause = cleanText(textIn(state, 'cause') ?? '');
+  const cause = localTimes(cleanText(textIn(state, 'cause') ?? ''));
   return {
     head: cause,
     tail: left > 0 ? ` (${formatSeconds(left)} left)` : '',

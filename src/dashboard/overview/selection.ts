@@ -134,33 +134,26 @@ export function worstFirst(rows: readonly OverviewRow[]): readonly OverviewRow[]
 
 /**
  * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in whole percent
- * of its target as the rows show it, then the one without a target, then the one with the oldest state. A load that is
- * unknown counts as `UNKNOWN_LOAD`.
+ * of its target as the rows show it, then the one with the oldest state. A load that is unknown counts as
+ * `UNKNOWN_PERCENT`.
  * The order of the others does not depend on their load, because rows would jump.
  */
 function byUrgency(a: OverviewRow, b: OverviewRow): number {
   const { severity } = a.state;
   const difference = SEVERITIES.indexOf(severity) - SEVERITIES.indexOf(b.state.severity);
   if (difference !== 0 || severity !== 'cannot-follow') return difference;
-  return (
-    overloadOf(b) - overloadOf(a) ||
-    Number(hasNoTarget(b)) - Number(hasNoTarget(a)) ||
-    timeOf(a.state.since) - timeOf(b.state.since)
-  );
+  return overloadOf(b) - overloadOf(a) || timeOf(a.state.since) - timeOf(b.state.since);
 }
 
-/** A workload that is missing serves nothing; one without data may serve all of its load. */
-function hasNoTarget({ state }: OverviewRow): boolean {
-  return state.name === 'NoTarget';
-}
-
-/** Returns the load in percent of the target, at least 100. */
-export function overloadOf({ metric }: OverviewRow): number {
-  return Math.max(100, Math.round((ratioOf(metric) ?? UNKNOWN_LOAD) * 100));
+/** Returns the load in percent of the target, at least 100. A workload that is missing serves nothing. */
+export function overloadOf({ metric, state }: OverviewRow): number {
+  const ratio = ratioOf(metric);
+  if (ratio === null) return UNKNOWN_PERCENT + Number(state.name === 'NoTarget');
+  return Math.max(100, Math.round(ratio * 100));
 }
 
 /** Hours without a value are worse than a load that pods still bear, and better than one that they do not. */
-const UNKNOWN_LOAD = 1.3;
+const UNKNOWN_PERCENT = 130;
 
 function timeOf(text: string | null): number {
   return text === null ? 0 : Date.parse(text);

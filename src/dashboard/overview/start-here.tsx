@@ -79,6 +79,7 @@ export function StartHere({ api, rows }: StartHereProps): VNode | null {
 
 /** Returns why the order has this scaler first. */
 function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string {
+  if (row.state.name === 'NoTarget') return 'its target cannot be read';
   if (ratioOf(row.metric) === null) return 'its load has been unknown longest';
   const isOldest = next !== undefined && overloadOf(next) === overloadOf(row);
   return isOldest ? 'its state is the oldest' : 'its load is furthest above target';

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { explainCommand, snapshotFileName } from '../../../src/dashboard/scaler/model/commands.js';
 import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effective-fields.js';
 import { groupPods } from '../../../src/dashboard/scaler/model/pod-groups.js';
-import { splitTimes } from '../../../src/dashboard/scaler/model/split-times.js';
+import { splitTimes } from '../../../src/units/split-times.js';
 import { readTolerances, toleranceBand } from '../../../src/dashboard/scaler/model/tolerance.js';
 import { documentJsonSchema } from '../../../src/cli/schema/json-schema.js';
 import { schemaRows } from '../../docs/schema-rows.js';

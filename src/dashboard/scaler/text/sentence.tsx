@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { Time } from '../../ui/time.jsx';
-import { splitTimes } from '../model/split-times.js';
+import { splitTimes } from '../../../units/split-times.js';
 
 interface SentenceProps {
   readonly text: string;

@@ -6,7 +6,7 @@ export interface TextPiece {
 
 const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z/g;
 
-/** Splits a sentence of the service at its times, so the page can show them in the time zone of the viewer. */
+/** Splits a sentence of the service at its times, so they can be shown in the time zone of the reader. */
 export function splitTimes(sentence: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;
