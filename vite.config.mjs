@@ -43,7 +43,7 @@ const DASHBOARD = {
             { name: 'common', test: COMMON },
             { name: 'parts', test: PARTS },
             { name: 'nearest', test: /src\/scaler\/problems\/nearest|node_modules\/leven\// },
-            { name: 'what-to-do', test: WHAT_TO_DO },
+            { name: 'remedy', test: WHAT_TO_DO },
           ],
         },
       },

@@ -52,10 +52,9 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
           groupLabel={fleet.facts.groupLabel}
         />
       )}
-      {selected.length === 0 && empty.part !== null ? (
-        <empty.part.NoScalers hasOthers={rows.length > 0} onChange={onChange} />
-      ) : null}
-      {selected.length === 0 ? null : (
+      {selected.length === 0 ? (
+        empty.part && <empty.part.NoScalers hasOthers={rows.length > 0} onChange={onChange} />
+      ) : (
         <ScalerTable
           lines={lines}
           selection={selection}

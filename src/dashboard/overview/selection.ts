@@ -19,12 +19,10 @@ export const COLUMN_NAMES = ['replicas', 'trend', 'metric', 'reason', 'since', '
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
 /** `label`: that of the service config. */
-const GROUPS = ['namespace', 'label'] as const;
-
-export type Group = (typeof GROUPS)[number];
+export type Group = 'namespace' | 'label';
 
 export function readGroup(text: string | null): Group | null {
-  return GROUPS.find((one) => one === text) ?? null;
+  return text === 'namespace' || text === 'label' ? text : null;
 }
 
 /** Filters, order and layout of the viewer. They are in the address. */
