@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { ScalerDetail } from '../../src/api/answers.js';
+import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
+import { constant } from '../../src/simulator/controllers/curves.js';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
+import { type FilledServer, startFilled } from '../support/filled-server.js';
+import { runCli } from '../cli/fake-io.js';
+import { type ServiceProcess, startService } from './service-process.js';
+import { waitFor } from './waiting.js';
+
+/** The level of today needs five minutes of its own samples. */
+jest.setTimeout(720_000);
+
+const STEP_SECONDS = 15;
+const DAY_SECONDS = 86_400;
+const DAYS = 10;
+const NOW_SECONDS = Math.floor(Date.now() / 1000 / STEP_SECONDS) * STEP_SECONDS;
+const RISE_SECONDS = NOW_SECONDS + 480;
+const BUSY_SECONDS = 900;
+const [QUIET, BUSY] = [40, 120];
+
+/** Each day, the load is three times as high for 15 minutes, from eight minutes after the time of now on. */
+function samples(): readonly (readonly [number, number])[] {
+  const first = NOW_SECONDS - DAYS * DAY_SECONDS - 7200;
+  const count = (NOW_SECONDS + 480 - first) / STEP_SECONDS;
+  return Array.from({ length: count }, (_, index) => {
+    const second = first + index * STEP_SECONDS;
+    const sinceRise = (second - RISE_SECONDS + (DAYS + 1) * DAY_SECONDS) % DAY_SECONDS;
+    return [second, sinceRise < BUSY_SECONDS ? BUSY : QUIET] as const;
+  });
+}
+
+const document = (name: string, mode: string): string => `apiVersion: promscaler.dev/v1
+kind: Scaler
+metadata: { name: ${name}, namespace: shop }
+spec:
+  scaleTargetRef: { name: ${name} }
+  minReplicas: 1
+  maxReplicas: 60
+  metrics:
+    - external: { metric: { name: load }, query: sum(load), target: { averageValue: 4 } }
+  forecast: { mode: ${mode}, lookback: ${DAYS}d, lead: 120s, budgetPercent: 50 }
+`;
+
+const configOf = (api: string, prometheus: string): string => `kubernetes: { url: '${api}' }
+scalers: { paths: [scalers.yaml] }
+prometheus: { default: { urls: ['${prometheus}'], scrapeIntervalSeconds: ${STEP_SECONDS} } }
+server: { port: 0 }
+leaderElection: { enabled: false }
+`;
+
+describe('a service with ten days of a real Prometheus', () => {
+  let simulator: Simulator;
+  let prometheus: FilledServer;
+  let service: ServiceProcess;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'forecast-'));
+    const workload = { namespace: 'shop', replicas: 10, behavior: { load: constant(1) } };
+    simulator = await startSimulator({
+      clock: SYSTEM_CLOCK,
+      workloads: [
+        { ...workload, name: 'observer' },
+        { ...workload, name: 'raiser' },
+      ],
+    });
+    prometheus = await startFilled('Prometheus', [{ labels: { __name__: 'load' }, samples: samples() }]);
+    const config = join(folder, 'promscaler.yaml');
+    await writeFile(config, configOf(simulator.url, prometheus.url));
+    await writeFile(
+      join(folder, 'scalers.yaml'),
+      [document('observer', 'Observe'), document('raiser', 'Raise')].join('---\n'),
+    );
+    service = await startService(['run', '--config', config]);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await prometheus.stop();
+    await simulator.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const read = async (name: string): Promise<ScalerDetail> =>
+    (await (await fetch(`${service.url}/api/v1/scalers/shop/${name}`)).json()) as ScalerDetail;
+
+  it('raises 10 replicas to 30 before the load comes, or says that it would, in API, metrics and explain', async () => {
+    const [raiser, observer] = await waitFor(
+      async () => {
+        const both = [await read('raiser'), await read('observer')] as const;
+        return both.every(({ decision }) => decision?.forecast?.replicas === 30) && both;
+      },
+      { what: 'the forecasts', seconds: 600 },
+    );
+    const { stdout: explained } = await runCli(['explain', 'shop/raiser', '--url', service.url]);
+    const { stdout: status } = await runCli(['status', '--url', service.url]);
+    const metrics = await service.metrics('promscaler_forecast_replicas{');
+
+    expect(raiser.decision?.forecast).toMatchObject({ replicas: 30, isUsed: true, reactive: 10 });
+    expect(raiser.decision?.desiredReplicas).toBe(30);
+    expect(observer.decision?.forecast).toMatchObject({ replicas: 30, isUsed: false, reactive: 10 });
+    expect(observer.decision?.desiredReplicas).toBe(10);
+    expect(explained).toMatch(/^Forecast \(Raise\): 30: at \d\d:\d\d of 7 days load needed 120 to 120; /m);
+    expect(status).toMatch(/observer .* forecast would raise 10 to 30$/m);
+    expect(metrics.map((line) => line.split(' ').at(-1))).toEqual(['30', '30']);
+  });
+});
