@@ -1,4 +1,5 @@
 import eslint from '@eslint/js';
+import reactHooks from 'eslint-plugin-react-hooks';
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
@@ -68,6 +69,8 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: { project: './tsconfig.dashboard.json', tsconfigRootDir: import.meta.dirname },
     },
+    plugins: { 'react-hooks': reactHooks },
+    rules: { 'react-hooks/rules-of-hooks': 'error', 'react-hooks/exhaustive-deps': 'error' },
   },
   {
     // It plays the servers of the demo and of the tests, for their clients alone.
