@@ -92,8 +92,8 @@ function syntaxMessage({ code, message }: Problem): string {
       return 'a tag is not supported; only plain YAML is read';
     case 'yaml-alias':
       return 'an alias is not supported: write out the value';
-    case 'octal-number':
-      return 'a number with a leading zero is octal for kubectl and Helm: write it without the zero';
+    case 'yaml-version':
+      return 'kubectl and Helm read this value differently: write a number without a leading zero, and a text in quotes';
     case 'yaml-syntax':
       return `not YAML: ${plainBeginning(message.replace(/^not YAML: /, ''))}`.trim();
     default:

@@ -53,7 +53,7 @@ const CLASSES = {
   'unknown-source': 'rule',
   'source-not-admitted': 'rule',
   'namespace-not-watched': 'rule',
-  'octal-number': 'warning',
+  'yaml-version': 'warning',
   'system-fields': 'warning',
   'query-unknown': 'warning',
   'never-scales-up': 'warning',

@@ -102,7 +102,8 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   const name = locate(finding('duplicate-document', ['metadata', 'name'], ''));
   const past = options.now === undefined ? [] : findPastDates(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);
-  const problems = inLineOrder([...textProblems, ...locateAll([...findings, ...past, ...admission], locate)]);
+  const located = locateAll([...findings, ...past, ...admission], locate);
+  const problems = inLineOrder([...textProblems.filter((one) => !isSaidBy(located, one)), ...located]);
   const isRefused = problems.some(({ severity }) => severity === 'error');
   return {
     key: keyOf(value),
@@ -112,6 +113,13 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
     place: name.place,
     nameLine: name.sourceLine,
   };
+}
+
+/** Whether an error already says that a text is in the place of another type. */
+function isSaidBy(errors: readonly Problem[], { code, place }: Problem): boolean {
+  const isThere = (error: Problem): boolean =>
+    error.code === 'wrong-type' && error.place?.line === place?.line && error.place?.column === place?.column;
+  return code === 'yaml-version' && errors.some(isThere);
 }
 
 /** Returns the document with `defaults` of the service config in its `spec`. Anything else is returned as it is. */

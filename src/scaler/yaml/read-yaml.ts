@@ -126,11 +126,11 @@ function readDocument(document: Document, source: Source): LocatedDocument {
     ...asTemplate(syntaxProblems(document, source), source),
     ...keyProblems(document, source),
     ...aliasProblems(document, source),
-    ...octalProblems(document, source),
+    ...versionProblems(document, source),
   ];
   const problems = found.slice(0, MAX_FINDINGS);
   if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...TOO_MANY, offset: null }));
-  const isReadable = problems.every(({ code }) => code === 'duplicate-key' || code === 'octal-number');
+  const isReadable = problems.every(({ code }) => code === 'duplicate-key' || code === 'yaml-version');
   return {
     // The last of several duplicate keys applies.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
@@ -251,22 +251,31 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
 }
 
 const LEADING_ZERO = /^[-+]?0[0-7]+$/;
+const BOOLEAN_WORD = /^(?:y|yes|n|no|on|off)$/i;
 
-/** kubectl and Helm read YAML 1.1, in which `010` is 8. */
-function octalProblems(document: Document, source: Source): readonly Problem[] {
-  if (!/(?:^|[^\w.])0[0-7]/.test(source.text)) return [];
+/** kubectl and Helm read YAML 1.1, in which `010` is 8 and `on` is true. */
+function versionProblems(document: Document, source: Source): readonly Problem[] {
+  if (!/(?:^|[^\w.])(?:0[0-7]|[yno])/i.test(source.text)) return [];
   const problems: Problem[] = [];
   visit(document, {
     Scalar: (key, { source: written = '', type, range }) => {
-      const [here, there] = [Number(written), Number.parseInt(written, 8)];
-      if (key === 'key' || type !== 'PLAIN' || !LEADING_ZERO.test(written) || here === there)
-        return undefined;
-      const message = `${written} is ${here}, but ${there} for kubectl and Helm, which read a leading zero as octal: write ${here} or ${there}`;
-      problems.push(problemAt(source, { code: 'octal-number', message, offset: range?.[0] ?? 0 }));
+      const message = key === 'key' || type !== 'PLAIN' ? null : otherMeaning(written);
+      if (message === null) return undefined;
+      problems.push(problemAt(source, { code: 'yaml-version', message, offset: range?.[0] ?? 0 }));
       return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
   });
   return problems;
+}
+
+/** Returns how kubectl reads a scalar without quotes; null: in the same way. */
+function otherMeaning(written: string): string | null {
+  if (BOOLEAN_WORD.test(written))
+    return `${written} is a text, but a boolean for kubectl and Helm: write "${written}", or true or false`;
+  const [here, there] = [Number(written), Number.parseInt(written, 8)];
+  return LEADING_ZERO.test(written) && here !== there
+    ? `${written} is ${here}, but ${there} for kubectl and Helm, which read a leading zero as octal: write ${here} or ${there}`
+    : null;
 }
 
 type Located = Parameters<typeof unplacedProblem>[0] & Pick<Finding, 'offset'>;
