@@ -118,7 +118,7 @@ const BUNDLE = {
     reportCompressedSize: false,
     rollupOptions: {
       input: 'src/cli/main.ts',
-      external: /\/demo\/demo\.js$/,
+      external: /\/demo\/run-demo\.js$/,
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', comments: LEGAL_COMMENTS },
     },
   },
