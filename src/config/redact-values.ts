@@ -93,7 +93,7 @@ function syntaxMessage({ code, message }: Problem): string {
     case 'yaml-alias':
       return 'an alias is not supported: write out the value';
     case 'yaml-version':
-      return 'kubectl and Helm read this value differently: write a number without a leading zero, and a text in quotes';
+      return 'kubectl and Helm read this value differently: write a number without a leading zero, and a string in quotes';
     case 'yaml-syntax':
       return `not YAML: ${plainBeginning(message.replace(/^not YAML: /, ''))}`.trim();
     default:

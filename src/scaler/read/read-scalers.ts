@@ -115,7 +115,7 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   };
 }
 
-/** Whether an error already says that a text is in the place of another type. */
+/** Whether an error already says that a string is in the place of another type. */
 function isSaidBy(errors: readonly Problem[], { code, place }: Problem): boolean {
   const isThere = (error: Problem): boolean =>
     error.code === 'wrong-type' && error.place?.line === place?.line && error.place?.column === place?.column;
