@@ -8,7 +8,7 @@ import { createRangeClient, type RangeClient, type RangeQuery, untilIdle } from 
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
 import { createReadyQueue, type Readings } from './queries/collect.js';
-import { createQueryCompiler, type Plan } from './queries/plan-round.js';
+import { createRoundPlanner, type Plan } from './queries/plan-round.js';
 import { createDuplicateWatch } from './queries/duplicate-watch.js';
 import { createLearnedWindows, type LearnedWindows } from './queries/learned-windows.js';
 import { type OnReady, queryConfig, type RoundInput, sendRound, type Source } from './queries/round.js';
@@ -77,7 +77,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const sources = new Map(
     Array.from(options.sources, ([name, config]) => [name, openSource(config, options, reports)]),
   );
-  const compiler = createQueryCompiler(clock, onFault);
+  const planner = createRoundPlanner(clock, onFault);
   const windows = createLearnedWindows({ sources: options.sources, clock, onFault });
   const capacities = createCapacityWatch({ clock, onFault });
   const ready = createReadyQueue(clock);
@@ -87,7 +87,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
 
   return {
     setScalers: (scalers) => {
-      last = last.then(() => compiler.compile(scalers, windows.sources())).catch(onFault);
+      last = last.then(() => planner.compile(scalers, windows.sources())).catch(onFault);
     },
     startRound: (due, signal, onReady) => {
       rounds += 1;
@@ -96,7 +96,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       const plan = async (): Promise<Plan | null> => {
         try {
           for (const report of reports) report();
-          return await compiler.planFor(due, windows.sources());
+          return await planner.planFor(due, windows.sources());
         } catch (error) {
           onFault(error);
           // A cycle that waits for ever would never be due again.

@@ -5,7 +5,7 @@ import type { Answer } from './answers/answer.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { isOfResource, resourceWindowSeconds } from './data-source/resource-queries.js';
-import { metricChecks, metricQuery } from './queries/compile-queries.js';
+import { metricChecks, metricQueryText } from './queries/compile-queries.js';
 import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';
@@ -247,7 +247,7 @@ function holdOfNew(
   { scaler, sources, now }: ScalerHoldInput,
 ): Omit<HeldMetric, 'hold'> & { readonly hold: MetricHold | null } {
   const source = sources.get(metric.source);
-  const query = source === undefined ? '' : (metricQuery(metric, scaler, source) ?? '');
+  const query = source === undefined ? '' : (metricQueryText(metric, scaler, source) ?? '');
   const { backlog, capacity } = metricChecks(metric, scaler) ?? {};
   const queries = [query, backlog, capacity].filter((text) => text !== undefined);
   const key = `${metric.type}/${metric.identity}\n${metric.source}\n${queries.join('\n')}`;

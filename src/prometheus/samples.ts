@@ -26,7 +26,7 @@ import type {
 } from '../scaler/spec.js';
 import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
-import type { Answer } from './answers/answer.js';
+import type { Answer, AnswerWithSeries } from './answers/answer.js';
 import { columnsOf, selectRows, type SeriesColumns, type SeriesLayout } from './answers/columns.js';
 import { resourceWindowSeconds, takesWindow } from './data-source/resource-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
@@ -42,8 +42,6 @@ interface SampleContext {
 
 /** A server whose clock differs by more may have evaluated the query at a time without data. */
 const MAX_SKEW_SECONDS = 120;
-
-type Answered = Extract<Answer, { readonly series: unknown }>;
 
 /** Returns the samples of a scaler from its answers, both in the order of `spec.metrics`. */
 export function toSamples(
@@ -96,7 +94,7 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
   }
 }
 
-function answeredOrError(answer: Answer): Answered | ErrorSample {
+function answeredOrError(answer: Answer): AnswerWithSeries | ErrorSample {
   if (answer.class === 'failed') {
     const { reason, message } = answer;
     // A query over a limit of its namespace was not sent.
@@ -112,7 +110,7 @@ function answeredOrError(answer: Answer): Answered | ErrorSample {
 
 function containersSample(
   metric: ResourceMetric | ContainerResourceMetric,
-  answer: Answered,
+  answer: AnswerWithSeries,
   context: SampleContext,
 ): Sample {
   const { source } = context;
@@ -186,7 +184,7 @@ function usageOf(
   return listUsage(byPod);
 }
 
-function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext): Sample {
+function podsSample(metric: PodsMetric, answer: AnswerWithSeries, context: SampleContext): Sample {
   const columns = columnsOf(answer);
   const picked = pickSeries(metric, columns, context);
   if (picked.isNoneSelected) return noneSelected(answer, noMatch(columns));
@@ -215,7 +213,7 @@ function podsSample(metric: PodsMetric, answer: Answered, context: SampleContext
 
 function valuesSample(
   metric: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
-  answer: Answered,
+  answer: AnswerWithSeries,
   context: SampleContext,
 ): Sample {
   const columns = columnsOf(answer);
@@ -226,7 +224,11 @@ function valuesSample(
   return countError === null ? judgedValues(answer, values, context.now) : errorSample('invalid', countError);
 }
 
-function judgedValues(answer: Answered, values: readonly number[], now: Instant): ValuesSample | ErrorSample {
+function judgedValues(
+  answer: AnswerWithSeries,
+  values: readonly number[],
+  now: Instant,
+): ValuesSample | ErrorSample {
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
   const { backlog, capacity } = answer;
@@ -241,7 +243,7 @@ function judgedValues(answer: Answered, values: readonly number[], now: Instant)
 }
 
 /** The series may be those that a partial answer lacks. */
-function noneSelected(answer: Answered, message: string): ErrorSample {
+function noneSelected(answer: AnswerWithSeries, message: string): ErrorSample {
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
 }

@@ -12,7 +12,7 @@ import { type Fleet, isForwarded, type Peer } from './fleet/peer-check.js';
 import { serviceStatusSchema } from '../api/dashboard-schemas.js';
 import { SLICE_MS, type Paced, refusing } from './pacing/paced.js';
 import { rescaleDirection, type Outcome } from '../telemetry/cycle-record.js';
-import type { ScalerStatus } from '../telemetry/ledger.js';
+import type { LedgerEntry } from '../telemetry/ledger.js';
 
 /** The functions are called for each request. */
 export interface ServiceFacts {
@@ -222,7 +222,7 @@ const LOOKED_AT_ONCE = 32;
 
 /** Reads one scaler after the other. `takeTurn` yields to other work between them. */
 async function surveyScalers(
-  statuses: Iterable<ScalerStatus>,
+  statuses: Iterable<LedgerEntry>,
   {
     now,
     viewer,
@@ -254,7 +254,7 @@ async function surveyScalers(
   return { scalers, holds, dependents, conflicts, outcomes: outcomes.read() };
 }
 
-function addHold(holds: Map<string, Instant>, { scaler, record }: ScalerStatus, now: Instant): void {
+function addHold(holds: Map<string, Instant>, { scaler, record }: LedgerEntry, now: Instant): void {
   const until = record.decision?.state.holdScaleDownUntil ?? null;
   if (until === null || until <= now) return;
   for (const { source } of scaler.spec.metrics) {
@@ -264,14 +264,14 @@ function addHold(holds: Map<string, Instant>, { scaler, record }: ScalerStatus, 
 }
 
 /** Returns the data source without which the scaler keeps its replicas; null: there is no such source. */
-function onlySourceOf({ scaler: { spec } }: ScalerStatus): string | null {
+function onlySourceOf({ scaler: { spec } }: LedgerEntry): string | null {
   const [first] = spec.metrics;
   if (first === undefined || spec.fallback !== null) return null;
   return spec.metrics.every(({ source }) => source === first.source) ? first.source : null;
 }
 
 interface Newest {
-  readonly add: (status: ScalerStatus) => void;
+  readonly add: (status: LedgerEntry) => void;
   readonly read: () => readonly LastOutcome[];
 }
 

@@ -12,7 +12,7 @@ import {
   type ScalerStore,
   createScalerWatch,
 } from '../kubernetes/scaler-objects.js';
-import type { ScalerStatus } from '../telemetry/ledger.js';
+import type { LedgerEntry } from '../telemetry/ledger.js';
 import type { Instant } from '../units/time.js';
 import { countErrors } from '../scaler/problems/problem.js';
 import type { Generations } from '../server/pages/scaler-pages.js';
@@ -41,7 +41,7 @@ interface CustomResourcesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  readonly lastOf: (key: string) => ScalerStatus | null;
+  readonly lastOf: (key: string) => LedgerEntry | null;
   readonly rejectedSince: (key: string) => Instant | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly recordEvent: (object: EventObject, event: TargetEvent) => void;

@@ -152,7 +152,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;
   let rejectedAt: ReadonlyMap<string, Instant> = new Map();
-  const decideOwn = (): void => {
+  const setOwnScalers = (): void => {
     const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
     source.setScalers(own);
     recommendations?.setScalers(own);
@@ -163,7 +163,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     metrics,
     isIdle: () => slots.isIdle() && deletionCosts.isIdle(),
     state: () => state,
-    onServed: decideOwn,
+    onServed: setOwnScalers,
     address: () => address,
   });
   const state = openState(options, transport, shards);
@@ -302,7 +302,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);
-      decideOwn();
+      setOwnScalers();
       metrics.recordReload(errors);
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },

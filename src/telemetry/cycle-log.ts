@@ -2,7 +2,7 @@ import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from 
 import type { CycleRecord } from './cycle-record.js';
 import { isDegraded } from '../decision/failing.js';
 import { conditionOf } from '../decision/result/condition.js';
-import type { ScalerStatus, TimedCondition } from './ledger.js';
+import type { LedgerEntry, TimedCondition } from './ledger.js';
 import { API_SERVER, dataSourceId } from './outages.js';
 import type { Outages } from './outages.js';
 import type { FailureReason } from '../units/failure.js';
@@ -24,7 +24,7 @@ interface CycleLogPorts {
  * that degrades or recovers. A cycle without such a change logs nothing at info or above. Failures and recoveries that
  * come from an outage of a shared system are not logged either.
  */
-export function logCycle(ports: CycleLogPorts, before: ScalerStatus | null, after: ScalerStatus): void {
+export function logCycle(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
   const { log } = ports;
   logOutcome(log, before, after.record);
   if (before?.metricErrors !== after.metricErrors) logMetrics(ports, before, after);
@@ -40,7 +40,7 @@ export function logCycle(ports: CycleLogPorts, before: ScalerStatus | null, afte
   }
 }
 
-function logOutcome(log: Log, before: ScalerStatus | null, record: CycleRecord): void {
+function logOutcome(log: Log, before: LedgerEntry | null, record: CycleRecord): void {
   const { outcome } = record;
   if (outcome.kind === 'none') return;
   const facts = outcomeFacts(record);
@@ -66,7 +66,7 @@ function outcomeFacts(record: CycleRecord): Facts {
   };
 }
 
-function logMetrics(ports: CycleLogPorts, before: ScalerStatus | null, after: ScalerStatus): void {
+function logMetrics(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
   const scaler = after.scaler.key;
   let index = -1;
   for (const [metric, error] of after.metricErrors) {
@@ -138,7 +138,7 @@ function logFailure(
   });
 }
 
-function logWriter(log: Log, before: ScalerStatus | null, { scaler, record }: ScalerStatus): void {
+function logWriter(log: Log, before: LedgerEntry | null, { scaler, record }: LedgerEntry): void {
   const old = before?.record.conflictingWriter;
   const now = record.conflictingWriter;
   if ((now === undefined) === (old === undefined)) return;

@@ -16,7 +16,7 @@ export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
 
-export interface ScalerStatus {
+export interface LedgerEntry {
   /** `NAMESPACE/NAME`. */
   readonly key: string;
   readonly scaler: Scaler;
@@ -47,15 +47,15 @@ export interface ScalerStatus {
 export interface Ledger {
   /** Adds a record. Returns the status before it (null: first record) and after it. */
   readonly add: (record: CycleRecord) => {
-    readonly before: ScalerStatus | null;
-    readonly after: ScalerStatus;
+    readonly before: LedgerEntry | null;
+    readonly after: LedgerEntry;
   };
   /** Keeps the recommendation until the document changes. Returns false if it has changed. */
   readonly keepRecommendation: (scaler: Scaler, recommendation: Recommendation) => boolean;
   readonly remove: (key: string) => void;
-  readonly get: (key: string) => ScalerStatus | null;
+  readonly get: (key: string) => LedgerEntry | null;
   /** Returns the statuses in the order of their first records. */
-  readonly list: () => Iterable<ScalerStatus>;
+  readonly list: () => Iterable<LedgerEntry>;
 }
 
 interface LedgerLimits {
@@ -92,7 +92,7 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
 }
 
 /** A class, because each cycle creates one instance, and a getter of a class costs nothing until it is read. */
-class Status implements ScalerStatus, LastOfRun {
+class Status implements LedgerEntry, LastOfRun {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
@@ -101,8 +101,8 @@ class Status implements ScalerStatus, LastOfRun {
   readonly stateSince: Instant;
   readonly metricErrors: ReadonlyMap<string, string | null>;
   readonly hasErrors: boolean;
-  readonly rescales: ScalerStatus['rescales'];
-  readonly lastRescale: ScalerStatus['lastRescale'];
+  readonly rescales: LedgerEntry['rescales'];
+  readonly lastRescale: LedgerEntry['lastRescale'];
   readonly agreement: Agreement | null;
   recommendation: Recommendation | null;
   readonly run: Run;
@@ -136,15 +136,15 @@ class Status implements ScalerStatus, LastOfRun {
   }
 }
 
-const NO_RESCALES: ScalerStatus['rescales'] = { up: 0, down: 0 };
+const NO_RESCALES: LedgerEntry['rescales'] = { up: 0, down: 0 };
 
-function rescalesAfter(before: ScalerStatus['rescales'], { outcome }: CycleRecord): ScalerStatus['rescales'] {
+function rescalesAfter(before: LedgerEntry['rescales'], { outcome }: CycleRecord): LedgerEntry['rescales'] {
   const direction = rescaleDirection(outcome);
   return direction === null ? before : { ...before, [direction]: before[direction] + 1 };
 }
 
 /** Does not use the state of the snapshot, because its times may be assumptions after a restart. */
-function lastRescaleOf(before: ScalerStatus | null, record: CycleRecord): ScalerStatus['lastRescale'] {
+function lastRescaleOf(before: LedgerEntry | null, record: CycleRecord): LedgerEntry['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
   const next = record.lastScales ?? (direction === null ? known : { ...known, [direction]: record.at });
@@ -160,7 +160,7 @@ function metricErrorsAfter(
   before: Status | null,
   record: CycleRecord,
   isNewSpec: boolean,
-): ScalerStatus['metricErrors'] {
+): LedgerEntry['metricErrors'] {
   const known = isNewSpec ? NO_ERRORS : (before?.metricErrors ?? NO_ERRORS);
   const results = record.decision?.metrics ?? [];
   if (results.length === 0) return known;
@@ -181,17 +181,17 @@ function haveErrors(results: Decision['metrics']): boolean {
   return false;
 }
 
-function hasError(errors: ScalerStatus['metricErrors']): boolean {
+function hasError(errors: LedgerEntry['metricErrors']): boolean {
   for (const error of errors.values()) if (error !== null) return true;
   return false;
 }
 
-function haveSameErrors(a: ScalerStatus['metricErrors'], b: ScalerStatus['metricErrors']): boolean {
+function haveSameErrors(a: LedgerEntry['metricErrors'], b: LedgerEntry['metricErrors']): boolean {
   for (const [metric, error] of b) if (a.get(metric) !== error) return false;
   return true;
 }
 
-const NO_ERRORS: ScalerStatus['metricErrors'] = new Map();
+const NO_ERRORS: LedgerEntry['metricErrors'] = new Map();
 
 /** Replaces results of queries and limits that the new spec may not contain. */
 function withoutOutdated(

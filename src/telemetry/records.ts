@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import { createEventFeed, type EventFeed } from './event-feed.js';
 import { createChartPoints, type ChartPoints } from './chart-points.js';
-import { createLedger, type Ledger, type ScalerStatus } from './ledger.js';
+import { createLedger, type Ledger, type LedgerEntry } from './ledger.js';
 import { createSnapshotArchive, type SnapshotArchive } from './snapshot-archive.js';
 import type { CycleRecord } from './cycle-record.js';
 import type { Log } from '../units/log.js';
@@ -48,8 +48,8 @@ export interface Recorder {
    * after.
    */
   readonly record: (record: CycleRecord) => {
-    readonly before: ScalerStatus | null;
-    readonly after: ScalerStatus;
+    readonly before: LedgerEntry | null;
+    readonly after: LedgerEntry;
   };
   readonly remove: (key: string) => void;
 }

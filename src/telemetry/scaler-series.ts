@@ -5,7 +5,7 @@ import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from './cycle-record.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
-import type { ScalerStatus, Ledger } from './ledger.js';
+import type { LedgerEntry, Ledger } from './ledger.js';
 import { SCALER_METRICS, type MetricRow, type MetricsDetail, isInSummary } from './metric-table.js';
 
 /**
@@ -18,7 +18,7 @@ export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 
 /** Writes the series of a scaler for each metric. A missing value has no series, never 0. */
 export const SCALER_SERIES: Readonly<
-  Record<ScalerMetricKey, (status: ScalerStatus, write: WriteSeries) => void>
+  Record<ScalerMetricKey, (status: LedgerEntry, write: WriteSeries) => void>
 > = {
   currentReplicas: ({ record }, write) => writeKnown(record.decision?.currentReplicas, write),
   desiredReplicas: ({ record }, write) => writeKnown(record.decision?.desiredReplicas, write),
@@ -83,7 +83,7 @@ function writeKnown(value: number | null | undefined, write: WriteSeries): void 
 }
 
 function writePodSeconds(
-  { record: { decision } }: ScalerStatus,
+  { record: { decision } }: LedgerEntry,
   write: WriteSeries,
   part: 'short' | 'prevented',
 ): void {
@@ -96,21 +96,21 @@ function pausesScaleUp({ direction, replicas }: Pause): boolean {
   return direction !== 'scale-down' || replicas !== null;
 }
 
-function writeLimitEnds({ record }: ScalerStatus, write: WriteSeries): void {
+function writeLimitEnds({ record }: LedgerEntry, write: WriteSeries): void {
   const until = new Map<string, number>();
   for (const step of record.decision?.limits ?? [])
     if (step.until !== null) until.set(step.limit, step.until / 1000);
   for (const [limit, seconds] of until) write(`,limit="${limit}"`, seconds);
 }
 
-function writeLastRescale({ lastRescale: { up, down } }: ScalerStatus, write: WriteSeries): void {
+function writeLastRescale({ lastRescale: { up, down } }: LedgerEntry, write: WriteSeries): void {
   if (up !== null) write(UP, up / 1000);
   if (down !== null) write(DOWN, down / 1000);
 }
 
 /** Results are in the order of the document. After a short cut there are none, and only targets have a value. */
 function writeMetrics(
-  { scaler, record }: ScalerStatus,
+  { scaler, record }: LedgerEntry,
   write: WriteSeries,
   valueOf: (spec: MetricSpec, result: MetricResult | undefined) => number | null,
 ): void {

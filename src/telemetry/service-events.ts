@@ -3,10 +3,10 @@ import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import { conditionOf } from '../decision/result/condition.js';
-import type { ScalerStatus } from './ledger.js';
+import type { LedgerEntry } from './ledger.js';
 
 /** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */
-export function eventsOfCycle(before: ScalerStatus | null, after: ScalerStatus): readonly ServiceEvent[] {
+export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): readonly ServiceEvent[] {
   const { scaler, record } = after;
   if (isQuiet(before, after)) return NO_EVENTS;
   const common = { at: record.at, namespace: scaler.namespace, name: scaler.name };
@@ -29,7 +29,7 @@ const NO_EVENTS: readonly ServiceEvent[] = [];
  * Returns whether a cycle is like most cycles: nothing changed, and no condition, error or writer is new. The lists of
  * the ledger are then the same objects.
  */
-export function isQuiet(before: ScalerStatus | null, after: ScalerStatus): boolean {
+export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
   return (
     before !== null &&
     after.record.outcome.kind === 'none' &&
@@ -52,7 +52,7 @@ interface Failure {
   readonly message: string;
 }
 
-function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): readonly Failure[] {
+function conditionFailures(before: LedgerEntry | null, after: LedgerEntry): readonly Failure[] {
   return after.conditions.flatMap((condition) => {
     const old = conditionOf(before?.conditions ?? [], condition.type);
     const wasFailing = old !== undefined && isFailing(old);
@@ -66,20 +66,20 @@ function conditionFailures(before: ScalerStatus | null, after: ScalerStatus): re
 /**
  * Returns whether a subject of a failure event still fails: the type of a condition, a metric, or `ConflictingWriter`.
  */
-export function isSubjectFailing(status: ScalerStatus, subject: string): boolean {
+export function isSubjectFailing(status: LedgerEntry, subject: string): boolean {
   const condition = status.conditions.find(({ type }) => type === subject);
   if (condition !== undefined) return isFailing(condition);
   if (subject === 'ConflictingWriter') return status.record.conflictingWriter !== undefined;
   return (status.metricErrors.get(subject) ?? null) !== null;
 }
 
-function changeFailures(before: ScalerStatus | null, { record }: ScalerStatus): readonly Failure[] {
+function changeFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly Failure[] {
   const wasFailed = before?.record.outcome.kind === 'failed';
   const { kind, message } = record.outcome;
   return kind === 'failed' && !wasFailed ? [{ subject: 'change', failing: true, message }] : [];
 }
 
-function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): readonly Failure[] {
+function writerFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly Failure[] {
   const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
   if ((old === undefined) === (now === undefined)) return [];
   const message = now?.message ?? 'no other writer changes spec.replicas anymore';
@@ -87,7 +87,7 @@ function writerFailures(before: ScalerStatus | null, { record }: ScalerStatus): 
 }
 
 /** A metric that the document no longer contains, or whose query has changed, no longer fails. */
-function endedMetrics(before: ScalerStatus | null, { metricErrors }: ScalerStatus): readonly Failure[] {
+function endedMetrics(before: LedgerEntry | null, { metricErrors }: LedgerEntry): readonly Failure[] {
   if (before === null || before.metricErrors === metricErrors) return [];
   return [...before.metricErrors].flatMap(([subject, error]) =>
     error === null || metricErrors.has(subject)
@@ -96,7 +96,7 @@ function endedMetrics(before: ScalerStatus | null, { metricErrors }: ScalerStatu
   );
 }
 
-function metricFailures(before: ScalerStatus | null, after: ScalerStatus): readonly Failure[] {
+function metricFailures(before: LedgerEntry | null, after: LedgerEntry): readonly Failure[] {
   return [...after.metricErrors].flatMap(([subject, error]) => {
     const wasFailing = (before?.metricErrors.get(subject) ?? null) !== null;
     if ((error !== null) === wasFailing) return [];

@@ -1,7 +1,7 @@
 import { rejectionOf, type RejectedVersion, type Rejecting } from '../decision/rejection.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
 import type { Instant } from '../units/time.js';
-import type { ScalerStatus } from './ledger.js';
+import type { LedgerEntry } from './ledger.js';
 
 export interface TimedState extends ScalerState {
   /** The first cycle of this process in this state; null: unknown. */
@@ -15,7 +15,7 @@ export interface Rejection extends RejectedVersion {
 }
 
 /** Returns the state of a scaler. `rejection`: that of its newest version. */
-export function timedState(status: ScalerStatus, rejection: Rejection | null): TimedState {
+export function timedState(status: LedgerEntry, rejection: Rejection | null): TimedState {
   const { record, conditions, state, stateSince } = status;
   if (rejection === null) return { ...state, since: stateSince };
   const now = stateOf({ ...record, conditions }, rejection);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import type { ScalerStatus } from '../../src/telemetry/ledger.js';
+import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { at } from '../support/builders.js';
 import { aRecommendation } from './a-recommendation.js';
 import { condition, decision, limitStep, metricResult, record, scaler } from './record-builder.js';
@@ -220,6 +220,6 @@ describe('createLedger', () => {
   });
 });
 
-function historyOf(status: ScalerStatus | null): readonly (readonly number[])[] {
+function historyOf(status: LedgerEntry | null): readonly (readonly number[])[] {
   return (status?.history ?? []).map(({ firstAt, lastAt, count }) => [firstAt, lastAt, count]);
 }

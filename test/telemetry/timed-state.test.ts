@@ -8,7 +8,7 @@ import type { Problem } from '../../src/scaler/problems/problem.js';
 import { viewRow } from '../../src/server/overview/overview-rows.js';
 import { viewScaler } from '../../src/server/pages/views.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import type { ScalerStatus } from '../../src/telemetry/ledger.js';
+import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import { rejectedSince, rejectionsOf } from '../../src/telemetry/timed-state.js';
 import { formatInstant } from '../../src/units/time.js';
@@ -102,7 +102,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
 
 describe('a state that nothing else of the scaler suggests', () => {
   const calm = createLedger().add(record()).after;
-  const status: ScalerStatus = {
+  const status: LedgerEntry = {
     ...calm,
     history: [],
     state: { name: 'RateLimited', severity: 'held', cause: 'because', until: at(60) },

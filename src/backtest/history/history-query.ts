@@ -6,7 +6,7 @@ import {
   isReplicaLabel,
 } from '../../prometheus/queries/find-duplicates.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { metricQuery } from '../../prometheus/queries/compile-queries.js';
+import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';
@@ -27,7 +27,7 @@ export async function historyQuery(
 ): Promise<{ readonly query: string; readonly warning: string | null }> {
   const { source } = fetching;
   const what = `metric ${metric.identity}`;
-  const query = metricQuery(metric, scaler, source);
+  const query = metricQueryText(metric, scaler, source);
   if (query === null)
     throw new BacktestError(`${what}: data source ${source.name} has no query for ${metric.name}`);
   const found = await findDuplicates(metric, query, { range, fetching });
@@ -36,7 +36,7 @@ export async function historyQuery(
   if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
     const resourceQueries = { ...source.resourceQueries, ...source.onceQueries };
     const once = Object.hasOwn(source.onceQueries, metric.name)
-      ? metricQuery(metric, scaler, { ...source, resourceQueries })
+      ? metricQueryText(metric, scaler, { ...source, resourceQueries })
       : null;
     if (once !== null)
       return {

@@ -1,6 +1,6 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { metricQuery } from '../../prometheus/queries/compile-queries.js';
+import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
@@ -41,7 +41,7 @@ export async function checkPodStart({
     if (context === undefined || !('query' in metric)) continue;
     ofRanges.push(
       ...(await checkRange(metric, {
-        query: metricQuery(metric, scaler, context.source),
+        query: metricQueryText(metric, scaler, context.source),
         context,
         startSeconds,
         make,

@@ -1,5 +1,5 @@
 import { classifyAnswer } from '../../prometheus/answers/classify.js';
-import type { Answered } from '../../prometheus/client/request.js';
+import type { HttpReply } from '../../prometheus/client/request.js';
 import type { Failure } from '../../units/failure.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { recognizePage } from '../../prometheus/recognize-page.js';
@@ -63,7 +63,7 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
 }
 
 interface ErrorResponse {
-  readonly result: Answered;
+  readonly result: HttpReply;
   readonly error: string;
 }
 
@@ -170,7 +170,7 @@ const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '
 async function findWrongAddress(
   context: SourceContext,
   url: string,
-  result: Answered,
+  result: HttpReply,
 ): Promise<{ readonly message: string; readonly fix: string } | null> {
   const { source } = context;
   const key = `prometheus.${source.name}.urls`;
@@ -198,7 +198,7 @@ async function findWrongAddress(
 const LOGIN_FIX =
   'set KEY.urls to the address of Prometheus inside the cluster, which needs no login (http://SERVICE.NAMESPACE:9090), or set KEY.bearerTokenFile';
 
-async function findPrefix(context: SourceContext, url: string, result: Answered): Promise<string | null> {
+async function findPrefix(context: SourceContext, url: string, result: HttpReply): Promise<string | null> {
   const { probe, signal } = context;
   if (result.status !== 404 && result.location === null && !isHtml(result)) return null;
   const { origin } = new URL(url);
@@ -245,7 +245,7 @@ async function recognizeRoot({ probe, signal }: SourceContext, url: string): Pro
   return root.class === 'failed' ? null : recognizePage(root);
 }
 
-function isHtml({ contentType, body }: Answered): boolean {
+function isHtml({ contentType, body }: HttpReply): boolean {
   return (contentType ?? '').includes('html') || body.trimStart().startsWith('<');
 }
 

@@ -1,4 +1,4 @@
-import { metricChecks, metricQuery } from '../../prometheus/queries/compile-queries.js';
+import { metricChecks, metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -21,7 +21,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
     if (context === undefined) continue;
     const { guard, freshness, backlog, capacity } = metricChecks(metric, scaler) ?? {};
     const queries = [
-      metricQuery(metric, scaler, context.source),
+      metricQueryText(metric, scaler, context.source),
       guard,
       freshness?.query,
       backlog,

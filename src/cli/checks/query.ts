@@ -2,7 +2,7 @@ import { ceilingOf } from '../../decision/limits/ceiling.js';
 import { isReadAsZero, seriesCountError } from '../../decision/snapshot/judge-sample.js';
 import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import type { Answer } from '../../prometheus/answers/answer.js';
+import type { Answer, AnswerWithSeries } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
 import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
 import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
@@ -13,7 +13,7 @@ import {
 } from '../../prometheus/queries/find-duplicates.js';
 import {
   ceilingQuery,
-  metricQuery,
+  metricQueryText,
   metricChecks,
   withVariables,
 } from '../../prometheus/queries/compile-queries.js';
@@ -56,7 +56,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const context = sources.get(metric.source) ?? null;
       if (answer === undefined || context === null)
         return [make.skipped(`data source ${metric.source} does not answer`)];
-      const query = metricQuery(metric, scaler, context.source);
+      const query = metricQueryText(metric, scaler, context.source);
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       const copies = await checkCopies(queried);
@@ -159,9 +159,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
 const READ_AS_ZERO =
   'has no series, which it reads as 0 (onMissing: zero), so that it can scale to the minimum';
 
-type Answered = Extract<Answer, { readonly series: unknown }>;
-
-function judgeSeries(queried: QueriedMetric, answer: Answered): CheckResult {
+function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {
   const { metric, make, pods } = queried;
   const { namespace } = queried.facts.scaler;
   const who = nameMetric(metric);
@@ -204,7 +202,7 @@ function judgeCoverage(
   );
 }
 
-function fixForSample(queried: QueriedMetric, answer: Answered, error: string): string {
+function fixForSample(queried: QueriedMetric, answer: AnswerWithSeries, error: string): string {
   const { metric, pods } = queried;
   const fix = fixForInvalid(metric, answer, { error, source: metric.source });
   if (fix !== null) return error.includes('series for pod') ? fix : `${fix}; ${tryIt(queried)}`;
@@ -222,7 +220,7 @@ function fixForSample(queried: QueriedMetric, answer: Answered, error: string): 
 function judgeShape(
   { make, query }: QueriedMetric,
   metric: Exclude<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
-  answer: Answered,
+  answer: AnswerWithSeries,
 ): CheckResult | null {
   const who = nameMetric(metric);
   const labelNames = [...new Set(answer.series.flatMap(({ labels }) => Object.keys(labels)))].sort();
@@ -268,7 +266,7 @@ function podLikeLabel(names: readonly string[]): string {
   return names.find((name) => /pod/i.test(name)) ?? names.find((name) => name === 'instance') ?? 'LABEL';
 }
 
-function differing(series: Answered['series'], names: readonly string[]): readonly string[] {
+function differing(series: AnswerWithSeries['series'], names: readonly string[]): readonly string[] {
   return names.filter((name) => new Set(series.map((one) => labelOf(one, name) ?? '')).size > 1);
 }
 

@@ -1,6 +1,6 @@
 import { oldAfterSeconds, type TargetAge, whyOld } from '../../prometheus/source/judge-ages.js';
 import { maxAgeOf } from '../../prometheus/queries/sample-ages.js';
-import { metricQuery } from '../../prometheus/queries/compile-queries.js';
+import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import {
   type CheckedSelector,
   readIntervals,
@@ -87,7 +87,7 @@ function usedSelectors(context: SourceContext): readonly UsedSelector[] {
     for (const metric of scaler.spec.metrics) {
       if (metric.source !== source.name || metric.type === 'Resource' || metric.type === 'ContainerResource')
         continue;
-      const query = metricQuery(metric, scaler, source) ?? '';
+      const query = metricQueryText(metric, scaler, source) ?? '';
       add(`${metric.name} of ${scaler.key}`, query, maxAgeOf(metric, source));
     }
   return [...found.values()];

@@ -2,7 +2,7 @@ import type { ObjectVerdict } from '../../config/add-objects.js';
 import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { boundsOf } from '../../telemetry/cycle-record.js';
-import type { ScalerStatus } from '../../telemetry/ledger.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { takeTurns, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import { statusDifference } from './object-status.js';
@@ -35,7 +35,7 @@ interface DueStatuses {
 interface DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
-  readonly lastOf: (key: string) => ScalerStatus | null;
+  readonly lastOf: (key: string) => LedgerEntry | null;
   readonly rejectedSince: (key: string) => Instant | null;
   readonly clock: Clock;
 }
@@ -47,7 +47,7 @@ const MINOR_INTERVAL_MS = 10_000;
 const MAX_COMPUTED_PER_PASS = 300;
 
 interface CheckedStatus extends DueStatus {
-  readonly last: ScalerStatus | null;
+  readonly last: LedgerEntry | null;
   readonly checkedMs: number;
   urgency: 'none' | 'later' | 'soon';
   /** Null: this process has not written it. */
@@ -170,7 +170,7 @@ function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }
 
-function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean {
+function isMinorChange(a: LedgerEntry | null, b: LedgerEntry | null): boolean {
   if (a === null || b === null || a.record.scaler !== b.record.scaler) return false;
   const [before, after] = [a.record.decision, b.record.decision];
   return (
@@ -188,7 +188,7 @@ function isMinorChange(a: ScalerStatus | null, b: ScalerStatus | null): boolean 
 }
 
 /** A schedule or `maxReplicasFrom` may change the bounds in effect. */
-function isSameBounds(a: ScalerStatus, b: ScalerStatus): boolean {
+function isSameBounds(a: LedgerEntry, b: LedgerEntry): boolean {
   const [before, after] = [boundsOf(a.record), boundsOf(b.record)];
   return before.minReplicas === after.minReplicas && before.maxReplicas === after.maxReplicas;
 }

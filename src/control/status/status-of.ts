@@ -9,7 +9,7 @@ import type { ScalerObject } from '../../kubernetes/scaler-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
-import type { ScalerStatus } from '../../telemetry/ledger.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
@@ -30,7 +30,7 @@ export interface StatusInput {
   readonly object: ScalerObject;
   readonly verdict: ObjectVerdict;
   /** The result of the last cycle of this process; null before the first one. */
-  readonly last: ScalerStatus | null;
+  readonly last: LedgerEntry | null;
   /** Since when the newest version has been rejected; null, the default: unknown. */
   readonly rejectedSince?: Instant | null;
   readonly now: Instant;
@@ -101,7 +101,7 @@ function stateIn({ object: { status }, verdict, last, rejectedSince = null, now 
 }
 
 function cycleResult(
-  last: ScalerStatus | null | 'nothing',
+  last: LedgerEntry | null | 'nothing',
   stored: JsonObject | null,
 ): { readonly conditions: readonly NewCondition[]; readonly numbers: StatusNumbers } {
   if (last === 'nothing') return { conditions: [], numbers: scaledAt(textIn(stored, 'lastScaleTime')) };
@@ -123,7 +123,7 @@ function withoutTime(condition: StatusCondition): NewCondition {
     : { ...untimed(condition), observedGeneration };
 }
 
-function numbersOf(last: ScalerStatus, stored: JsonObject | null): StatusNumbers {
+function numbersOf(last: LedgerEntry, stored: JsonObject | null): StatusNumbers {
   const { decision, scaler } = last.record;
   const { scaleTargetRef } = scaler.spec;
   const { minReplicas, maxReplicas } = boundsOf(last.record);
@@ -148,7 +148,7 @@ function scaledAt(lastScaleTime: string | null): StatusNumbers {
   return lastScaleTime === null ? {} : { lastScaleTime };
 }
 
-function lastScale({ lastRescale: { up, down } }: ScalerStatus): string | null {
+function lastScale({ lastRescale: { up, down } }: LedgerEntry): string | null {
   const instant = up !== null && down !== null ? latest(up, down) : (up ?? down);
   return instant === null ? null : inSeconds(instant);
 }
@@ -162,7 +162,7 @@ function generationOf(
 }
 
 /** The API has the same time. Null for `Accepted` and `Ready`, which only the object has. */
-function sinceOf({ type }: NewCondition, last: ScalerStatus | null): Instant | null {
+function sinceOf({ type }: NewCondition, last: LedgerEntry | null): Instant | null {
   return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
 }
 
@@ -227,7 +227,7 @@ function rejectedBecause(errors: readonly Problem[]): AcceptedReason {
 function readyOf(
   acceptance: NewCondition,
   decided: readonly NewCondition[],
-  last: ScalerStatus | null,
+  last: LedgerEntry | null,
 ): NewCondition {
   const held = decided.find(({ type }) => type === 'Held');
   const able = decided.find(({ type }) => type === 'AbleToScale');
@@ -262,7 +262,7 @@ const SHOWN_METRICS = 2;
  * Returns the metrics with their current values and targets as `kubectl get hpa` prints them: `cpu: 45%/60%`,
  * `requests-per-second: 18/20 (avg)`. A metric without a value is `<unknown>`, never 0.
  */
-export function metricTargets({ record }: Pick<ScalerStatus, 'record'>): string {
+export function metricTargets({ record }: Pick<LedgerEntry, 'record'>): string {
   const { metrics } = record.scaler.spec;
   const results = record.decision?.metrics ?? [];
   const shown = metrics.slice(0, SHOWN_METRICS).map((spec, index) => metricTarget(spec, results[index]));
@@ -321,7 +321,7 @@ type MetricStatus =
   | { readonly type: 'External'; readonly external: NamedMetric };
 
 /** Returns the metrics that have a value, in the order of the document. A missing value is omitted, never 0. */
-export function currentMetrics({ record }: Pick<ScalerStatus, 'record'>): readonly MetricStatus[] {
+export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonly MetricStatus[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {
     const current = currentValueStatus(results[index], spec.name);

@@ -11,7 +11,7 @@ import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.
 import { KubernetesError, type TargetEvent } from '../../kubernetes/api/types.js';
 import { rejectionOf } from '../../decision/rejection.js';
 import { scalerKey } from '../../scaler/spec.js';
-import type { ScalerStatus } from '../../telemetry/ledger.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
@@ -23,7 +23,7 @@ import { type StatusCondition, statusPatch, storedConditions } from './object-st
 interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
-  readonly lastOf: (key: string) => ScalerStatus | null;
+  readonly lastOf: (key: string) => LedgerEntry | null;
   /** Since when the newest version has been rejected; null: unknown. */
   readonly rejectedSince: (key: string) => Instant | null;
   /** Sends one PATCH and returns the object in the response; throws `KubernetesError`. */

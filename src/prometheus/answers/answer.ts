@@ -34,6 +34,8 @@ export type Answer =
   /** An error, or no answer from the source. */
   | Failure;
 
+export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
+
 /** Takes the place of an answer, so that no caller waits for one. The error itself is in the log. */
 export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 

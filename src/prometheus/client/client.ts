@@ -17,7 +17,7 @@ import {
 } from './engine.js';
 import { KeptLayouts } from './kept-layouts.js';
 import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
-import { type Answered, createSend, type QueryOptions, type Send, type SendResult } from './request.js';
+import { type HttpReply, createSend, type QueryOptions, type Send, type SendResult } from './request.js';
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
@@ -248,7 +248,7 @@ function createUrlClient(
     return failed(reason, message);
   };
 
-  const read = (result: Answered, text: string): Answer => {
+  const read = (result: HttpReply, text: string): Answer => {
     const { bytes } = result;
     const known = layouts.of(text);
     const isWhole = isWholeAnswer(result.status);
@@ -346,7 +346,7 @@ function createSilence(clock: Clock): Silence {
 const ALL = '';
 
 /** A server may quote the request in its error message. */
-function redacted(answer: Answer, result: Answered): Answer {
+function redacted(answer: Answer, result: HttpReply): Answer {
   if (answer.class === 'value') return answer;
   return answer.class === 'partial'
     ? { ...answer, why: result.redact(answer.why) }

@@ -43,9 +43,9 @@ export interface SourceRequest {
 }
 
 /** A complete HTTP answer with any status, or why there is none. */
-export type SendResult = Answered | Failure;
+export type SendResult = HttpReply | Failure;
 
-export interface Answered extends HttpAnswer {
+export interface HttpReply extends HttpAnswer {
   readonly class: 'answered';
   /** The header. */
   readonly retryAfter: string | null;
@@ -120,7 +120,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     const { headers, secrets } = await credentials(isForced);
     const outgoing = outgoingOf(request, refusesPost.has(request.url));
     const agents: HttpAgents = { httpAgent, httpsAgent: await httpsAgent() };
-    const exchange = async (signed: Pick<SignedHeaders, 'headers' | 'secrets'>): Promise<Answered> => {
+    const exchange = async (signed: Pick<SignedHeaders, 'headers' | 'secrets'>): Promise<HttpReply> => {
       const { method, url, body, contentType } = outgoing;
       const send = request.isForm === true ? sendQuery : sendHttp;
       const response = await send({
@@ -241,7 +241,7 @@ function withAuthorization(
 }
 
 /** A class, because an object with its own getter takes 2 KB. */
-class Received implements Answered {
+class Received implements HttpReply {
   readonly class = 'answered';
   readonly status: number;
   readonly contentType: string | null;

@@ -19,15 +19,15 @@ export interface ScalerQueries {
   /** The query of `maxReplicasFrom`; null: none. */
   readonly ceiling: MetricQuery | null;
   /** What its decision waits for: metrics, ceiling and their checks, each key once. */
-  readonly awaited: readonly SentQuery[];
+  readonly awaited: readonly CompiledQuery[];
   /** Null: the scaler ranks no pods, or never scales. */
   readonly ranking: MetricQuery | null;
 }
 
-export type MetricQuery = SentQuery | { readonly kind: 'refused'; readonly answer: Answer };
+export type MetricQuery = CompiledQuery | { readonly kind: 'refused'; readonly answer: Answer };
 
 /** `key`: of its answer, among all answers of a round. `mergedKey`: the same for queries that are sent as one. */
-export type SentQuery = { readonly key: string; readonly source: SourceConfig } & (
+export type CompiledQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource, queried for several namespaces at once. */
   | {
@@ -48,10 +48,10 @@ export type SentQuery = { readonly key: string; readonly source: SourceConfig } 
     }
 );
 
-export function scalerQueries(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): ScalerQueries {
+export function compileScaler(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): ScalerQueries {
   const metrics = scaler.spec.metrics.map((metric) => compileMetric(metric, scaler, sources));
   const ceiling = compileCeiling(scaler, sources);
-  const awaited = new Map<string, SentQuery>();
+  const awaited = new Map<string, CompiledQuery>();
   for (const metric of ceiling === null ? metrics : [...metrics, ceiling])
     if (metric.kind !== 'refused')
       for (const query of [metric, ...checkQueries(metric)]) awaited.set(query.key, query);
@@ -84,7 +84,7 @@ function compileMetric(
     };
   }
   if (metric.type === 'Pods' && isByPod(metric.query)) return workloadQuery(metric.query, scaler, source);
-  const text = metricQuery(metric, scaler, source);
+  const text = metricQueryText(metric, scaler, source);
   return text === null
     ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
     : { kind: 'own', key: ownKey(source, text), source, text, checks: metricChecks(metric, scaler) };
@@ -136,7 +136,7 @@ function refused(
  * Only scalers with the same sync period share a query: the workloads, and so the text, would otherwise change from round
  * to round.
  */
-function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): SentQuery {
+function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): CompiledQuery {
   const { scaleTargetRef, syncPeriodSeconds } = scaler.spec;
   const { kind, name } = scaleTargetRef;
   const text = substitute(written, { namespace: scaler.namespace, name });
@@ -147,7 +147,7 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): S
 }
 
 /** Returns the queries next to that of the metric. */
-function checkQueries(query: SentQuery): readonly SentQuery[] {
+function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
   if (query.kind === 'workloads' || query.checks === null) return [];
   const { source, checks } = query;
   return [checks.guard, checks.freshness?.query, checks.backlog, checks.capacity, checks.served]
@@ -197,7 +197,7 @@ export function shownQueries(
   };
   return [
     ...metrics.flatMap((metric, index) =>
-      show(`spec.metrics[${index}]`, metric.source, (source) => metricQuery(metric, scaler, source)),
+      show(`spec.metrics[${index}]`, metric.source, (source) => metricQueryText(metric, scaler, source)),
     ),
     ...(maxReplicasFrom === null
       ? []
@@ -213,7 +213,7 @@ function graphUrl(externalUrl: string | undefined, query: string): string | null
 }
 
 /** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
-export function metricQuery(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
+export function metricQueryText(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
   if (isOfResource(metric)) {
     return resourceQuery(source, metric.name, [scaler.namespace]);
   }

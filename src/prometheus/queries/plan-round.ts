@@ -6,7 +6,7 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import type { QueryOwner } from '../source/fair-slots.js';
 import { resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';
 import { createNamespaceQueries, type NamespaceQueries } from './namespaces.js';
-import { type ScalerQueries, scalerQueries, type SentQuery } from './compile-queries.js';
+import { type ScalerQueries, compileScaler, type CompiledQuery } from './compile-queries.js';
 import { createWorkloadQueries, type WorkloadQueries } from './workloads.js';
 
 /** The queries of all scalers with the same sync period, or of those that are due: each distinct query once. */
@@ -58,7 +58,7 @@ export type PlannedQuery =
       readonly merged: WorkloadQueries;
     };
 
-export interface QueryCompiler {
+export interface RoundPlanner {
   /** Compiles the queries of these scalers, in turns of 20 ms. Whatever other queries have learned is dropped. */
   readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;
   /**
@@ -68,7 +68,7 @@ export interface QueryCompiler {
   readonly planFor: (due: readonly Scaler[], sources: Sources) => Promise<Plan>;
 }
 
-export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => void): QueryCompiler {
+export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => void): RoundPlanner {
   let compiled: ReadonlyMap<Scaler, ScalerQueries> = new Map();
   let sources: Sources = new Map();
   /** Maps a sync period in seconds to the plan of its scalers. */
@@ -78,7 +78,7 @@ export function createQueryCompiler(clock: Clock, onFault: (error: unknown) => v
   /** A defect in the queries of one scaler must not stop the others. */
   const compileOne = (scaler: Scaler): ScalerQueries => {
     try {
-      return scalerQueries(scaler, sources);
+      return compileScaler(scaler, sources);
     } catch (error) {
       onFault(error);
       const metrics = scaler.spec.metrics.map(() => ({ kind: 'refused', answer: INTERNAL_ERROR }) as const);
@@ -165,7 +165,7 @@ function planQueries(
 
 function addQuery(
   queries: Map<string, PlannedQuery>,
-  query: SentQuery,
+  query: CompiledQuery,
   { scaler, memory }: { readonly scaler: Scaler; readonly memory: Memory },
 ): void {
   const { namespace, name } = scaler;
@@ -183,7 +183,7 @@ function addQuery(
   }
 }
 
-function emptyQuery(query: SentQuery, memory: Memory): PlannedQuery {
+function emptyQuery(query: CompiledQuery, memory: Memory): PlannedQuery {
   const { kind, source } = query;
   const { onFault } = memory;
   if (kind === 'own') return { kind, source, text: query.text, key: query.key, owners: new Map() };

@@ -8,7 +8,7 @@ import { RecentMap } from '../../units/recent-map.js';
 import type { Answer } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { whyOld } from '../source/judge-ages.js';
-import { metricChecks, metricQuery } from './compile-queries.js';
+import { metricChecks, metricQueryText } from './compile-queries.js';
 import {
   type AskAges,
   type CheckedSelector,
@@ -101,7 +101,7 @@ export function createSampleAges(clock: Clock): SampleAges {
   const checkNow = async (checked: CheckedMetric, ask: AskAges): Promise<string | null> => {
     const { metric, scaler, config } = checked;
     const { backlog = '' } = metricChecks(metric, scaler) ?? {};
-    const queries = [metricQuery(metric, scaler, config) ?? '', backlog];
+    const queries = [metricQueryText(metric, scaler, config) ?? '', backlog];
     const selected = queries.flatMap(selectedRanges).slice(0, MAX_SELECTORS);
     const verdicts = await Promise.all(
       selected.map(async (one) => {

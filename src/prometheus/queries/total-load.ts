@@ -9,7 +9,7 @@ import type { RangeSeries } from '../answers/classify.js';
 import { selectSeries } from '../answers/columns.js';
 import { isOfResource, resourceWindowSeconds } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { metricQuery } from './compile-queries.js';
+import { metricQueryText } from './compile-queries.js';
 
 /** The query for the load of a whole workload at any time, and which of its series are that load. */
 export interface TotalLoad {
@@ -23,7 +23,7 @@ const NAMESPACES = 'namespace=~"$namespaces"';
 
 /** Null: the data source has no query for the resource of the metric. */
 export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConfig): TotalLoad | null {
-  const query = metricQuery(metric, scaler, ofPodsOnly(metric, scaler, source));
+  const query = metricQueryText(metric, scaler, ofPodsOnly(metric, scaler, source));
   if (query === null) return null;
   const selector = isOfResource(metric) ? [] : metric.selector;
   const keys = selector.map(({ key }) => labelText(key));

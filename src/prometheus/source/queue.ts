@@ -55,7 +55,8 @@ export interface QueryReport {
 interface Tally {
   open: number;
   failures: number;
-  isAnswered: boolean;
+  /** Whether a query of the round was answered, or failed for another reason than the server. */
+  hasWorkingServer: boolean;
 }
 
 /** A query without an answer. */
@@ -127,7 +128,7 @@ export function createQueryQueue(parts: {
       last = answer;
       return;
     }
-    tally.isAnswered = true;
+    tally.hasWorkingServer = true;
     failures = 0;
     isOpen = false;
     if (answer.class !== 'failed' && (fastest === null || seconds < fastest.seconds))
@@ -142,7 +143,7 @@ export function createQueryQueue(parts: {
 
   const end = ({ text, tally, resolve }: OpenQuery, answer: Answer): void => {
     tally.open -= 1;
-    if (tally.open === 0 && !tally.isAnswered) {
+    if (tally.open === 0 && !tally.hasWorkingServer) {
       failures += tally.failures;
       tally.failures = 0;
     }
@@ -250,7 +251,7 @@ export function createQueryQueue(parts: {
 
   const tallyOf = (round: number): Tally => {
     let tally = tallies.get(round);
-    if (tally === undefined) tallies.set(round, (tally = { open: 0, failures: 0, isAnswered: false }));
+    if (tally === undefined) tallies.set(round, (tally = { open: 0, failures: 0, hasWorkingServer: false }));
     return tally;
   };
 
@@ -263,7 +264,7 @@ export function createQueryQueue(parts: {
     if (!isOpen) return enqueue(text, options, tallyOf(options.round));
     underWay.delete(text);
     const why = last === null ? '' : ` (${last.message})`;
-    const message = `not sent: the source has not answered ${failures} queries, so only one per round is sent${why}`;
+    const message = `not sent: the last ${failures} queries to the source have failed, so only one per round is sent${why}`;
     return failed(last?.reason ?? 'connection', message);
   };
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OverviewRow } from '../../api/answers.js';
 import type { RecentRange } from '../../telemetry/chart-points.js';
 import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
-import type { ScalerStatus } from '../../telemetry/ledger.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, rejectionsOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
@@ -66,7 +66,7 @@ export function createOverviewRows({
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
   /** A WeakSet, because the statuses contain snapshots, which would stay in memory. */
-  const seen = new WeakSet<ScalerStatus>();
+  const seen = new WeakSet<LedgerEntry>();
   let sorted: readonly string[] = [];
   let removed: readonly Removal[] = [];
   let revision = 0;
@@ -154,7 +154,7 @@ interface RecentReplicas {
 
 /** Within a step, a cycle changes only the last count. */
 function replicasOf(
-  { key, record: { at, decision } }: ScalerStatus,
+  { key, record: { at, decision } }: LedgerEntry,
   known: RecentReplicas | null,
   chartPoints: Pick<ScalerPageParts['chartPoints'], 'recentReplicas'>,
 ): RecentReplicas {
@@ -203,7 +203,7 @@ function rowStep(at: Instant): number {
 }
 
 export function viewRow(
-  status: ScalerStatus,
+  status: LedgerEntry,
   rejection: Rejection | null,
   { replicas, grouping }: Pick<OverviewRow, 'replicas'> & Pick<ScalerPageParts, 'grouping'>,
 ): OverviewRow {
@@ -233,7 +233,7 @@ export function viewRow(
 }
 
 /** Returns the metric that determines the recommendation: the first one with the largest proposal. */
-function viewLeadingMetric({ scaler, record }: ScalerStatus): OverviewRow['metric'] {
+function viewLeadingMetric({ scaler, record }: LedgerEntry): OverviewRow['metric'] {
   const results = record.decision?.metrics ?? [];
   let leading = -1;
   let largest = -1;

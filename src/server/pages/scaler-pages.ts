@@ -7,7 +7,7 @@ import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
-import type { ScalerStatus } from '../../telemetry/ledger.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
 import { rejectionsOf } from '../../telemetry/timed-state.js';
 import { formatInstant, type Instant } from '../../units/time.js';
@@ -86,7 +86,7 @@ export function writeScalerPage(
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
   const rejections = rejectionsOf(problems(), rejectedSince());
-  const view = (status: ScalerStatus): unknown => ({
+  const view = (status: LedgerEntry): unknown => ({
     ...viewScaler(status, rejections.get(status.key) ?? null),
     ...viewRecommendation(status, generationsOf(status.scaler).generation !== null),
   });
@@ -172,7 +172,7 @@ export function showSnapshot(parts: ScalerPageParts): RequestHandler {
 /** Returns the JSON of the snapshot of the decision in effect at `at` (null: now), or why there is none. */
 function findSnapshot(
   parts: ScalerPageParts,
-  status: ScalerStatus,
+  status: LedgerEntry,
   at: Instant | null,
 ): { readonly json: unknown } | { readonly missing: string } {
   const { key, history, record } = status;
@@ -223,7 +223,7 @@ export function showForecast(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-type StatusHandler = (status: ScalerStatus, query: Query, response: Response) => void;
+type StatusHandler = (status: LedgerEntry, query: Query, response: Response) => void;
 
 function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): RequestHandler {
   return (request, response) => {
@@ -258,12 +258,12 @@ function entriesBehind(entries: readonly HistoryEntry[], behind: string | null):
   return index === -1 ? entries.filter(({ firstAt }) => firstAt < Number(behind)) : entries.slice(index + 1);
 }
 
-function keptFrom({ history, record }: ScalerStatus): string {
+function keptFrom({ history, record }: LedgerEntry): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
 /** Returns the start of the retained snapshots. Snapshots are dropped before decisions. */
-function keptOn({ archive }: ScalerPageParts, { key, history }: ScalerStatus): string {
+function keptOn({ archive }: ScalerPageParts, { key, history }: LedgerEntry): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined
     ? '; only the last one is kept'

@@ -8,7 +8,7 @@ import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
 import type { Agreement } from '../../telemetry/agreement.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
-import type { ScalerStatus } from '../../telemetry/ledger.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
 import { formatInstant, instantOrNull } from '../../units/time.js';
@@ -26,7 +26,7 @@ import type {
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
 /** `rejection`: that of the newest version of the document; null: it is in effect. */
-export function viewScaler(status: ScalerStatus, rejection: Rejection | null): ScalerView {
+export function viewScaler(status: LedgerEntry, rejection: Rejection | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   const { minReplicas, maxReplicas } = boundsOf(record);
@@ -74,7 +74,7 @@ function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler']
 
 /** `isObject`: whether the document is a Scaler object. Empty: it was not back-tested. */
 export function viewRecommendation(
-  { recommendation }: ScalerStatus,
+  { recommendation }: LedgerEntry,
   isObject: boolean,
 ): Pick<ScalerView, 'recommendation'> {
   if (recommendation === null) return {};
@@ -96,7 +96,7 @@ export function viewState({ name, severity, cause, since, until }: TimedState): 
   };
 }
 
-function viewForecast({ scaler, record }: ScalerStatus): Pick<ScalerView, 'forecast'> {
+function viewForecast({ scaler, record }: LedgerEntry): Pick<ScalerView, 'forecast'> {
   const { forecast: settings } = scaler.spec;
   const forecast = record.decision?.forecast;
   if (settings === null || forecast === undefined) return {};
@@ -144,7 +144,7 @@ function viewPause(pause: Pause | null): ScalerView['pause'] {
 }
 
 export function viewScalerDetail(
-  status: ScalerStatus,
+  status: LedgerEntry,
   rejection: Rejection | null,
   decision: unknown,
 ): Omit<ScalerDetail, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
@@ -182,7 +182,7 @@ export function viewHistory(history: ScalerPoints, stepSeconds: number | null): 
 
 /** Returns the points with values of the forecast, and after them those of the next hour, whose load is not known. */
 export function viewForecastLoads(
-  { scaler, record }: Pick<ScalerStatus, 'scaler' | 'record'>,
+  { scaler, record }: Pick<LedgerEntry, 'scaler' | 'record'>,
   { points }: ScalerPoints,
   ahead: LoadAhead | null,
 ): ForecastLoads {
@@ -287,7 +287,7 @@ export function metricUnit(spec: MetricSpec): MetricView['unit'] {
   return UNITS[spec.target.type];
 }
 
-function viewMetrics({ scaler, record }: ScalerStatus): readonly MetricView[] {
+function viewMetrics({ scaler, record }: LedgerEntry): readonly MetricView[] {
   return scaler.spec.metrics.map((spec, index) => {
     const result = record.decision?.metrics[index];
     return {

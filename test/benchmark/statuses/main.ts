@@ -12,7 +12,7 @@ import {
   createScalerWatch,
 } from '../../../src/kubernetes/scaler-objects.js';
 import { scalerKey } from '../../../src/scaler/spec.js';
-import { createLedger, type ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { createLedger, type LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { condition, record, scaler } from '../../telemetry/record-builder.js';
 import { writeMarkedSection } from '../marked-section.js';
@@ -136,11 +136,11 @@ function statesOf(
   objects: Iterable<{ readonly namespace: string; readonly name: string; readonly specText: string }>,
 ): readonly [
   ReadonlyMap<string, ObjectVerdict>,
-  ReadonlyMap<string, ScalerStatus>,
-  ReadonlyMap<string, ScalerStatus>,
+  ReadonlyMap<string, LedgerEntry>,
+  ReadonlyMap<string, LedgerEntry>,
 ] {
   const verdicts = new Map<string, ObjectVerdict>();
-  const [healthy, failing] = [new Map<string, ScalerStatus>(), new Map<string, ScalerStatus>()];
+  const [healthy, failing] = [new Map<string, LedgerEntry>(), new Map<string, LedgerEntry>()];
   for (const { namespace, name, specText } of objects) {
     const one = { ...scaler(name), namespace, key: `${namespace}/${name}` };
     const key = scalerKey(one);

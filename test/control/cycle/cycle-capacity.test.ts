@@ -3,7 +3,7 @@ import { driftEvents } from '../../../src/control/cycle/report.js';
 import type { CapacityReading } from '../../../src/prometheus/queries/capacity-watch.js';
 import { SCALER_SERIES, type ScalerMetricKey } from '../../../src/telemetry/scaler-series.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
-import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import type { LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { decide } from '../../../src/decision/decide.js';
 import { explainMetric } from '../../../src/decision/explain-metric.js';
 import { proposeAll } from '../../../src/decision/proposals/propose.js';
@@ -86,7 +86,7 @@ it('a drift is one Event, a metric, and a part of the explanation', async () => 
   expect(driftEvents(first, second)).toEqual([]);
   const written = (key: ScalerMetricKey): readonly number[] => {
     const values: number[] = [];
-    const status = { scaler: fixture.scaler, record: second } as unknown as ScalerStatus;
+    const status = { scaler: fixture.scaler, record: second } as unknown as LedgerEntry;
     SCALER_SERIES[key](status, (_, value) => values.push(value));
     return values;
   };

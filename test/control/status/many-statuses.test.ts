@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { createLaneBudgets } from '../../../src/kubernetes/requests/lanes.js';
 import { type ScalerObject, createScalerStore } from '../../../src/kubernetes/scaler-objects.js';
-import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import type { LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { sleep } from '../../../src/units/clock.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -34,7 +34,7 @@ class BusyServer {
   readonly startedAtMs: number[] = [];
   inFlight = 0;
   mostInFlight = 0;
-  last: ScalerStatus = healthy();
+  last: LedgerEntry = healthy();
   latencyMs = (): number => 20;
   capacity = Number.POSITIVE_INFINITY;
   /** The objects whose writes are answered with 409. */
@@ -90,7 +90,7 @@ class BusyServer {
   }
 
   /** Runs `seconds` in steps of a decision every 15 s, each with a new record. */
-  async run(seconds: number, make: () => ScalerStatus): Promise<void> {
+  async run(seconds: number, make: () => LedgerEntry): Promise<void> {
     for (let passed = 0; passed < seconds; passed += 15) {
       this.last = make();
       await this.clock.advanceAndSettle(Math.min(15, seconds - passed) * 1000);
@@ -106,7 +106,7 @@ class BusyServer {
   }
 }
 
-function healthy(percent = 55): ScalerStatus {
+function healthy(percent = 55): LedgerEntry {
   const result = metricResult({ current: { averageUtilization: percent } });
   return cycle({ decision: decision({ metrics: [result] }) });
 }
@@ -117,7 +117,7 @@ function healthyStatus(): JsonObject {
   return showing(object(), wanted).status ?? {};
 }
 
-function failing(): ScalerStatus {
+function failing(): LedgerEntry {
   const inactive = { ...ACTIVE, status: 'False', reason: 'FailedGetResourceMetric' } as const;
   return cycle({ conditions: [condition(), inactive], decision: null });
 }

@@ -5,7 +5,7 @@ import type { ScalerObject } from '../../../src/kubernetes/scaler-objects.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
-import { createLedger, type ScalerStatus } from '../../../src/telemetry/ledger.js';
+import { createLedger, type LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { condition, record, scaler } from '../../telemetry/record-builder.js';
 
 export const SPEC = '{"maxReplicas":3}';
@@ -53,7 +53,7 @@ export function problem(overrides: Partial<Problem> = {}): Problem {
 export const ACTIVE = condition({ type: 'ScalingActive', reason: 'ValidMetricFound' });
 
 /** The state in the ledger after one cycle of `WEB` with all conditions true. */
-export function cycle(overrides: Partial<CycleRecord> = {}): ScalerStatus {
+export function cycle(overrides: Partial<CycleRecord> = {}): LedgerEntry {
   const one = record({ scaler: WEB, conditions: [condition(), ACTIVE], ...overrides });
   return createLedger().add(one).after;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ConditionReason } from '../../../src/decision/result/condition.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
-import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import type { LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { condition, decision, limitStep, metricResult } from '../../telemetry/record-builder.js';
 import { ACTIVE, cycle, object, problem, verdict } from './status-builder.js';
 import { cpuAt, WriterFixture } from './writer-fixture.js';
@@ -70,7 +70,7 @@ describe('writeStatuses', () => {
 
   it('writes changed messages of a condition after 10 s, and a changed status at once', async () => {
     const fixture = new WriterFixture();
-    const able = (reason: ConditionReason, status: 'True' | 'False' = 'True'): ScalerStatus =>
+    const able = (reason: ConditionReason, status: 'True' | 'False' = 'True'): LedgerEntry =>
       cycle({ conditions: [condition({ reason, status }), ACTIVE] });
     fixture.last = able('ReadyForNewScale');
     await fixture.after(4);

@@ -3,7 +3,7 @@ import type { ObjectVerdict } from '../../../src/config/add-objects.js';
 import { writeStatuses } from '../../../src/control/status/status-writer.js';
 import { type ScalerObject, createScalerStore } from '../../../src/kubernetes/scaler-objects.js';
 import type { KubernetesError } from '../../../src/kubernetes/api/types.js';
-import type { ScalerStatus } from '../../../src/telemetry/ledger.js';
+import type { LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { decision, metricResult } from '../../telemetry/record-builder.js';
@@ -25,7 +25,7 @@ export class WriterFixture {
   readonly faults: string[] = [];
   verdict: ObjectVerdict | null = verdict();
   hasFault = false;
-  last: ScalerStatus | null = null;
+  last: LedgerEntry | null = null;
   mayWrite = true;
   /** The error of the next requests; null: they succeed. */
   failure: KubernetesError | null = null;
@@ -72,7 +72,7 @@ export class WriterFixture {
   }
 
   /** Runs cycles 15 s apart. */
-  async cycles(count: number, make: (index: number) => ScalerStatus): Promise<void> {
+  async cycles(count: number, make: (index: number) => LedgerEntry): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       this.last = make(index);
       await this.after(15);
@@ -81,7 +81,7 @@ export class WriterFixture {
 }
 
 /** Builds a cycle with cpu at this percentage. */
-export function cpuAt(percent: number): ScalerStatus {
+export function cpuAt(percent: number): LedgerEntry {
   const result = metricResult({ current: { averageUtilization: percent } });
   return cycle({ decision: decision({ metrics: [result] }) });
 }

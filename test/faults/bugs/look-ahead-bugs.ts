@@ -20,7 +20,7 @@ export const LOOK_AHEAD_BUGS: readonly Bug[] = [
       `keep: (scaler, found) => {
         const spec = { ...scaler.spec, ...(found.patch === null ? {} : JSON.parse(found.patch).spec) };
         scalers = scalers.map((one) => (one === scaler ? { ...scaler, spec } : one));
-        decideOwn();
+        setOwnScalers();
         return ledger.keepRecommendation(scaler, found);
       },`,
     ),

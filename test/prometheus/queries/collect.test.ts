@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Answer, INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
 import { createCollector, createReadyQueue, type Readings } from '../../../src/prometheus/queries/collect.js';
-import { createQueryCompiler } from '../../../src/prometheus/queries/plan-round.js';
+import { createRoundPlanner } from '../../../src/prometheus/queries/plan-round.js';
 import { ownKey } from '../../../src/prometheus/queries/compile-queries.js';
 import { type SourceAge, UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
@@ -27,10 +27,10 @@ async function start(
   const clock = new ManualClock();
   const faults: unknown[] = [];
   const onFault = (error: unknown): void => void faults.push(error);
-  const compiler = createQueryCompiler(clock, onFault);
+  const planner = createRoundPlanner(clock, onFault);
   const read: string[] = [];
   const ready: (readonly [Scaler, Readings])[] = [];
-  const collector = createCollector(await compiler.planFor(scalers, new Map([['default', SOURCE]])), {
+  const collector = createCollector(await planner.planFor(scalers, new Map([['default', SOURCE]])), {
     sinceMs: 500,
     readAge: (source, urlIndex) => {
       read.push(urlIndex === undefined ? source : `${source} ${urlIndex}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  createQueryCompiler,
+  createRoundPlanner,
   type Plan,
   type PlannedQuery,
 } from '../../../src/prometheus/queries/plan-round.js';
@@ -40,9 +40,9 @@ const METRICS: readonly (readonly MetricSpec[])[] = [
 ];
 const PERIODS = [5, 15, 30];
 
-function compilerOf(clock: Clock = new ManualClock()) {
+function plannerOf(clock: Clock = new ManualClock()) {
   const faults: unknown[] = [];
-  const { compile, planFor } = createQueryCompiler(clock, (error) => faults.push(error));
+  const { compile, planFor } = createRoundPlanner(clock, (error) => faults.push(error));
   return {
     faults,
     compile: (scalers: readonly Scaler[], settings = sources) => compile(scalers, settings),
@@ -70,21 +70,21 @@ const editsArbitrary = fc.array(
 );
 
 describe('the plan of a round', () => {
-  it('is the one of a fresh compiler after any additions, changes and removals, for all and for some', async () => {
+  it('is the one of a fresh planner after any additions, changes and removals, for all and for some', async () => {
     await fc.assert(
       fc.asyncProperty(editsArbitrary, async (reloads) => {
-        const compiler = compilerOf();
+        const planner = plannerOf();
         const fleet = new Map<number, Scaler>();
         for (const edits of reloads) {
           for (const { slot, metrics, period } of edits)
             if (metrics === null) fleet.delete(slot);
             else fleet.set(slot, due(METRICS[metrics] ?? [], `team-${slot % 3}`, `web-${slot}`, period));
-          await compiler.compile([...fleet.values()]);
+          await planner.compile([...fleet.values()]);
           for (const period of PERIODS) {
             const all = [...fleet.values()].filter(({ spec }) => spec.syncPeriodSeconds === period);
             for (const some of [all, all.slice(1)])
-              expect(contentsOf(await compiler.planFor(some))).toEqual(
-                contentsOf(await compilerOf().planFor(some)),
+              expect(contentsOf(await planner.planFor(some))).toEqual(
+                contentsOf(await plannerOf().planFor(some)),
               );
           }
         }
@@ -99,7 +99,7 @@ describe('the plan of a round', () => {
       due([externalMetric({ query: 'sum(y)' }), cpuMetric], 'shop', 'b'),
       due([podsMetric, cpuMetric], 'pay', 'c'),
     ];
-    const plan = await compilerOf().planFor([a, b, c]);
+    const plan = await plannerOf().planFor([a, b, c]);
 
     expect(plan.queries.map(({ kind }) => kind)).toEqual(['own', 'own', 'namespaces', 'workloads']);
     expect(plan.scalers.map(({ awaited }) => awaited.length)).toEqual([2, 2, 2]);
@@ -107,14 +107,14 @@ describe('the plan of a round', () => {
   });
 
   it('is the same object until the scalers or the settings of a source are other ones', async () => {
-    const compiler = compilerOf();
+    const planner = plannerOf();
     const [a, b] = [due([cpuMetric], 'shop', 'a'), due([cpuMetric], 'shop', 'b')];
-    await compiler.compile([a, b]);
-    const first = await compiler.planFor([a, b]);
+    await planner.compile([a, b]);
+    const first = await planner.planFor([a, b]);
 
-    expect(await compiler.planFor([a, b])).toBe(first);
-    expect((await compiler.planFor([a])).scalers).toHaveLength(1);
-    expect(await compiler.planFor([a, b])).toBe(first);
+    expect(await planner.planFor([a, b])).toBe(first);
+    expect((await planner.planFor([a])).scalers).toHaveLength(1);
+    expect(await planner.planFor([a, b])).toBe(first);
     const others = new Map([
       ...sources,
       [
@@ -125,22 +125,22 @@ describe('the plan of a round', () => {
         }),
       ],
     ]);
-    const second = await compiler.planFor([a, b], others);
+    const second = await planner.planFor([a, b], others);
     expect(second).not.toBe(first);
     expect(second.queries[0]?.source.resourceWindowSeconds).toBe(480);
-    expect(await compiler.planFor([a, b], others)).toBe(second);
-    await compiler.compile([a, b], others);
-    expect(await compiler.planFor([a, b], others)).not.toBe(second);
+    expect(await planner.planFor([a, b], others)).toBe(second);
+    await planner.compile([a, b], others);
+    expect(await planner.planFor([a, b], others)).not.toBe(second);
   });
 
   it('compiles the queries of a document once', async () => {
-    const compiler = compilerOf();
+    const planner = plannerOf();
     const [a, b, c] = ['a', 'b', 'c'].map((name) => due([podsMetric], 'shop', name));
     if (a === undefined || b === undefined || c === undefined) throw new Error('none');
-    await compiler.compile([a, b]);
-    const before = await compiler.planFor([a, b]);
-    await compiler.compile([b, c]);
-    const after = await compiler.planFor([b, c]);
+    await planner.compile([a, b]);
+    const before = await planner.planFor([a, b]);
+    await planner.compile([b, c]);
+    const after = await planner.planFor([b, c]);
 
     expect(after.queriesOf.get(b)).toBe(before.queriesOf.get(b));
     expect(after.queriesOf.has(a)).toBe(false);
@@ -152,41 +152,41 @@ describe('what a merged query has learned', () => {
     queries.map((query) => (query.kind === 'own' ? null : query.merged));
 
   it('is kept while a scaler needs the query, also in rounds of some scalers', async () => {
-    const compiler = compilerOf();
+    const planner = plannerOf();
     const [a, b] = [due([cpuMetric, podsMetric], 'shop', 'a'), due([cpuMetric, podsMetric], 'shop', 'b')];
-    await compiler.compile([a]);
-    const first = mergedOf(await compiler.planFor([a]));
-    await compiler.compile([a, b]);
+    await planner.compile([a]);
+    const first = mergedOf(await planner.planFor([a]));
+    await planner.compile([a, b]);
 
-    expect(mergedOf(await compiler.planFor([a, b]))[0]).toBe(first[0]);
-    expect(mergedOf(await compiler.planFor([b]))[0]).toBe(first[0]);
-    expect(mergedOf(await compiler.planFor([b]))[1]).toBe(first[1]);
+    expect(mergedOf(await planner.planFor([a, b]))[0]).toBe(first[0]);
+    expect(mergedOf(await planner.planFor([b]))[0]).toBe(first[0]);
+    expect(mergedOf(await planner.planFor([b]))[1]).toBe(first[1]);
   });
 
   it('is dropped with the last scaler that needs it', async () => {
-    const compiler = compilerOf();
+    const planner = plannerOf();
     const scaler = due([cpuMetric, podsMetric]);
-    await compiler.compile([scaler]);
-    const [cpu, pods] = mergedOf(await compiler.planFor([scaler]));
-    await compiler.compile([]);
-    await compiler.compile([scaler]);
-    const [cpuAfter, podsAfter] = mergedOf(await compiler.planFor([scaler]));
+    await planner.compile([scaler]);
+    const [cpu, pods] = mergedOf(await planner.planFor([scaler]));
+    await planner.compile([]);
+    await planner.compile([scaler]);
+    const [cpuAfter, podsAfter] = mergedOf(await planner.planFor([scaler]));
 
     expect([cpuAfter === cpu, podsAfter === pods]).toEqual([false, false]);
   });
 
   it('is not shared by scalers with another sync period, which are not always due at the same time', async () => {
-    const compiler = compilerOf();
+    const planner = plannerOf();
     const [often, seldom] = [due([podsMetric], 'shop', 'a'), due([podsMetric], 'shop', 'b', 60)];
-    await compiler.compile([often, seldom]);
+    await planner.compile([often, seldom]);
 
-    const [one] = mergedOf(await compiler.planFor([often]));
-    const [other] = mergedOf(await compiler.planFor([seldom]));
+    const [one] = mergedOf(await planner.planFor([often]));
+    const [other] = mergedOf(await planner.planFor([seldom]));
     expect(one === other).toBe(false);
   });
 });
 
-describe('the compiler', () => {
+describe('the planner', () => {
   it('yields every 20 ms', async () => {
     let usedMs = 0;
     let turns = 0;
@@ -196,7 +196,7 @@ describe('the compiler', () => {
       return () => undefined;
     };
     const { now, random } = new ManualClock();
-    const { compile } = compilerOf({ now, random, after, monotonicMs: () => (usedMs += 7) });
+    const { compile } = plannerOf({ now, random, after, monotonicMs: () => (usedMs += 7) });
 
     await compile(Array.from({ length: 9 }, (_, index) => due([cpuMetric], 'shop', `web-${index}`)));
 
@@ -211,7 +211,7 @@ describe('the compiler', () => {
         throw new Error('defect');
       },
     };
-    const { compile, planFor, faults } = compilerOf();
+    const { compile, planFor, faults } = plannerOf();
     const [one, other] = [{ ...broken, spec }, due([cpuMetric], 'shop', 'b')];
     await compile([one, other]);
     const plan = await planFor([one, other]);

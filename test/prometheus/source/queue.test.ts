@@ -116,7 +116,8 @@ describe('a source that fails', () => {
     expect(other).toEqual({
       class: 'failed',
       reason: 'timeout',
-      message: 'not sent: the source has not answered 6 queries, so only one per round is sent (h: gone)',
+      message:
+        'not sent: the last 6 queries to the source have failed, so only one per round is sent (h: gone)',
     });
   });
 
