@@ -289,7 +289,7 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
   if (conditions.some(({ reason }) => reason === 'Unschedulable'))
     return [
       {
-        text: 'See what the nodes lack, then add nodes or lower the requests of the pods',
+        text: 'See why no node takes the pods, then add nodes or lower the requests of the pods',
         snippet: kubectl(namespace, 'get', 'events', '--field-selector=reason=FailedScheduling', byTime),
       },
       { text: 'See whether a node is not ready', snippet: command('kubectl get nodes') },
@@ -307,7 +307,7 @@ function findData(scaler: TroubledScaler): readonly Remedy[] {
   return [
     {
       text: scaler.metrics.some(isUnanswered)
-        ? 'Check that Prometheus runs: doctor says what its address answers'
+        ? 'Test whether Prometheus answers promscaler'
         : 'Let doctor say why a metric has no value',
       snippet: doctor(scaler),
     },
@@ -355,7 +355,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
   if (!Object.hasOwn(WATCHED_KINDS, scaler.target.kind)) return explain(scaler);
   return {
-    text: `Pause at ${countOf(replicas, 'replica')} for 30 minutes, above the maximum`,
+    text: `Set ${countOf(replicas, 'replica')} now, above the maximum, and keep them for 30 minutes`,
     snippet: command(`promscaler pause ${keyOf(scaler)} --replicas ${replicas} --for 30m`),
   };
 }

@@ -110,7 +110,7 @@ describe('the page of a scaler', () => {
     expect(await card.innerText()).toContain(reason);
     await card.getByRole('heading', { name: 'What to do' }).waitFor();
     expect(await card.locator('.what-to-do').innerText()).toMatch(
-      /^What to do\s+Pause at 10 replicas for 30 minutes, above the maximum:\s+kubectl promscaler pause shop\/web --replicas 10 --for 30m\s+Raise spec.maxReplicas: 10 replicas are recommended. In web.yaml, set:\s+maxReplicas: 10/,
+      /^What to do\s+Set 10 replicas now, above the maximum, and keep them for 30 minutes:\s+kubectl promscaler pause shop\/web --replicas 10 --for 30m\s+Raise spec.maxReplicas: 10 replicas are recommended. In web.yaml, set:\s+maxReplicas: 10/,
     );
     await card.getByRole('button', { name: /^Copy: Pause/ }).waitFor();
     await card.getByRole('button', { name: /^Copy: Raise/ }).click();

@@ -133,7 +133,7 @@ describe('what to do about the state of a scaler', () => {
         doctor: 'kubectl exec',
         metrics: [{ metric: 'queue', error: 'Prometheus: connection refused' }],
       }),
-    ).toEqual(['Check that Prometheus runs: doctor says what its address answers: kubectl exec']);
+    ).toEqual(['Test whether Prometheus answers promscaler: kubectl exec']);
   });
 
   it('is nodes for pods without one, and what keeps them from running for others', async () => {
