@@ -112,7 +112,7 @@ describe('the page of a scaler', () => {
     expect(await card.locator('.what-to-do').innerText()).toMatch(
       /^What to do\s+Set 10 replicas now, above the maximum, and keep them for 30 minutes:\s+kubectl promscaler pause shop\/web --replicas 10 --for 30m\s+Raise spec.maxReplicas: 10 replicas are recommended. In web.yaml, set:\s+maxReplicas: 10/,
     );
-    await card.getByRole('button', { name: /^Copy: Pause/ }).waitFor();
+    await card.getByRole('button', { name: /^Copy: Set/ }).waitFor();
     await card.getByRole('button', { name: /^Copy: Raise/ }).click();
     await page
       .getByText(/^(Copied\.|The browser does not allow copying here)/)
