@@ -32,7 +32,9 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
-/** Most messages already begin with the path. */
+/** Most messages already begin with the path, or with that of the object around it. */
 export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
-  return path === '' || message.startsWith(path) ? message : `${path}: ${message}`;
+  const [named = ''] = message.split(/[\s:]/, 1);
+  const isNamed = named !== '' && path.startsWith(named);
+  return isNamed || message.startsWith(path) ? message : `${path}: ${message}`;
 }

@@ -315,9 +315,9 @@ function findData(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** Whether Prometheus did not answer the query, so that it is not tried again there. */
+/** Whether Prometheus did not answer the query, so that it is not tried again there. 400 and 422 are about the query. */
 function isUnanswered({ error }: TroubledScaler['metrics'][number]): boolean {
-  return error?.startsWith('Prometheus: ') === true;
+  return error !== null && /^Prometheus: (?!.*\bHTTP 4(?:00|22)\b)/.test(error);
 }
 
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {

@@ -36,6 +36,8 @@ const METRICSQL_WORDS: ReadonlySet<string> = new Set([
 
 const WITH_TEMPLATE = /^\s*WITH\s*\(/i;
 const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
+/** `i` is the step of MetricsQL. */
+const DURATION = /^(?:\d[\d.]*(?:ms|[smhdwyi]))+$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
@@ -139,6 +141,11 @@ function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem
     return warning(offset, `the unit "${token}" of a number is MetricsQL: ${NEEDS_METRICSQL}`);
   }
   if (container === 'range' && token !== ']') {
+    let start = offset;
+    while (/[\w.]/.test(text.charAt(start - 1))) start -= 1;
+    const word = text.slice(start, offset) + token;
+    if (/^\d/.test(word) && !DURATION.test(word))
+      return error(start, `${word} is not a duration: the units are ms, s, m, h, d, w and y`);
     return warning(offset, `unknown duration: unexpected "${token}"`);
   }
   if (token === ']') return error(offset, 'the range between [ and ] is empty or incomplete');

@@ -136,6 +136,23 @@ describe('what to do about the state of a scaler', () => {
     ).toEqual(['Test whether Prometheus answers promscaler: kubectl exec']);
   });
 
+  it('tries a query that Prometheus has rejected', async () => {
+    const error = 'Prometheus: prometheus:9090: HTTP 400 bad_data: 1:5: parse error';
+
+    expect(
+      await remediesFor('no series of one metric, and the other wants more', {
+        doctor: 'kubectl exec',
+        metrics: [
+          { metric: 'cpu', error: null },
+          { metric: 'queue', error },
+        ],
+      }),
+    ).toEqual([
+      'Let doctor say why a metric has no value: kubectl exec',
+      'Try the query of queue in Prometheus: q',
+    ]);
+  });
+
   it('is nodes for pods without one, and what keeps them from running for others', async () => {
     const conditions = [{ type: 'TargetReached', status: 'False', reason: 'Unschedulable', message: '' }];
     const scaler = { ...(await read(named('no series'))), state: { name: 'PodsNotReady' as const } };

@@ -26,6 +26,12 @@ describe('maxReplicasFrom of a test', () => {
     expect(await outputOf('maxReplicasFrom: 7x1 6 _', expectation, CEILING)).toContain('1 passed');
   });
 
+  it('is 0 for 61 minutes with 0x60, which is no hexadecimal number', async () => {
+    const expectation = `{ at: 1m, replicas: 4, ${LIMITED} }`;
+
+    expect(await outputOf('maxReplicasFrom: 0x60', expectation, CEILING)).toContain('1 passed');
+  });
+
   it('limits nothing without a value', async () => {
     expect(await outputOf('', '{ at: 1m, replicas: 8 }', CEILING)).toContain('1 passed');
     expect(await outputOf('maxReplicasFrom: _', '{ at: 0s, replicas: 8 }', CEILING)).toContain('1 passed');

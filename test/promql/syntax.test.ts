@@ -50,6 +50,9 @@ describe('checkSyntax', () => {
     ['a + * b', 'error@4'],
     ['x[]', 'error@2'],
     ['sum(rate(x[5m])) by (', 'error@20'],
+    ['rate(x[10x])', 'error@7'],
+    ['rate(x[5min])', 'error@7'],
+    ['max_over_time(x[1h:30sec])', 'error@19'],
   ])('reports one error for %j: %s', (query, place) => {
     expect(places(query)).toEqual([place]);
   });

@@ -101,7 +101,8 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   const held = heldOf(row);
   // Without permission to watch HPAs, the service lists them once a minute.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
-  const lacking = isForced ? whyLacking(row) : whyNoValue(row);
+  // A change to a bound uses no metric: the next decision shows whether each metric has a value.
+  const lacking = isForced && row.outcome.kind !== 'patched' ? whyLacking(row) : whyNoValue(row);
   const why = whyPaused(row) ?? held ?? whyUnable(row) ?? lacking ?? whyFailed(row);
   return why === null ? null : { why, decidedAt: at };
 }

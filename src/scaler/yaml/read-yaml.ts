@@ -356,7 +356,14 @@ function startOf(node: unknown): number | null {
  */
 export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
   const parser = new Parser(lines.addNewLine);
-  const composer = new Composer({ uniqueKeys: false, stringKeys: true, merge: false, logLevel: 'silent' });
+  const composer = new Composer({
+    uniqueKeys: false,
+    stringKeys: true,
+    merge: false,
+    logLevel: 'silent',
+    // `0x60` is promtool's notation of 61 zeros. As a number, it would be 96.
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.format !== 'HEX'),
+  });
   const documents = composer.compose(firstErrors(parser.parse(text)));
   for (;;) {
     const next = withoutStacks(() => documents.next());

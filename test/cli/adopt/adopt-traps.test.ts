@@ -180,6 +180,26 @@ describe('adopt creates the HPA again if the switch is not confirmed', () => {
   });
 });
 
+describe('adopt --switch --force', () => {
+  it('creates the HPA again if only a bound has determined the count, and no metric has a value', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    fixture.cluster.load = null;
+    await fixture.cluster.edit('web', { minReplicas: 6 });
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
+    await fixture.decided(2);
+
+    const { exitCode, stdout, stderr } = await fixture.run('--switch', '--force');
+
+    expect(stderr).toContain('could not be calculated from External metric load: no series');
+    expect([exitCode, stdout.includes('promscaler scales')]).toEqual([1, false]);
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
+  });
+});
+
 describe('adopt keeps the manifest of the HPA', () => {
   const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
