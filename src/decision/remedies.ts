@@ -29,6 +29,7 @@ export interface TroubledScaler {
   readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
   readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
+  readonly dryRun: boolean;
   readonly conflictingWriter: { readonly managers: readonly string[] } | null;
   readonly otherScaler: {
     readonly kind: string;
@@ -275,6 +276,7 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
       ? []
       : [{ text: 'End the pause', snippet: command(`promscaler resume ${keyOf(scaler)}`) }]),
     ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', { paused: false })]),
+    ...(scaler.dryRun ? endDryRun(scaler) : []),
   ];
 }
 

@@ -240,14 +240,16 @@ function conflict(facts: StateFacts): Reason | null {
 }
 
 /** The end of the pause is in `until`. */
-function pause({ pause: current, conditions }: StateFacts, stopsScaleUp: boolean): Reason | null {
+function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
+  const { pause: current, conditions } = facts;
   // The record of a past cycle has only the condition.
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
   const [source = '', ...others] = current.facts;
-  const subject = source.replace(/^scaling is paused /, '').replace(/ until \S+$/, '');
-  return { cause: [subject, ...others].join('; '), until: current.until };
+  const cause = [source.replace(/^scaling is paused | until \S+$/g, ''), ...others].join('; ');
+  const effect = isDryRun(facts) ? 'would be $& without the dry run' : '$&';
+  return { cause: cause.replace(`kept at ${current.replicas}`, effect), until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {

@@ -106,6 +106,22 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
+  it('is the end of a pause and that of the dry run, if both prevent changes', async () => {
+    const what = 'a pause at a fixed count in dry run';
+    const document = { spec: { dryRun: true } };
+    const resume = `End the pause: promscaler resume shop/${named(what)}`;
+
+    expect(await remediesFor(what, { document, generation: 3 })).toEqual([
+      resume,
+      `Carry the decisions out: kubectl patch -n shop scalers.promscaler.dev ${named(what)} --type=merge -p '{"spec":{"dryRun":false}}'`,
+    ]);
+    expect(await remediesFor(what)).toEqual([
+      resume,
+      'Start the service without --dry-run to carry the decisions out',
+    ]);
+    expect(await remediesFor(what, { dryRun: false })).toEqual([resume]);
+  });
+
   it('is doctor where the service runs, then the query of each metric without a value', async () => {
     expect(
       await remediesFor('no series of one metric, and the other wants more', {

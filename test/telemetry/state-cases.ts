@@ -159,6 +159,22 @@ export const STATE_CASES: readonly StateCase[] = [
     { until: '2026-01-01T02:00:00Z' },
   ],
   [
+    'a pause at a fixed count in dry run',
+    'Paused',
+    'by annotation; would be kept at 9 without the dry run; kept at 9 for the sale',
+    decided({
+      record: {
+        ...outcome('dry-run', 9, 'spec.dryRun is true'),
+        ...paused({
+          until: null,
+          replicas: 9,
+          facts: ['scaling is paused by annotation', 'kept at 9', 'kept at 9 for the sale'],
+        }),
+        dryRun: true,
+      },
+    }),
+  ],
+  [
     'a pause, without data',
     'Paused',
     'spec.paused is true',

@@ -109,11 +109,17 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
  * Returns the hold that prevented the change, or that would prevent any; null: there is none. `isKept`: the target has
  * the count that a pause sets. The pause then prevents nothing.
  */
-function heldBack(status: ExplainedStatus | null, isKept: boolean): ReportedCondition | null {
+function heldBack(
+  status: ExplainedStatus | null,
+  isKept: boolean,
+): Pick<ReportedCondition, 'reason' | 'message'> | null {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
-  return ['dry-run', 'paused', 'held'].includes(status.outcome.kind) ? held : null;
+  const { kind, message } = status.outcome;
+  // A pause with a fixed count prevents nothing, although `Held` names it first.
+  if (kind === 'dry-run' && held.reason === 'Paused') return { reason: 'DryRun', message };
+  return ['dry-run', 'paused', 'held'].includes(kind) ? held : null;
 }
 
 function allMetricLines(

@@ -1,6 +1,6 @@
 import { PAUSE_ANNOTATIONS, readPause } from '../../control/cycle/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { formatSeconds } from '../../units/format.js';
+import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant, instantOrNull, secondsBetween } from '../../units/time.js';
 import { writeOptions } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
@@ -39,7 +39,8 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
     const resume = resumeCommand(name, options, io);
     io.stdout.write(`${localTimes(pauseText({ name, target, pause, now, resume }))}\n`);
   }
-  for (const warning of warningsFor(pause, target)) io.stderr.write(`promscaler: warning: ${warning}\n`);
+  if (format !== 'text' && pause.replicas !== null && target.reported?.isDryRun === true)
+    io.stderr.write(`promscaler: warning: ${effectOf(pause, target)}\n`);
   return 0;
 }
 
@@ -57,12 +58,7 @@ function pauseText(paused: {
     pause.until === null
       ? 'until resume'
       : `until ${formatInstant(pause.until)}, for ${formatSeconds(secondsBetween(now, pause.until))}`;
-  const workload = nameTarget(target.namespace, target.ref);
-  const effect =
-    pause.replicas === null
-      ? `${workload} ${EFFECTS[pause.direction]}`
-      : `${workload} is set to ${pause.replicas} replicas and kept there`;
-  return `${what} is paused ${end}: ${effect} from the next decision on. Decisions are still reported. Resume with \`${resume}\``;
+  return `${what} is paused ${end}: ${effectOf(pause, target)}. Decisions are still reported. Resume with \`${resume}\``;
 }
 
 /** Returns the command with the connection options, so the user can paste it. */
@@ -81,10 +77,12 @@ const EFFECTS = {
   'scale-down': 'is not scaled down',
 } as const;
 
-function warningsFor({ replicas }: PauseRequest, { reported }: PauseTarget): readonly string[] {
-  return replicas !== null && reported?.isDryRun === true
-    ? [`the scaler is in dry run, so ${replicas} replicas are not set`]
-    : [];
+function effectOf({ replicas, direction }: PauseRequest, target: PauseTarget): string {
+  const workload = nameTarget(target.namespace, target.ref);
+  if (replicas === null) return `${workload} ${EFFECTS[direction]} from the next decision on`;
+  return target.reported?.isDryRun === true
+    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but the dry run sets nothing`
+    : `${workload} is set to ${countOf(replicas, 'replica')} and kept there from the next decision on`;
 }
 
 /** Runs `resume`: removes the annotations of a pause, with the permissions of the user. */
@@ -130,5 +128,7 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
   const workload = nameTarget(target.namespace, target.ref);
   if (!isAnnotated) return `${key} is not paused: ${workload} has no annotations of a pause`;
   if (!isPaused) return `the pause of ${key} had already ended; removed its annotations from ${workload}`;
+  if (target.reported?.isDryRun === true)
+    return `${key} is resumed, and remains in dry run: ${workload} is still not scaled`;
   return `${key} is resumed: ${workload} is scaled again from the next decision on`;
 }

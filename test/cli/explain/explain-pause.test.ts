@@ -26,6 +26,22 @@ describe('explain of a paused scaler', () => {
     expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
   });
 
+  it('names the dry run, not the pause, as what prevents the change to a fixed count', async () => {
+    const ledger = createLedger();
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
+    const outcome = { kind: 'dry-run', from: 4, to: 3, message: 'spec.dryRun is true' } as const;
+    const message = 'scaling is paused by annotation; kept at 3; spec.dryRun is true';
+    const conditions = [condition({ type: 'Held', reason: 'Paused', message })];
+    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, conditions, dryRun: true }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 3, not carried out: DryRun {2}\(/);
+    expect(stdout).toContain('\nnot carried out: spec.dryRun is true\n');
+    expect(stdout).toContain('\nOutcome: dry-run 4 -> 3: spec.dryRun is true\n');
+  });
+
   it('does not say of a conflict that changes nothing that it is not carried out', async () => {
     const ledger = createLedger();
     const outcome = { kind: 'none', from: 4, to: 4, message: '' } as const;

@@ -131,9 +131,27 @@ describe('pause and resume against the simulator', () => {
   it('prints that a count is not set in dry run', async () => {
     await serve({ dryRun: true });
 
-    const { stderr } = await run(['pause', 'shop/web', '--replicas', '3']);
+    const { stdout, stderr } = await run(['pause', 'shop/web', '--replicas', '3']);
+    const json = await run(['pause', 'shop/web', '--replicas', '3', '-o', 'json']);
 
-    expect(stderr).toBe('promscaler: warning: the scaler is in dry run, so 3 replicas are not set\n');
+    expect(stdout).toMatch(
+      /^shop\/web is paused until resume: deployment shop\/web would be kept at 3 replicas, but the dry run sets nothing\. Decisions /,
+    );
+    expect(stderr).toBe('');
+    expect(json.stderr).toBe(
+      'promscaler: warning: deployment shop/web would be kept at 3 replicas, but the dry run sets nothing\n',
+    );
+  });
+
+  it('prints on resume that the scaler remains in dry run', async () => {
+    await serve({ dryRun: true });
+    await run(['pause', 'shop/web', '--replicas', '3']);
+
+    const { stdout } = await run(['resume', 'shop/web']);
+
+    expect(stdout).toBe(
+      'shop/web is resumed, and remains in dry run: deployment shop/web is still not scaled\n',
+    );
   });
 
   it('removes its own annotations on resume, and no others', async () => {
