@@ -144,7 +144,7 @@ function tooHigh(
     return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${last.reason}`);
   const limit = isRising ? capOf(limited, ['policy', 'scale_up_limit']) : null;
   if (limit !== null && spec.maxReplicas > limit)
-    return limitedBy('ScaleUpLimit', `the count may not rise above ${limit} now`);
+    return limitedBy('ScaleUpLimit', `the count may not rise above ${limited.replicas} now`);
   const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
   return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${bound}`);
 }
@@ -152,7 +152,7 @@ function tooHigh(
 function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
   const limit = capOf(limited, ['policy', 'step_limit']);
   return limit !== null && context.spec.minReplicas < limit
-    ? limitedBy('ScaleDownLimit', `the count may not fall below ${limit} now`)
+    ? limitedBy('ScaleDownLimit', `the count may not fall below ${limited.replicas} now`)
     : limitedBy('TooFewReplicas', `${describeCount(stabilized, limited)}, ${describeFloor(context.bounds)}`);
 }
 

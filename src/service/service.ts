@@ -189,12 +189,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const report: CyclePorts['report'] = {
     recorder,
     recordEvent: (target, event, scaler) => {
-      cluster.recordEvent(target, event, () => {
+      const onWritten = (): void => {
         // A removed scaler has no record, and its Events were removed with it.
         if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
-      });
+      };
+      if (target !== null) cluster.recordEvent(target, event, onWritten);
       const object = resources.eventObject(scaler);
-      if (object !== null) cluster.recordEvent(object, event);
+      if (object !== null) cluster.recordEvent(object, event, target === null ? onWritten : undefined);
     },
     isLeading: shards.isLeading,
     log,

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { decide } from '../../src/decision/decide.js';
 import type { Decision, LimitStep } from '../../src/decision/result/decision.js';
 import type { Snapshot } from '../../src/decision/snapshot/snapshot.js';
 import { LIMITS } from '../../src/decision/limits/limits.js';
 import { LIMIT_NAMES } from '../../src/decision/result/limit-names.js';
+import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
+import { aDocument } from '../support/builders.js';
 import { checkAll, scheduledSnapshots } from './random-snapshots.js';
 
 /** What a step may do, given the count before it, the current count and the bounds in effect. */
@@ -33,6 +36,40 @@ function check(property: (snapshot: Snapshot, decision: Decision) => void): void
 
 it('each limit but `untrusted_metric` is applied, in the order of the names', () => {
   expect(['untrusted_metric', ...LIMITS.map(({ name }) => name)]).toEqual(LIMIT_NAMES);
+});
+
+it.each([
+  ['rise above', 4, 20, { upscaleForbiddenWindowSeconds: 180 }],
+  ['rise above', 8, 20, {}],
+  ['fall below', 4, 1, { maxScaleDownPercentPerWindow: 50, downscaleForbiddenWindowSeconds: 180 }],
+  ['fall below', 2, 1, { maxScaleDownPercentPerWindow: 50 }],
+])('of 4 replicas may not %s %i now, with a load of %i and %j', (direction, allowed, load, spec) => {
+  const { conditions, desiredReplicas } = decide(
+    parseSnapshot({
+      scaler: aDocument({
+        scaleTargetRef: { name: 'web' },
+        maxReplicas: 50,
+        downscaleStabilizationSeconds: 0,
+        metrics: [
+          { external: { metric: { name: 'load' }, query: 'sum(load)', target: { averageValue: 1 } } },
+        ],
+        ...spec,
+      }),
+      now: '2026-01-01T12:00:00Z',
+      target: { specReplicas: 4 },
+      samples: [{ at: '2026-01-01T12:00:00Z', values: [load] }],
+      state: {
+        recommendations: [],
+        lastScaleUp: '2026-01-01T11:59:00Z',
+        lastScaleDown: '2026-01-01T11:59:00Z',
+      },
+    }),
+  );
+
+  expect(desiredReplicas).toBe(allowed);
+  expect(conditions.find(({ type }) => type === 'ScalingLimited')?.message).toBe(
+    `the count may not ${direction} ${allowed} now`,
+  );
 });
 
 describe('in any of 500 snapshots with schedules, a limit', () => {

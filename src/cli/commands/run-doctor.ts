@@ -52,15 +52,15 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   const key =
     options.scaler === undefined ? undefined : scalerKey(await readScalerName(options.scaler, options, io));
   const selected = selectScalers(loaded, key, config.scalers.paths);
-  const { scalers, results: ofVersion } =
-    selected === null ? await readInEffect(key ?? '', config, io) : { scalers: selected, results: [] };
+  const rejected = key === undefined ? rejectedKeys(loaded) : selected === null ? [key] : [];
+  const inEffect = await Promise.all(rejected.map((each) => readInEffect(each, config, io)));
   const results = await runChecks({
     clock: io.clock,
     signal: io.signal,
     env: io.env,
     home,
     config,
-    scalers,
+    scalers: [...(selected ?? []), ...inEffect.flatMap(({ scalers }) => scalers)],
     allScalers: loaded.scalers,
     isDryRun: options.dryRun ?? false,
     includesServiceChecks: true,
@@ -70,7 +70,11 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     documents: loaded.scalers.length,
     problems: [...problems, ...problemsOf(loaded, key)],
   });
-  return print([...ofConfig, ...ofVersion, ...results], format, io);
+  return print(
+    [...ofConfig, ...inEffect.flatMap(({ results: ofVersion }) => ofVersion), ...results],
+    format,
+    io,
+  );
 }
 
 /** Returns the version of a rejected document that the service has in effect, and what the checks are of. */
@@ -131,6 +135,15 @@ async function readConfig(
 function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
   if (key === undefined) return problems;
   return problems.filter(({ scaler }) => scaler === undefined || scaler === key);
+}
+
+/** Returns the scalers without a valid document, as far as their names can be read. */
+function rejectedKeys({ scalers, problems }: LoadedScalers): readonly string[] {
+  const valid = new Set(scalers.map(scalerKey));
+  const ofErrors = problems.flatMap(({ severity, scaler }) =>
+    severity === 'error' && scaler !== undefined && !valid.has(scaler) ? [scaler] : [],
+  );
+  return [...new Set(ofErrors)];
 }
 
 /** Null: the document of the scaler is rejected, as far as its name can be read. Throws `CommandError` if there is none. */

@@ -28,10 +28,9 @@ export function reportCycle(
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
     const { before, after } = ports.recorder.record(record);
-    if (target !== null)
-      for (const event of driftEvents(before?.record ?? null, record))
-        ports.recordEvent(target, event, after.key);
-    if (target !== null && !isQuiet(before, after)) {
+    for (const event of driftEvents(before?.record ?? null, record))
+      ports.recordEvent(target, event, after.key);
+    if (!isQuiet(before, after)) {
       const standing =
         before === null
           ? null

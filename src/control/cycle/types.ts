@@ -140,8 +140,8 @@ export interface CyclePorts {
 
 export interface CycleReportPorts {
   readonly recorder: Recorder;
-  /** `scaler` is NAMESPACE/NAME. */
-  readonly recordEvent: (target: ScaleTarget, event: TargetEvent, scaler: string) => void;
+  /** `scaler` is NAMESPACE/NAME. Null: the target could not be read, and only a Scaler object has the Event. */
+  readonly recordEvent: (target: ScaleTarget | null, event: TargetEvent, scaler: string) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
   /** A cycle of the round that began at this time has ended. */

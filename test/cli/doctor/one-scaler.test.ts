@@ -85,7 +85,23 @@ describe('doctor for one scaler', () => {
     },
   );
 
-  it('checks the last valid version, which the service has in effect', async () => {
+  it('says in the check of all scalers that the version in effect of a rejected document is not known', async () => {
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: WEB, wrong: WRONG },
+      config: 'server: { port: 0 }',
+    });
+
+    expect(of('config').filter(({ status }) => status === 'skipped')).toMatchObject([
+      { subject: 'shop/wrong', message: 'the version that is in effect is not known here' },
+    ]);
+  });
+
+  it.each([
+    ['shop/web', ['shop/web']],
+    ['all scalers', []],
+  ])('checks the last valid version, which the service has in effect, of %s', async (_what, args) => {
     const { ledger } = createRecords(new ManualClock());
     ledger.add(recordOf(cpuSnapshot(60)));
     const service = await listen(appOf(ledger));
@@ -95,7 +111,7 @@ describe('doctor for one scaler', () => {
       kubernetes: simulator.url,
       documents: { web: WRONG.replace('name: wrong,', 'name: web,') },
       config: `server: { port: ${new URL(service.url).port} }`,
-      args: ['shop/web'],
+      args,
     });
     await service.close();
 

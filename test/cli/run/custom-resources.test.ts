@@ -42,6 +42,19 @@ describe('run, with scalers of the cluster', () => {
     ]);
   });
 
+  it('records one Event FailedGetScale on the object if its target does not exist', async () => {
+    const fixture = await ResourceFixture.create();
+    fixture.start();
+
+    fixture.apply('typo', { scaleTargetRef: { name: 'wep' } });
+
+    await eventually(() => fixture.events('FailedGetScale').length > 0, 'the Event of the missing target');
+    await fixture.rounds(2);
+    expect(fixture.events('FailedGetScale')).toEqual([
+      expect.objectContaining({ kind: 'Scaler', name: 'typo', namespace: 'shop' }),
+    ]);
+  });
+
   it('shows the label of an object, and of a file, by which the dashboard groups', async () => {
     const fixture = await ResourceFixture.create();
     fixture.apply('web');

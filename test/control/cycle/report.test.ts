@@ -4,6 +4,7 @@ import { reportCycle } from '../../../src/control/cycle/report.js';
 import type { OutcomeKind } from '../../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
+import { failure } from '../fake-cluster.js';
 import { Fixture } from '../fixture.js';
 
 describe('reportCycle', () => {
@@ -16,6 +17,17 @@ describe('reportCycle', () => {
     expect(ledger.get('shop/web')?.record).toBe(output.record);
     expect(events).toEqual(['SuccessfulRescale']);
     expect(observed).toEqual([output]);
+  });
+
+  it('records FailedGetScale in the first of two cycles whose target does not exist', async () => {
+    const { events, ports } = buildPorts();
+    const fixture = new Fixture();
+    fixture.cluster.targetFailure = failure('not_found', 'reading Deployment shop/web: 404');
+
+    for (let cycle = 0; cycle < 2; cycle += 1)
+      reportCycle(await fixture.nextCycle(), { isCanceled: false }, ports);
+
+    expect(events).toEqual(['FailedGetScale']);
   });
 
   it.each<[OutcomeKind, boolean]>([
