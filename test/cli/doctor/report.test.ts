@@ -214,7 +214,10 @@ describe('config', () => {
 
     const { of } = await diagnosed({ ...fixture, documents });
 
-    expect(of('config').map(({ fix }) => fix)).toEqual(['delete one of the documents']);
+    expect(of('config')).toMatchObject([
+      { status: 'failed', fix: 'delete one of the documents' },
+      { status: 'skipped', subject: 'shop/web' },
+    ]);
   });
 
   it('that is unset is that of run: every value has its default, and there is no directory of documents', async () => {
