@@ -143,30 +143,22 @@ describe('what to do about the state of a scaler', () => {
     expect(remedy?.snippet).toEqual({ kind: 'query', text: 'q{pod=~"web-.*"} + 1', graphUrl: GRAPH });
   });
 
-  it('does not try a query that Prometheus did not answer', async () => {
-    expect(
-      await remediesFor('no series of one metric, and the other wants more', {
-        doctor: 'kubectl exec',
-        metrics: [{ metric: 'queue', error: 'Prometheus: connection refused' }],
-      }),
-    ).toEqual(['Test whether Prometheus answers promscaler: kubectl exec']);
-  });
+  const MESSAGE = 'HTTP 400 bad_data: 1:5: parse error';
 
-  it('tries a query that Prometheus has rejected', async () => {
-    const error = 'Prometheus: prometheus:9090: HTTP 400 bad_data: 1:5: parse error';
+  it.each([
+    ['connection refused', ['Test whether Prometheus answers promscaler: kubectl exec']],
+    [
+      MESSAGE,
+      ['Let doctor say why a metric has no value: kubectl exec', 'Try the query of queue in Prometheus: q'],
+    ],
+  ])('tries a query that Prometheus has rejected, and no other: %s', async (message, expected) => {
+    const metrics = [
+      { metric: 'cpu', error: null },
+      { metric: 'queue', error: `Prometheus: prometheus:9090: ${message}` },
+    ];
+    const name = 'no series of one metric, and the other wants more';
 
-    expect(
-      await remediesFor('no series of one metric, and the other wants more', {
-        doctor: 'kubectl exec',
-        metrics: [
-          { metric: 'cpu', error: null },
-          { metric: 'queue', error },
-        ],
-      }),
-    ).toEqual([
-      'Let doctor say why a metric has no value: kubectl exec',
-      'Try the query of queue in Prometheus: q',
-    ]);
+    expect(await remediesFor(name, { doctor: 'kubectl exec', metrics })).toEqual(expected);
   });
 
   it('is nodes for pods without one, and what keeps them from running for others', async () => {

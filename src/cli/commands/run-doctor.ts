@@ -19,6 +19,7 @@ import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
 import { localTimes } from '../output/lines.js';
+import { mapAtOnce } from '../../units/semaphore.js';
 
 export interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;
@@ -29,6 +30,8 @@ export interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly prometheus?: string;
   readonly output: string;
 }
+
+const REQUESTS_AT_ONCE = 8;
 
 /**
  * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends read requests
@@ -53,7 +56,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     options.scaler === undefined ? undefined : scalerKey(await readScalerName(options.scaler, options, io));
   const selected = selectScalers(loaded, key, config.scalers.paths);
   const rejected = key === undefined ? rejectedKeys(loaded) : selected === null ? [key] : [];
-  const inEffect = await Promise.all(rejected.map((each) => readInEffect(each, config, io)));
+  const inEffect = await mapAtOnce(rejected, REQUESTS_AT_ONCE, (each) => readInEffect(each, config, io));
   const results = await runChecks({
     clock: io.clock,
     signal: io.signal,
