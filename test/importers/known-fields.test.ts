@@ -158,7 +158,7 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   prometheus: `{ type: prometheus, name: p, metricType: Value, useCachedMetrics: true,
       authenticationRef: { name: token, kind: ClusterTriggerAuthentication },
       metadata: { serverAddress: http://q, query: sum(b), threshold: '5', activationThreshold: '2', metricName: old,
-        namespace: n, customHeaders: a=b, cortexOrgID: o, queryParameters: a=b, unsafeSsl: 'true', timeout: '5',
+        namespace: b, customHeaders: a=b, cortexOrgID: o, queryParameters: a=b, unsafeSsl: 'true', timeout: '5',
         authModes: bearer, awsRegion: eu, identityOwner: operator, ignoreNullValues: 'false' } }`,
   cpu: `{ type: cpu, name: c, metricType: AverageValue, metadata: { type: Utilization, value: '60', containerName: app, activationValue: '5' } }`,
   memory: `{ type: memory, metadata: { type: AverageValue, value: 1Gi, containerName: app } }`,
