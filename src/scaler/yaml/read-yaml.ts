@@ -255,7 +255,8 @@ const BOOLEAN_WORD = /^(?:y|yes|n|no|on|off)$/i;
 
 /** kubectl and Helm read YAML 1.1, in which `010` is 8 and `on` is true. */
 function versionProblems(document: Document, source: Source): readonly Problem[] {
-  if (!/(?:^|[^\w.])(?:0[0-7]|[yno])/i.test(source.text)) return [];
+  // Most documents have no such value, and need not be visited.
+  if (!/(?<![\w.])(?:0[0-7]|(?:y|yes|n|no|on|off)(?!\w))/i.test(source.text)) return [];
   const problems: Problem[] = [];
   visit(document, {
     Scalar: (key, { source: written = '', type, range }) => {
