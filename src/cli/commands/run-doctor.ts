@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { readServiceConfig } from '../../config/read-service-config.js';
+import { eachSourceDocument } from '../../config/document-reader.js';
+import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -111,9 +113,9 @@ async function readServed(
   try {
     const { detail } = await client.readScaler({ namespace, name });
     const object = { namespace, name, specText: JSON.stringify(detail.document['spec']) };
-    const objects = { list: () => [object], isComplete: () => true, onChange: () => () => undefined };
-    const read = readOptionsOf(config);
-    return (await createScalerFiles({ paths: [], clock: io.clock, read, objects }).load()).scalers;
+    const source = { file: objectFile(object), content: { object } };
+    const documents = [...eachSourceDocument(source, readOptionsOf(config))];
+    return documents.flatMap(({ scaler }) => scaler ?? []);
   } catch (error) {
     if (error instanceof CommandError) return error.message;
     throw error;
