@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { onAbort } from '../units/abort.js';
+import { onAbort, untilAborted } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { directoryToWatch } from './read-path-contents.js';
 
@@ -27,12 +27,7 @@ interface WatchOptions {
  * aborted, even while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
-  const { signal } = options;
-  const ended = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    onAbort(signal, resolve);
-  });
-  await Promise.race([watchUntilAborted(options), ended]);
+  await Promise.race([watchUntilAborted(options), untilAborted(options.signal)]);
 }
 
 async function watchUntilAborted(options: WatchOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import { onAbort } from '../../units/abort.js';
+import { untilAborted } from '../../units/abort.js';
 import type { Clock } from '../../units/clock.js';
 import type { JsonObject } from '../api/json.js';
 import { resourceScope } from './list-pages.js';
@@ -117,7 +117,7 @@ export function createInformers<T extends WatchedObject, S extends ObjectStore<T
         for (const informer of informers.values()) informer.stop.abort();
       };
       if (signal.aborted) return;
-      const stopped = new Promise<void>((resolve) => onAbort(signal, resolve));
+      const stopped = untilAborted(signal);
       startAll();
       await stopped;
       stop();

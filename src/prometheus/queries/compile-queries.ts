@@ -3,6 +3,7 @@ import { isByPod } from '../../promql/by-pod.js';
 import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';
 import type { MaxReplicasFrom, MetricSpec, Scaler } from '../../scaler/spec.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
 import type { Answer } from '../answers/answer.js';
 import { isByNamespace, isOfResource, resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -209,7 +210,7 @@ export function shownQueries(
 function graphUrl(externalUrl: string | undefined, query: string): string | null {
   if (externalUrl === undefined) return null;
   const parameters = new URLSearchParams({ 'g0.expr': query, 'g0.tab': '0', 'g0.range_input': '1h' });
-  return `${externalUrl.replace(/\/$/, '')}/graph?${parameters.toString()}`;
+  return `${withoutTrailingSlashes(externalUrl)}/graph?${parameters.toString()}`;
 }
 
 /** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
