@@ -117,12 +117,23 @@ kind: Scaler
 metadata: { name: web, namespace: shop }
 spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
 `;
+  const API = WEB.replaceAll('name: web', 'name: api');
 
-  it('reports one that changes, becomes invalid, is fixed, is added and is removed', async () => {
-    const directory = folderOf({ 'web.yaml': WEB });
-    const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+  /** Returns a directory of documents, and the log of each `load` without times and the spaces of columns. */
+  function followDocuments(documents: Readonly<Record<string, string>>) {
+    const directory = folderOf(documents);
     const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
     const { log, lines } = startLog();
+    return {
+      write: (name: string, text: string): void => writeFileSync(join(directory, name), text),
+      remove: (name: string): void => rmSync(join(directory, name)),
+      load: async (): Promise<void> => log.printDocuments(await files.load()),
+      lines: () => lines().map((line) => line.slice(9).replace(/ {2,}/, ': ')),
+    };
+  }
+
+  it('reports one that changes, becomes invalid, is fixed, is added and is removed', async () => {
+    const { write, remove, load, lines } = followDocuments({ 'web.yaml': WEB });
     const steps: readonly (() => void)[] = [
       () => undefined,
       () => undefined,
@@ -130,16 +141,16 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
       () => write('web.yaml', WEB.replace('5', 'five')),
       () => write('web.yaml', WEB.replace('5', 'six')),
       () => write('web.yaml', WEB.replace('5', '6')),
-      () => write('api.yaml', WEB.replaceAll('name: web', 'name: api')),
-      () => rmSync(join(directory, 'web.yaml')),
+      () => write('api.yaml', API),
+      () => remove('web.yaml'),
     ];
 
     for (const step of steps) {
       step();
-      log.printDocuments(await files.load());
+      await load();
     }
 
-    expect(lines().map((line) => line.slice(9).replace(/ {2,}/, ': '))).toEqual([
+    expect(lines()).toEqual([
       'shop/web: document changed',
       'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "five", must be a whole number',
       'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "six", must be a whole number',
@@ -150,48 +161,34 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
   });
 
   it('reports a file once that is deleted while it is invalid and its last valid version is in effect', async () => {
-    const directory = folderOf({ 'web.yaml': WEB, 'api.yaml': WEB.replaceAll('name: web', 'name: api') });
-    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
-    const { log, lines } = startLog();
-    log.printDocuments(await files.load());
-    writeFileSync(join(directory, 'web.yaml'), WEB.replace('5', 'five'));
-    log.printDocuments(await files.load());
+    const { write, remove, load, lines } = followDocuments({ 'web.yaml': WEB, 'api.yaml': API });
+    await load();
+    write('web.yaml', WEB.replace('5', 'five'));
+    await load();
 
-    rmSync(join(directory, 'web.yaml'));
-    log.printDocuments(await files.load());
+    remove('web.yaml');
+    await load();
 
-    expect(
-      lines()
-        .slice(1)
-        .map((line) => line.slice(9).replace(/ {2,}/, ': ')),
-    ).toEqual(['shop/web: document deleted: the replicas stay as they are']);
+    expect(lines().slice(1)).toEqual(['shop/web: document deleted: the replicas stay as they are']);
   });
 
   it.each([
     ['never valid', WEB.replace('5', 'five'), ['web.yaml: rejected document deleted']],
     ['of no readable name', 'kind: [', ['web.yaml: document is no longer rejected']],
   ])('does not call a deleted document valid: %s', async (_, text, expected) => {
-    const directory = folderOf({ 'web.yaml': text, 'api.yaml': WEB.replaceAll('name: web', 'name: api') });
-    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
-    const { log, lines } = startLog();
-    log.printDocuments(await files.load());
+    const { remove, load, lines } = followDocuments({ 'web.yaml': text, 'api.yaml': API });
+    await load();
 
-    rmSync(join(directory, 'web.yaml'));
-    log.printDocuments(await files.load());
+    remove('web.yaml');
+    await load();
 
-    expect(
-      lines()
-        .slice(1)
-        .map((line) => line.slice(9).replace(/ {2,}/, ': ')),
-    ).toEqual(expected);
+    expect(lines().slice(1)).toEqual(expected);
   });
 
   it('says that nothing is in effect of one that was never valid', async () => {
-    const directory = folderOf({ 'web.yaml': WEB.replace('5', 'five') });
-    const files = createScalerFiles({ paths: [directory], clock: SYSTEM_CLOCK });
-    const { log, lines } = startLog();
+    const { load, lines } = followDocuments({ 'web.yaml': WEB.replace('5', 'five') });
 
-    log.printDocuments(await files.load());
+    await load();
 
     expect(lines()[0]).toContain('document rejected, no valid version is in effect: line 4: ');
   });
