@@ -96,6 +96,7 @@ describe('the overview of 3 scalers', () => {
 
     await page.waitForURL(`${service.url}#/?group=label`);
     await page.reload();
+    await page.locator('.section-row').first().waitFor();
     expect(
       (await page.locator('.section-row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
     ).toEqual(expect.arrayContaining(['checkout 2', 'no label 1']));
