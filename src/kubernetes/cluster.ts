@@ -23,6 +23,7 @@ import type { Transport } from './requests/transport.js';
 import {
   KubernetesError,
   type Cluster,
+  type FollowedTarget,
   type OtherScaler,
   type Scale,
   type ScaleTarget,
@@ -60,6 +61,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const discovery = createDiscovery(transport, clock);
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);
+  let followed: readonly FollowedTarget[] = [];
 
   const workloadOf = async (
     namespace: string,
@@ -99,6 +101,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const readTarget = async (namespace: string, ref: TargetRef, signal: AbortSignal): Promise<ScaleTarget> => {
     const workload = await workloadOf(namespace, ref, signal);
     const watched = await readWatched(watches, workload, clock);
+    if (watched === undefined) throw doesNotExist(watches, workload, followed);
     if (watched === null) return fromScale(workload, await liveScale(workload));
     const target = toScaleTarget(ref, watched);
     if (!writes.isAheadOf(namespace, ref, watched.resourceVersion)) return target;
@@ -111,7 +114,10 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
       await events.idle();
       transport.close();
     },
-    follow: watches.follow,
+    follow: (targets) => {
+      followed = targets;
+      watches.follow(targets);
+    },
     isSynced: watches.isSynced,
     isListing: watches.isListing,
     readTarget: (namespace, ref, signal) => knownTarget(namespace, ref) ?? readTarget(namespace, ref, signal),
@@ -157,12 +163,15 @@ function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): Wat
   return informer.store.get(namespace, ref.name) ?? null;
 }
 
-/** Returns null if the kind or the namespace is not watched. Throws `KubernetesError`. */
+/**
+ * Returns null if the kind or the namespace is not watched, undefined if the object does not exist. Throws
+ * `KubernetesError`.
+ */
 async function readWatched(
   watches: Watches,
   { namespace, ref, signal }: WorkloadAccess,
   clock: Clock,
-): Promise<WatchedTarget | null> {
+): Promise<WatchedTarget | null | undefined> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
   // The caller will read the pods of the target next.
@@ -171,14 +180,35 @@ async function readWatched(
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
   if (informer === null) return null;
   if (!isUsable(informer)) await firstList(informer, { doing, clock, signal });
-  const watched = informer.store.get(namespace, ref.name);
-  if (watched === undefined)
-    throw new KubernetesError(
-      'not_found',
-      `${doing}: 404 Not Found: the object does not exist${didYouMean(ref.name, informer.store.namesIn(namespace))}`,
-      { status: 404 },
-    );
-  return watched;
+  return informer.store.get(namespace, ref.name);
+}
+
+/** Suggests only a name that no document and no HPA scales: another one would lead to a conflict. */
+function doesNotExist(
+  watches: Watches,
+  { namespace, ref }: WorkloadAccess,
+  followed: readonly FollowedTarget[],
+): KubernetesError {
+  const plural = watchedPlural(ref);
+  const hpas = watches.hpasOf(namespace)?.store.of(namespace) ?? [];
+  const scaled = new Set(
+    [
+      ...followed.filter((one) => one.namespace === namespace).map((one) => one.ref),
+      ...hpas.map(({ target }) => target),
+    ]
+      .filter((target) => watchedPlural(target) === plural)
+      .map(({ name }) => name),
+  );
+  const names = plural === null ? [] : (watches.targetsOf(namespace, plural)?.store.namesIn(namespace) ?? []);
+  const hint = didYouMean(
+    ref.name,
+    names.filter((name) => !scaled.has(name)),
+  );
+  return new KubernetesError(
+    'not_found',
+    `reading ${nameTarget(namespace, ref)}: 404 Not Found: the object does not exist${hint}`,
+    { status: 404 },
+  );
 }
 
 /** Handles the usual case without the promises of `firstList`. */

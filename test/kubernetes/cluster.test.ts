@@ -164,7 +164,7 @@ describe('a watched target', () => {
   });
 
   it('is not found with the closest name of the namespace, web for wbe', async () => {
-    fixture.start();
+    fixture.start([{ namespace: 'shop', ref: { ...WEB, name: 'wbe' } }]);
 
     const error = await failureOf(() =>
       fixture.cluster.readTarget('shop', { ...WEB, name: 'wbe' }, fixture.signal),
@@ -174,6 +174,23 @@ describe('a watched target', () => {
       'reading deployment shop/wbe: 404 Not Found: the object does not exist; did you mean "web"?',
     );
   });
+
+  it.each(['a document', 'an HPA'])(
+    'is not found without the closest name web, which %s scales, but with the next one, wbe-b',
+    async (other) => {
+      fixture.fake.on('LIST', DEPLOYMENTS, list('10', [apiDeployment(), apiDeployment({ name: 'wbe-b' })]));
+      const hpa = { metadata: { name: 'h', namespace: 'shop' }, spec: { scaleTargetRef: WEB } };
+      const hpas = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
+      fixture.fake.on('LIST', hpas, list('10', other === 'an HPA' ? [hpa] : []));
+      const gone = { namespace: 'shop', ref: { ...WEB, name: 'webb' } };
+      fixture.start(other === 'an HPA' ? [gone] : [gone, { namespace: 'shop', ref: WEB }]);
+      await fixture.synced();
+
+      const error = await failureOf(() => fixture.cluster.readTarget('shop', gone.ref, fixture.signal));
+
+      expect(error.message).toContain('the object does not exist; did you mean "wbe-b"?');
+    },
+  );
 
   it('has only annotations of promscaler.dev, and 1 replica if replicas are unset', async () => {
     const deployment = apiDeployment();

@@ -220,6 +220,7 @@ async function checkScaler(
     context: cluster,
     answers: known.get(scaler) ?? [],
     sources,
+    allScalers: input.allScalers,
     sharesTargetWith: shared.get(key) ?? null,
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,
   };

@@ -39,6 +39,8 @@ export interface ScalerFacts {
   readonly answers: readonly Answer[];
   /** Name -> data source that answers. */
   readonly sources: ReadonlyMap<string, SourceContext>;
+  /** All documents, of which `scaler` is one. */
+  readonly allScalers: readonly Scaler[];
   /** Another document with the same target, by `findSharedTargets`; null: none. */
   readonly sharesTargetWith: OtherScaler | null;
   readonly isDryRun: boolean;

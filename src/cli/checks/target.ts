@@ -1,21 +1,20 @@
+import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { correctedName } from '../../decision/remedies.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import { listHpas } from '../../kubernetes/hpa.js';
 import { groupOf, nameTarget, watchedPlural, APPS_ROOT } from '../../kubernetes/targets.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { nearest } from '../../scaler/problems/nearest.js';
-import { scalerKey, type Scaler } from '../../scaler/spec.js';
+import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
 
-export async function checkTarget({
-  scaler,
-  cluster,
-  context,
-}: ScalerFacts): Promise<readonly CheckResult[]> {
+export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, cluster, context } = facts;
   const make = resultsOf('target', scalerKey(scaler));
   if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
   const { namespace, spec } = scaler;
@@ -24,7 +23,7 @@ export async function checkTarget({
   if (target instanceof KubernetesError) {
     switch (target.kind) {
       case 'not_found':
-        return [make.failed(...(await explainMissingTarget(scaler, context, target)))];
+        return [make.failed(...(await explainMissingTarget(facts, context, target)))];
       case 'forbidden':
         return [make.failed(...(await explainForbidden(scaler, context, target)))];
       case 'invalid_selector':
@@ -67,17 +66,21 @@ async function explainForbidden(
   ];
 }
 
-interface Named {
+interface Target {
   readonly namespace: string;
-  readonly name: string;
+  readonly ref: TargetRef;
 }
 
-/** Returns message and fix. Suggests a similar name, another kind or another namespace if there is one. */
+/**
+ * Returns message and fix. Suggests a similar name, another kind or another namespace if there is one that no other
+ * document and no HPA scales; names the scaler of the one that is scaled.
+ */
 async function explainMissingTarget(
-  { namespace, spec }: Scaler,
+  facts: ScalerFacts,
   context: ClusterContext,
   error: KubernetesError,
 ): Promise<readonly [string, string]> {
+  const { namespace, spec } = facts.scaler;
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => context.discovery.find(ref, context.signal));
   // The API server does not serve the kind. The error lists the kinds that it serves.
@@ -86,33 +89,47 @@ async function explainMissingTarget(
       error.message,
       `set apiVersion and kind of spec.scaleTargetRef to those of the workload; \`kubectl api-resources --api-group=${groupOf(ref)}\` lists them; if the list is empty, install the CRDs`,
     ];
+  const scalerOf = scalersOf(await listOthers(facts, context));
+  const isFree = (one: Target): boolean => scalerOf(one) === null;
   const message = `${nameTarget(namespace, ref)} does not exist`;
-  const here = await listNames(context, kind, namespace);
-  const near =
-    here === null
-      ? null
-      : nearest(
-          ref.name,
-          here.map(({ name }) => name),
-        );
-  if (near !== null) return [message, correctedName(near)];
-  const otherKind = await findOtherKind(context, namespace, ref);
-  if (otherKind !== null)
+  const here = await listTargets(context, kind, { namespace, ref });
+  const free = (here ?? []).filter(isFree);
+  const near = nearestOf(ref.name, free);
+  if (near !== null) return [message, correctedName(near.ref.name)];
+  const otherKind = await findOtherKind(context, { namespace, ref });
+  if (otherKind !== null && isFree(otherKind))
     return [
-      `${message}, but a ${otherKind} of the same name does`,
-      `spec.scaleTargetRef: { kind: ${otherKind}, name: ${ref.name} }`,
+      `${message}, but a ${otherKind.ref.kind} of the same name does`,
+      `spec.scaleTargetRef: { kind: ${otherKind.ref.kind}, name: ${ref.name} }`,
     ];
-  const everywhere = await listNames(context, kind, null);
-  const elsewhere = (everywhere ?? []).filter(({ name }) => name === ref.name).map((one) => one.namespace);
+  const everywhere = await listTargets(context, kind, { namespace: null, ref });
+  const sameName = (everywhere ?? []).filter((one) => one.ref.name === ref.name);
+  const elsewhere = sameName.filter(isFree).map((one) => one.namespace);
   const [first] = elsewhere;
   if (first !== undefined)
     return [`${message}, but exists in namespace ${listSome(elsewhere)}`, `metadata.namespace: ${first}`];
+  const scaled = [nearestOf(ref.name, here ?? []), otherKind, ...sameName].flatMap((one) => {
+    const other = one === null ? null : scalerOf(one);
+    return one === null || other === null
+      ? []
+      : [`${nameTarget(one.namespace, one.ref)} does, and ${nameOtherScaler(other)} scales it`];
+  });
+  if (scaled.length > 0)
+    return [
+      `${message}; ${listSome(scaled)}`,
+      `create ${nameTarget(namespace, ref)}, correct spec.scaleTargetRef, or delete this document`,
+    ];
   if (here === null)
     return [message, 'set spec.scaleTargetRef.name to the name of a workload in that namespace'];
+  if (free.length > 0)
+    return [
+      `${message}; namespace ${namespace} has ${listSome(free.map((one) => one.ref.name))}`,
+      'set spec.scaleTargetRef.name to one of these',
+    ];
   if (here.length > 0)
     return [
-      `${message}; namespace ${namespace} has ${listSome(here.map(({ name }) => name))}`,
-      'set spec.scaleTargetRef.name to one of these',
+      `${message}; other documents or HPAs scale all ${kind.plural} of namespace ${namespace}`,
+      'deploy the workload, or delete this document',
     ];
   const namespaces = [...new Set((everywhere ?? []).map((one) => one.namespace))];
   const nearNamespace = nearest(namespace, namespaces);
@@ -124,35 +141,56 @@ async function explainMissingTarget(
   ];
 }
 
+/** Returns the other documents and the HPAs of all namespaces, or of this one if the account may list no others. */
+async function listOthers(
+  { scaler, allScalers, cluster }: ScalerFacts,
+  { transport, signal }: ClusterContext,
+): Promise<readonly OtherScaler[]> {
+  const here = cluster === null || cluster.others instanceof KubernetesError ? [] : cluster.others;
+  const hpas = (await orNull(() => listHpas(transport, null, signal))) ?? here;
+  const documents = allScalers.filter((one) => scalerKey(one) !== scalerKey(scaler));
+  return [...documents.map(asOtherScaler), ...hpas];
+}
+
+function scalersOf(others: readonly OtherScaler[]): (target: Target) => OtherScaler | null {
+  return ({ namespace, ref }) => findOtherScaler(namespace, ref, others);
+}
+
+function nearestOf(name: string, targets: readonly Target[]): Target | null {
+  const near = nearest(
+    name,
+    targets.map(({ ref }) => ref.name),
+  );
+  return targets.find(({ ref }) => ref.name === near) ?? null;
+}
+
 /** Returns null if the account may not list the objects. */
-async function listNames(
+async function listTargets(
   { transport, signal }: ClusterContext,
   { root, plural }: { readonly root: string; readonly plural: string },
-  namespace: string | null,
-): Promise<readonly Named[] | null> {
-  const convert = (object: JsonObject): Named | null => {
+  { namespace, ref }: { readonly namespace: string | null; readonly ref: TargetRef },
+): Promise<readonly Target[] | null> {
+  const convert = (object: JsonObject): Target | null => {
     const metadata = objectIn(object, 'metadata');
     const name = textIn(metadata, 'name');
-    return name === null ? null : { name, namespace: textIn(metadata, 'namespace') ?? '' };
+    return name === null ? null : { namespace: textIn(metadata, 'namespace') ?? '', ref: { ...ref, name } };
   };
   const scope = resourceScope(root, plural, namespace);
   return (await orNull(() => listAll({ transport, scope, convert, signal })))?.items ?? null;
 }
 
-async function findOtherKind(
-  context: ClusterContext,
-  namespace: string,
-  { kind, name }: Scaler['spec']['scaleTargetRef'],
-): Promise<string | null> {
+async function findOtherKind(context: ClusterContext, { namespace, ref }: Target): Promise<Target | null> {
   const others = Object.entries({
     Deployment: 'deployments',
     StatefulSet: 'statefulsets',
     DaemonSet: 'daemonsets',
   });
-  for (const [other, plural] of others) {
-    if (other === kind) continue;
-    const names = await listNames(context, { root: APPS_ROOT, plural }, namespace);
-    if (names?.some((one) => one.name === name) === true) return other;
+  for (const [kind, plural] of others) {
+    if (kind === ref.kind) continue;
+    const asked = { namespace, ref: { ...ref, apiVersion: 'apps/v1', kind } };
+    const targets = await listTargets(context, { root: APPS_ROOT, plural }, asked);
+    const found = targets?.find((one) => one.ref.name === ref.name);
+    if (found !== undefined) return found;
   }
   return null;
 }

@@ -63,7 +63,7 @@ function otherScalerOf(
   cluster: Cluster,
   others: readonly OtherScaler[],
 ): OtherScaler | null {
-  const other = findOtherScaler(scaler, others);
+  const other = findOtherScaler(scaler.namespace, scaler.spec.scaleTargetRef, others);
   const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(scaler.namespace) ?? false);
   return isOutdated ? { ...other, isOutdated } : other;
 }

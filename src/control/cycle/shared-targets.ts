@@ -25,16 +25,23 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
     for (const scaler of sharing) {
       const other = sharing.find((entry) => entry !== scaler && !entry.spec.dryRun);
       if (other === undefined) continue;
-      const { namespace, name, spec } = other;
-      others.set(scaler.key, { kind: 'Scaler', namespace, name, target: spec.scaleTargetRef });
+      others.set(scaler.key, asOtherScaler(other));
     }
   }
   return others;
 }
 
-export function findOtherScaler(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
+export function asOtherScaler({ namespace, name, spec }: Scaler): OtherScaler {
+  return { kind: 'Scaler', namespace, name, target: spec.scaleTargetRef };
+}
+
+export function findOtherScaler(
+  wanted: string,
+  ref: TargetRef,
+  others: readonly OtherScaler[],
+): OtherScaler | null {
   if (others.length === 0) return null;
-  const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
+  const key = targetKey(wanted, ref);
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
 

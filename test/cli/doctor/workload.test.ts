@@ -66,6 +66,46 @@ describe('target', () => {
     expect(await result(text)).toMatchObject({ status: 'failed', message, fix });
   });
 
+  it.each([
+    ['chekcout', {}, 'deployment shop/checkout does, and Scaler shop/other scales it'],
+    ['db', { kind: 'StatefulSet' }, 'statefulset shop/db does, and Scaler shop/other scales it'],
+    ['hpaed-x', {}, 'deployment shop/hpaed does, and HorizontalPodAutoscaler shop/h scales it'],
+  ])(
+    '%s that does not exist is not corrected to one that is scaled, which is named',
+    async (name, ref, why) => {
+      const busy = await fixture([shop('checkout'), shop('db', { kind: 'StatefulSet' }), shop('hpaed')]);
+      busy.addObject({
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { namespace: 'shop', name: 'h' },
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'hpaed' },
+          maxReplicas: 3,
+        } as never,
+      });
+      const target = JSON.stringify({ name: name === 'db' ? 'db' : 'checkout', ...ref });
+      const documents = { x: document(name), other: document('other', `  scaleTargetRef: ${target}\n`) };
+
+      const found = (await diagnose(busy, documents)).of('target')[0];
+
+      expect(found?.message).toBe(`deployment shop/${name} does not exist; ${why}`);
+      expect(found?.fix).toBe(
+        `create deployment shop/${name}, correct spec.scaleTargetRef, or delete this document`,
+      );
+    },
+  );
+
+  it('that does not exist has no fix among deployments that are all scaled', async () => {
+    const busy = await fixture([shop('checkout')]);
+    const documents = { x: document('zzzzzzzz'), y: document('checkout') };
+
+    const found = (await diagnose(busy, documents)).of('target')[0];
+
+    expect(found?.message).toBe(
+      'deployment shop/zzzzzzzz does not exist; other documents or HPAs scale all deployments of namespace shop',
+    );
+  });
+
   it('of a kind that the cluster does not serve fails, with the command that lists them', async () => {
     const ref = '  scaleTargetRef: { apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: x }\n';
 

@@ -74,9 +74,9 @@ describe('findOtherScaler', () => {
       { kind: 'ScaledObject', namespace: 'shop', name: 'web-so', target: ref('apps/v1') },
     ];
 
-    const found = findOtherScaler(buildScaler(), others);
+    const found = findOtherScaler('shop', ref('apps/v1'), others);
 
     expect(found === null ? null : nameOtherScaler(found)).toBe('ScaledObject shop/web-so');
-    expect(findOtherScaler(buildScaler(), others.slice(0, 1))).toBeNull();
+    expect(findOtherScaler('shop', ref('apps/v1'), others.slice(0, 1))).toBeNull();
   });
 });
