@@ -27,7 +27,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
     '',
     ...restrictionLines(explanation),
     '',
-    'Conditions',
+    explanation.status === null ? 'Conditions' : 'Conditions (for: since the last change of the status)',
     ...conditionLines(explanation),
     '',
     ...changeLines(explanation),

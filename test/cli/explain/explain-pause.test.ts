@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../../src/telemetry/ledger.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { condition } from '../../telemetry/record-builder.js';
 import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
@@ -40,6 +41,27 @@ describe('explain of a paused scaler', () => {
     expect(stdout).toMatch(/^shop\/web {2}4 -> 3, not carried out: DryRun {2}\(/);
     expect(stdout).toContain('\nnot carried out: spec.dryRun is true\n');
     expect(stdout).toContain('\nOutcome: dry-run 4 -> 3: spec.dryRun is true\n');
+  });
+
+  it('says that the state Paused of 20 s and the status of Held, True for 50 s, have different times', async () => {
+    const ledger = createLedger();
+    const pause = { by: 'annotation', direction: 'both', until: null, replicas: null, facts: [] } as const;
+    const at = (time: string, reason: 'DryRun' | 'Paused') =>
+      recordOf(cpuSnapshot(60, { now: time }), {
+        conditions: [condition({ type: 'Held', reason, message: 'held' })],
+        ...(reason === 'Paused' ? { pause } : {}),
+        dryRun: true,
+      });
+    ledger.add(at('2026-01-01T00:00:00Z', 'DryRun'));
+    ledger.add(at('2026-01-01T00:00:30Z', 'Paused'));
+    service = await listen(appOf(ledger));
+    const clock = new ManualClock('2026-01-01T00:00:50Z');
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url], { clock });
+
+    expect(stdout).toMatch(/^state: Paused for 20s/m);
+    expect(stdout).toMatch(/^Conditions \(for: since the last change of the status\)$/m);
+    expect(stdout).toMatch(/^ {2}Held +True +for 50s +Paused: held$/m);
   });
 
   it('does not say of a conflict that changes nothing that it is not carried out', async () => {
