@@ -1,7 +1,8 @@
-import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
+import { countIn, instantIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { type WatchedObject, type ObjectStore, isOlder } from './watch/object-store.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
+import type { Instant } from '../units/time.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 import { resourceScope } from './watch/list-pages.js';
@@ -18,6 +19,8 @@ export interface ScalerObject extends WatchedObject {
   readonly specText: string;
   /** `metadata.labels`, not validated. */
   readonly labels?: JsonObject | null;
+  /** Null: unknown. */
+  readonly createdAt: Instant | null;
   /** Not validated; null: none yet. */
   readonly status: JsonObject | null;
 }
@@ -39,6 +42,7 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
     generation,
     specText: spec === undefined ? '' : writeSpec(spec),
     labels: objectIn(metadata, 'labels'),
+    createdAt: instantIn(metadata, 'creationTimestamp'),
     status: objectIn(object, 'status'),
   };
 }

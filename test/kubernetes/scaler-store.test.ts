@@ -15,6 +15,7 @@ function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
     resourceVersion: '10',
     generation: 1,
     specText: '{}',
+    createdAt: null,
     status: null,
     ...overrides,
   };
@@ -114,7 +115,13 @@ describe('readScalerObject', () => {
   it('keeps the fields that are needed, the spec as JSON', () => {
     const read = readScalerObject({ metadata, spec: { a: [1] }, status: { b: 2 } });
 
-    expect(read).toEqual({ ...metadata, specText: '{"a":[1]}', labels: null, status: { b: 2 } });
+    expect(read).toEqual({
+      ...metadata,
+      specText: '{"a":[1]}',
+      labels: null,
+      createdAt: null,
+      status: { b: 2 },
+    });
   });
 
   it('has an empty string without a spec', () => {

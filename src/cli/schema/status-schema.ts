@@ -86,7 +86,9 @@ export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. On
   minReplicas: count('Lower bound in effect, of the document or a schedule.'),
   maxReplicas: count('Upper bound in effect, of the document or a schedule.'),
   reference: text('Kind and name of the target in effect, as a column of kubectl get scalers.'),
-  lastScaleTime: time('When promscaler last changed the replicas.'),
+  lastScaleTime: time(
+    'When promscaler last changed the replicas for this object, truncated to seconds. Absent: not yet.',
+  ),
   targets: text(
     'Metrics with their current values and targets, as a column of kubectl get scalers; updated with each change of the counts, otherwise at most once a minute.',
   ),

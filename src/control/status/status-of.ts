@@ -14,7 +14,7 @@ import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format.js';
-import { formatInstant, type Instant, latest } from '../../units/time.js';
+import { formatInstant, type Instant, latest, parseInstant } from '../../units/time.js';
 import {
   storedConditions,
   storedNumbers,
@@ -70,16 +70,34 @@ export function statusOf({ object, verdict, last, rejectedSince = null, now }: S
   return {
     observedGeneration,
     ...stateIn({ object, verdict, last, rejectedSince, now }),
-    ...numbers,
+    ...withoutEarlier(numbers, object),
     conditions: [
-      ...own.map((condition) => timed(truncate(condition), before, sinceOf(condition, last) ?? now)),
+      ...own.map((condition) =>
+        timed(truncate(condition), before, sinceIn(object, sinceOf(condition, last) ?? now)),
+      ),
       ...foreign,
     ],
   };
 }
 
+/** The ledger may have times of an earlier object with the same name. */
+function sinceIn({ createdAt }: ScalerObject, since: Instant): Instant {
+  return createdAt === null ? since : latest(createdAt, since);
+}
+
+/** An earlier object with the same name may have scaled last. Both times are in whole seconds. */
+function withoutEarlier(
+  { lastScaleTime, ...others }: StatusNumbers,
+  { createdAt }: ScalerObject,
+): StatusNumbers {
+  const at = lastScaleTime === undefined ? null : parseInstant(lastScaleTime);
+  if (lastScaleTime === undefined || (at !== null && createdAt !== null && at < createdAt)) return others;
+  return { ...others, lastScaleTime };
+}
+
 /** Before the first cycle of this process, the state of an earlier process stays, except that of a rejection. */
-function stateIn({ object: { status }, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
+function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
+  const { status } = object;
   const stored = storedState(status);
   const rejection = rejectionOf(verdict.problems);
   if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
@@ -95,7 +113,7 @@ function stateIn({ object: { status }, verdict, last, rejectedSince = null, now 
   const storedSince = stored.state === name ? stored.stateSince : undefined;
   return {
     state: name,
-    stateSince: storedSince ?? inSeconds(since ?? now),
+    stateSince: storedSince ?? inSeconds(sinceIn(object, since ?? now)),
     ...(cause === null ? {} : { cause: truncated(cleanText(cause)) }),
   };
 }

@@ -19,6 +19,7 @@ export function object(overrides: Partial<ScalerObject> = {}): ScalerObject {
     resourceVersion: '10',
     generation: 2,
     specText: SPEC,
+    createdAt: null,
     status: null,
     ...overrides,
   };

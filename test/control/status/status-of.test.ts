@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ObjectStatus, StatusCondition } from '../../../src/control/status/object-status.js';
 import { statusOf } from '../../../src/control/status/status-of.js';
 import type { StatusInput } from '../../../src/control/status/status-of.js';
+import { formatInstant } from '../../../src/units/time.js';
 import { at } from '../../support/builders.js';
 import { condition, decision, metricResult, scaler } from '../../telemetry/record-builder.js';
 import { ACTIVE, cycle, object, problem, showing, verdict } from './status-builder.js';
@@ -91,6 +92,29 @@ describe('statusOf, after a cycle', () => {
     const before = object({ status: { lastScaleTime: '2025-12-31T00:00:00Z' } });
 
     expect(status({ object: before }).lastScaleTime).toBe('2025-12-31T00:00:00Z');
+  });
+
+  it.each([
+    [9, '2026-01-01T00:00:10Z'],
+    [10, '2026-01-01T00:00:10Z'],
+    [11, undefined],
+  ])('of an object created at %i s is %s for a change at 10.25 s', (createdAt, time) => {
+    const last = { ...cycle(), lastRescale: { up: at(10.25), down: at(7) } };
+
+    const found = status({ object: object({ createdAt: at(createdAt) }), last });
+
+    expect(found.lastScaleTime).toBe(time);
+  });
+
+  it('has no time from before the object of 20 s, which an object with the same name had until 5 s', () => {
+    const created = object({ createdAt: at(20), status: { lastScaleTime: formatInstant(at(5)) } });
+
+    const found = status({ object: created, now: at(21) });
+
+    expect(found).not.toHaveProperty('lastScaleTime');
+    expect(found.stateSince).toBe(formatInstant(at(20)));
+    for (const { lastTransitionTime } of found.conditions)
+      expect(Date.parse(lastTransitionTime)).toBeGreaterThanOrEqual(at(20));
   });
 });
 
