@@ -102,7 +102,10 @@ async function compareOne(
   const { target, pods, others } = cluster;
   const failed = [target, pods, others].find((one) => one instanceof KubernetesError);
   if (failed instanceof KubernetesError) return notCompared(object, failed.message);
-  const other = others instanceof KubernetesError ? null : findOtherScaler(scaler.namespace, scaler.spec.scaleTargetRef, others);
+  const other =
+    others instanceof KubernetesError
+      ? null
+      : findOtherScaler(scaler.namespace, scaler.spec.scaleTargetRef, others);
   if (other === null) {
     const workload = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
     return notCompared(object, `no HPA scales ${workload}`);

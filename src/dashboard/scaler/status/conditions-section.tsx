@@ -16,7 +16,12 @@ export function ConditionsSection({ api, detail }: ConditionsProps): VNode {
     <Section title="Conditions">
       <Table
         caption="Conditions"
-        columns={[{ title: 'Condition' }, { title: 'Reason' }, { title: 'Message' }, { title: 'Status since' }]}
+        columns={[
+          { title: 'Condition' },
+          { title: 'Reason' },
+          { title: 'Message' },
+          { title: 'Status since' },
+        ]}
         rows={detail.conditions.map((condition) => ({
           key: condition.type,
           cells: [
