@@ -34,6 +34,8 @@ export interface LoadedScalers {
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
   readonly changed: boolean;
+  /** File of each scaler by `NAMESPACE/NAME`; the name of an object in the cluster if that is in effect. */
+  readonly files: ReadonlyMap<string, string>;
   /** Verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
   readonly isComplete: boolean;
@@ -121,7 +123,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     reportedProblems = problems;
     verdicts = withObjects.verdicts;
     await nextTurn();
-    return { scalers: inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
+    return { ...inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
   };
 
   const load = async (): Promise<LoadedScalers> => {
@@ -132,7 +134,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
-      return { scalers: inOrder(set), problems, changed: true, verdicts, isComplete };
+      return { ...inOrder(set), problems, changed: true, verdicts, isComplete };
     } finally {
       reader.close();
     }
@@ -238,8 +240,10 @@ function withDocuments(contents: PathContents, files: ReadonlyMap<string, Parsed
   return { contents, documents: contents.files.flatMap(({ name }) => files.get(name)?.documents ?? []) };
 }
 
-function inOrder(set: DocumentSet): readonly Scaler[] {
-  return Array.from(set)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { scaler }]) => scaler);
+function inOrder(set: DocumentSet): Pick<LoadedScalers, 'scalers' | 'files'> {
+  const sorted = Array.from(set).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    scalers: sorted.map(([, { scaler }]) => scaler),
+    files: new Map(sorted.map(([key, { file }]) => [key, file])),
+  };
 }

@@ -129,6 +129,7 @@ describe('what is in effect instead of a rejected document', () => {
     scalers: Array.from(set.values(), ({ scaler }) => scaler),
     problems,
     verdicts,
+    files: new Map(Array.from(set, ([key, { file }]) => [key, file])),
     changed: true,
     isComplete: true,
   });

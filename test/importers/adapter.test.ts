@@ -260,7 +260,23 @@ describe('the query of an External metric', () => {
 
   it('does not come from rules of the custom metrics API', () => {
     expect(queryOf(external('x'), config('rules', [{ series: 'x{}' }]))).toContain(
-      'no rule of --adapter-config matches it (externalRules)',
+      'no rule of --adapter-config matches it (externalRules), but rules[0] does, whose metrics are Pods and Object metrics',
+    );
+  });
+
+  it('that no rule matches has the names that the rules produce', () => {
+    const adapter = config('rules', [
+      { series: 'http_requests_total{}', name: '{ matches: "^(.*)_total$", as: "${1}_per_second" }' },
+      { series: '{__name__=~"^queue_.*"}', name: '{ as: "q_$0" }' },
+      { series: '{__name__=~"^(a|b)_x$"}', name: '{ as: both }' },
+    ]);
+
+    expect(queryOf(pods('http_request_per_second'), adapter)).toContain(
+      'no rule of --adapter-config matches it (rules), which produce http_requests_per_second, q_*, both; ' +
+        'did you mean "http_requests_per_second"?',
+    );
+    expect(queryOf(external('x'), adapter)).toContain(
+      'no rule of --adapter-config matches it (externalRules): the file has no externalRules',
     );
   });
 });

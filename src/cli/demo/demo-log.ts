@@ -8,7 +8,7 @@ import { pauseMessage, reasonOf, rescaleDirection, type CycleRecord } from '../.
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { CommandIo } from '../output/io.js';
 import { paintOf } from '../output/paint.js';
-import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
+import { isOfObject, OBJECTS_PATH } from '../../scaler/problems/problem.js';
 
 export interface DemoLog {
   readonly printCycle: (output: CycleOutput) => void;
@@ -128,15 +128,18 @@ interface DocumentNews {
 /** Returns the changes since the previous load; null: first load. */
 function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
   const [wasWrong, isWrong] = [errorsOf(before), errorsOf(now)];
-  const refused = [...isWrong].flatMap(([subject, { text }]) =>
-    wasWrong.get(subject)?.text === text ? [] : [{ subject, text }],
+  const refused = [...isWrong].flatMap(([file, { text }]) =>
+    wasWrong.get(file)?.text === text ? [] : [{ subject: subjectOf(file), text }],
   );
   if (before === null) return refused;
   const [old, present] = [byKey(before), byKey(now)];
-  const fixed = [...wasWrong].flatMap(([subject, { key }]): readonly DocumentNews[] => {
-    if (isWrong.has(subject)) return [];
-    if (key === undefined) return [{ subject, text: 'document is no longer rejected' }];
-    if (present.has(key)) return [{ subject, text: 'document is valid again' }];
+  const fixed = [...wasWrong].flatMap(([file, { key }]): readonly DocumentNews[] => {
+    if (isWrong.has(file)) return [];
+    const subject = subjectOf(file);
+    if (key !== undefined && now.files.get(key) === file)
+      return [{ subject, text: 'document is valid again' }];
+    // The file is deleted, or has another document, and another file may have the name.
+    if (key === undefined || present.has(key)) return [{ subject, text: 'document is no longer rejected' }];
     return old.has(key) ? [] : [{ subject, text: 'rejected document deleted' }];
   });
   const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
@@ -165,22 +168,23 @@ const EFFECTS: Readonly<Record<RejectionEffect, string>> = {
 
 interface Rejected {
   readonly text: string;
-  /** `NAMESPACE/NAME`; undefined: the document has no readable name, or only shares it with another one. */
+  /** `NAMESPACE/NAME`; undefined: the document has no readable name. */
   readonly key: string | undefined;
 }
 
+/** Returns the first error of each file or object. */
 function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, Rejected> {
   const errors = new Map<string, Rejected>();
   if (loaded === null) return errors;
   const effectOf = rejectionEffects(loaded);
   for (const problem of loaded.problems) {
-    const { severity, file, place, message } = problem;
-    const subject = subjectOf(file ?? '');
-    if (severity !== 'error' || errors.has(subject)) continue;
-    const where = place === null || subject.includes('/') ? '' : `line ${place.line}: `;
-    errors.set(subject, {
+    const { severity, place, message } = problem;
+    const file = problem.file ?? '';
+    if (severity !== 'error' || errors.has(file)) continue;
+    const where = place === null || isOfObject(problem) ? '' : `line ${place.line}: `;
+    errors.set(file, {
       text: `document rejected, ${EFFECTS[effectOf(problem)]}: ${where}${message}`,
-      key: problem.code === 'duplicate-document' ? undefined : problem.scaler,
+      key: problem.scaler,
     });
   }
   return errors;

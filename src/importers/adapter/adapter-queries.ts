@@ -1,6 +1,8 @@
 import { metricNames } from '../../promql/vector-selectors.js';
+import { didYouMean } from '../../scaler/problems/nearest.js';
+import { listSome } from '../../units/format.js';
 import type { FoundQuery, MetricQueries, NamedMetric } from '../manifest/named-metric.js';
-import { type AdapterRule, labelOf, LONGEST_NAME } from './adapter-rule.js';
+import { type AdapterRule, labelOf, LONGEST_NAME, metricNameOf } from './adapter-rule.js';
 import { findSeries } from './find-series.js';
 import type { AdapterConfig } from './read-adapter.js';
 
@@ -29,7 +31,7 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
           query: buildQuery(metric, series, rule),
         })),
       );
-    return choose(all, api);
+    return all.length === 0 ? unknown(whyNoRule(metric.name, api, rules)) : choose(all);
   };
 }
 
@@ -37,14 +39,11 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
  * Assumes that the series named by a rule exists. If several rules match a series, the last one applies, as in the
  * adapter. Source: pkg/custom-provider/series_registry.go
  */
-function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery {
+function choose(all: readonly Candidate[]): FoundQuery {
   const exact = new Set(all.filter(({ rule }) => rule.series.name !== null).map(({ series }) => series));
   const candidates = exact.size > 0 ? all.filter(({ series }) => exact.has(series)) : all;
   const last = candidates.at(-1);
-  if (last === undefined)
-    return unknown(
-      `no rule of --adapter-config matches it (${api === 'external' ? 'externalRules' : 'rules'})`,
-    );
+  if (last === undefined) return unknown('no rule of --adapter-config matches it');
   const isUnsure = exact.size === 0 && (candidates.length > 1 || last.isGuess);
   if (isUnsure) return severalSeries(candidates);
   const { rule, query } = last;
@@ -52,6 +51,29 @@ function choose(all: readonly Candidate[], api: AdapterRule['api']): FoundQuery 
     return unknown(`${rule.location} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
   const note = `The query is that of ${rule.location} in the config of prometheus-adapter.`;
   return { query, notes: isForAllNamespaces(rule) ? [note, inAllNamespaces(rule)] : [note] };
+}
+
+const LISTS: Readonly<Record<AdapterRule['api'], string>> = { custom: 'rules', external: 'externalRules' };
+const MOST_NAMES = 10;
+
+/** Names the metrics that the rules produce, with `*` for each part that depends on the series. */
+function whyNoRule(name: string, api: AdapterRule['api'], rules: readonly AdapterRule[]): string {
+  const other = rules.filter((rule) => rule.api !== api && findSeries(name, rule).length > 0);
+  const [first] = other;
+  const none = `no rule of --adapter-config matches it (${LISTS[api]})`;
+  if (first !== undefined)
+    return `${none}, but ${first.location} does, whose metrics are ${api === 'external' ? 'Pods and Object metrics' : 'External metrics'}`;
+  const names = rules.filter((rule) => rule.api === api).flatMap(producedName);
+  const produced = [...new Set(names)];
+  if (produced.length === 0) return `${none}: the file has no ${LISTS[api]}`;
+  const hint = didYouMean(name, produced);
+  return `${none}, which produce ${listSome(produced, MOST_NAMES)}${hint}`;
+}
+
+function producedName({ series, name: rule }: AdapterRule): readonly string[] {
+  if (series.name === null) return [rule.as.replaceAll(/\$(?:\w+|\{\w+\})/g, '*')];
+  const name = metricNameOf(series.name, rule);
+  return name === null ? [] : [name];
 }
 
 /** Returns whether an external rule selects the namespace, but has no label for it. */

@@ -185,6 +185,53 @@ spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
     expect(lines().slice(1)).toEqual(expected);
   });
 
+  it('does not call a deleted file valid whose name another file has', async () => {
+    const { remove, load, lines } = followDocuments({
+      'web.yaml': WEB,
+      'copy.yaml': WEB.replace('5', 'five'),
+    });
+    await load();
+
+    remove('copy.yaml');
+    await load();
+
+    expect(lines().slice(1)).toEqual([
+      'copy.yaml: document is no longer rejected',
+      'shop/web: document added',
+    ]);
+  });
+
+  it('calls the one of two files with one name valid that is left in the same reload', async () => {
+    const { write, remove, load, lines } = followDocuments({ 'web.yaml': WEB.replace('5', 'five') });
+    await load();
+
+    remove('web.yaml');
+    write('other.yaml', WEB);
+    await load();
+    write('web.yaml', WEB);
+    await load();
+    remove('other.yaml');
+    await load();
+
+    expect(lines().slice(1)).toEqual([
+      'web.yaml: document is no longer rejected',
+      'shop/web: document added',
+      expect.stringMatching(/^other.yaml: document rejected, the last valid one .* is also in .*web.yaml/),
+      'other.yaml: document is no longer rejected',
+    ]);
+  });
+
+  it('reports the errors of two files with one name in two directories', async () => {
+    const broken = WEB.replace('5', 'five');
+    const root = folderOf({ 'a/web.yaml': broken, 'b/web.yaml': broken.replaceAll('web', 'api') });
+    const files = createScalerFiles({ paths: [join(root, 'a'), join(root, 'b')], clock: SYSTEM_CLOCK });
+    const { log, lines } = startLog();
+
+    log.printDocuments(await files.load());
+
+    expect(lines().filter((line) => line.includes('web.yaml'))).toHaveLength(2);
+  });
+
   it('says that nothing is in effect of one that was never valid', async () => {
     const { load, lines } = followDocuments({ 'web.yaml': WEB.replace('5', 'five') });
 
