@@ -4,6 +4,7 @@ import { isMemory } from '../../backtest/history/history-models.js';
 import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
 import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
 import type { Variant } from '../../backtest/compare/variant.js';
+import { learnsPodStart, POD_START_OF } from '../../control/memory/pod-starts.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../units/quantity.js';
@@ -159,7 +160,7 @@ function historyLines(
       : []),
     ...(given.podStart === null && podStartSeconds !== null
       ? [
-          'the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node',
+          `the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node${variants.some(({ scaler }) => learnsPodStart(scaler.spec)) ? `; the service learns the seconds ${POD_START_OF} (podStart.seconds sets both)` : ''}`,
         ]
       : []),
     warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),

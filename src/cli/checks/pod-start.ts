@@ -1,4 +1,4 @@
-import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { learnPodStarts, POD_START_OF, podStartOf } from '../../control/memory/pod-starts.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
@@ -6,7 +6,6 @@ import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
 import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
 import { inSeconds } from '../../units/format.js';
-import { secondsBetween } from '../../units/time.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
@@ -20,7 +19,7 @@ const LEAST_DELAY_SECONDS = 15;
 const MUCH_LONGER = 2;
 
 /**
- * Compares the measured time in which the pods become ready with the ranges of queries and with a scale-up of one pod
+ * Compares the time in which the pods become ready, as the service learns it from them, with the ranges of queries and with a scale-up of one pod
  * per period. A time that the document sets is compared by the rules of documents: `range-above-pod-start` and
  * `slow-scale-up`.
  */
@@ -33,7 +32,7 @@ export async function checkPodStart({
   if ((scaler.spec.podStart?.seconds ?? null) !== null) return [make.ok('')];
   const read = cluster?.pods ?? null;
   const pods = read === null || read instanceof KubernetesError ? [] : read.map(({ pod }) => pod);
-  const startSeconds = medianStart(pods);
+  const startSeconds = podStartOf(learnPodStarts(new Map(), pods));
   if (startSeconds === null) return [make.ok('')];
   const ofRanges: CheckResult[] = [];
   for (const metric of scaler.spec.metrics) {
@@ -50,24 +49,6 @@ export async function checkPodStart({
   }
   const results = [...ofRanges, ...checkPolicy(scaler, startSeconds, make)];
   return results.length === 0 ? [make.ok('')] : results;
-}
-
-/** The time until a node has room for a pod is not part of it. */
-const MEASURED = 'from the start of a pod on its node until it is ready (median)';
-
-/** The API server rounds times down to seconds. */
-const LEAST_START_SECONDS = 1;
-
-/** Returns the seconds from the start of a pod until it was ready; null: no pod is ready. */
-function medianStart(pods: readonly Pod[]): number | null {
-  const starts = pods
-    .flatMap(({ ready, startTime, readyChangedAt }) =>
-      ready === true && startTime !== null && readyChangedAt !== null
-        ? [Math.max(LEAST_START_SECONDS, secondsBetween(startTime, readyChangedAt))]
-        : [],
-    )
-    .sort((a, b) => a - b);
-  return starts[Math.floor((starts.length - 1) / 2)] ?? null;
 }
 
 async function checkRange(
@@ -97,7 +78,7 @@ async function checkRange(
     measured === null ? ` of ${interval} s (scrapeIntervalSeconds, because none was measured)` : '';
   return [
     make.warning(
-      `${type} metric ${identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} ${MEASURED}: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
+      `${type} metric ${identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} ${POD_START_OF}: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
       `shorten the range to four scrape intervals${assumed}: [${enough}s]`,
     ),
   ];
@@ -117,7 +98,7 @@ function checkPolicy(
   if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `scale-up adds one pod per ${periodSeconds} s, and ${inSeconds(startSeconds)} pass ${MEASURED}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, while the backlog grows`,
+      `scale-up adds one pod per ${periodSeconds} s, less than the ${inSeconds(startSeconds)} ${POD_START_OF}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, while the backlog grows`,
       `add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];

@@ -1,3 +1,4 @@
+import { POD_START_OF } from '../../control/memory/pod-starts.js';
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
@@ -155,10 +156,7 @@ function podStartLines(snapshot: Snapshot): readonly string[] {
   const { podStart } = snapshot.scaler.spec;
   if (podStart === null) return [];
   const seconds = podStartSeconds(snapshot);
-  const origin =
-    podStart.seconds === null
-      ? 'in which 95 % of the pods became ready after their start on a node'
-      : 'set by the document';
+  const origin = podStart.seconds === null ? POD_START_OF : 'set by the document';
   return [`Pod start: ${seconds === null ? 'not known yet' : `${seconds} s, ${origin}`}`];
 }
 

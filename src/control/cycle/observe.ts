@@ -18,7 +18,7 @@ import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { rebased } from '../memory/forecast-memory.js';
 import { copyMemory, forNewTarget, type Memory } from '../memory/memory.js';
 import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
-import { learnPodStarts, podStartOf, type PodStarts } from '../memory/pod-starts.js';
+import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
 import { readPause } from './pause.js';
@@ -131,14 +131,12 @@ function observeTarget(
   };
 }
 
-/** Most documents do not use the time in which pods start, or state it. */
 function podStartsOf(
-  { spec: { podStart, forecast } }: Scaler,
+  { spec }: Scaler,
   { podStarts = new Map() }: Memory,
   pods: readonly ClusterPod[],
 ): PodStarts | undefined {
-  const isUsed = podStart === null ? forecast?.leadSeconds === null : podStart.seconds === null;
-  return isUsed ? learnPodStarts(podStarts, pods) : undefined;
+  return learnsPodStart(spec) ? learnPodStarts(podStarts, pods) : undefined;
 }
 
 function keepFacts(

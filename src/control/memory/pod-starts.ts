@@ -1,4 +1,5 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
+import type { ScalerSpec } from '../../scaler/spec.js';
 import { secondsBetween } from '../../units/time.js';
 
 /** Seconds from the start of a pod until it was ready, by pod, as first seen. The newest are last. */
@@ -9,6 +10,11 @@ const KEPT = 100;
 
 /** A pod that took longer was probably not ready for other reasons: readiness has only the time of its last change. */
 const LONGEST_SECONDS = 3600;
+
+/** Most documents do not use the time in which pods start, or state it. */
+export function learnsPodStart({ podStart, forecast }: Pick<ScalerSpec, 'podStart' | 'forecast'>): boolean {
+  return podStart === null ? forecast?.leadSeconds === null : podStart.seconds === null;
+}
 
 /** Adds the starts of pods that have become ready. Returns the same map if there are none. */
 export function learnPodStarts(before: PodStarts, pods: readonly Pod[]): PodStarts {
@@ -33,7 +39,10 @@ function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null 
   return seconds >= 0 && seconds <= LONGEST_SECONDS ? seconds : null;
 }
 
-/** Returns the seconds from its start on a node in which 95 % of the pods became ready, at least 1; null: none has. */
+/** Follows the seconds of `podStartOf` in a message. The time until a node has room for a pod is not part of them. */
+export const POD_START_OF = 'in which 95 % of the pods became ready after their start on a node';
+
+/** Returns the seconds of `POD_START_OF`, at least 1; null: no pod has become ready. */
 export function podStartOf(starts: PodStarts): number | null {
   const sorted = [...starts.values()].sort((one, other) => one - other);
   const slow = sorted[Math.ceil(0.95 * sorted.length) - 1];

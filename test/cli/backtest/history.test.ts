@@ -11,6 +11,7 @@ import { scalerYaml } from '../../support/scaler-yaml.js';
 
 const cwd = folderOf({
   'web.yaml': scalerYaml(),
+  'learns.yaml': `${scalerYaml()}  podStart: {}\n`,
   'forecast.yaml': `${scalerYaml()}  forecast: { lookback: 3d }\n`,
 });
 
@@ -77,10 +78,10 @@ describe('the history of a real Prometheus', () => {
 
   it('gives the load of the target, its requests, the start of its pods and what really ran; and is kept', async () => {
     const server = await startFilled('Prometheus', all);
-    const run = (): Promise<Ran> =>
+    const run = (document = 'web.yaml'): Promise<Ran> =>
       runCli(
         [
-          ...['backtest', '--scaler', 'web.yaml', '--prometheus', server.url, '-o', 'json'],
+          ...['backtest', '--scaler', document, '--prometheus', server.url, '-o', 'json'],
           ...['--from', timeOf(now - 2640), '--to', timeOf(now - 700)],
           ...['--sweep', 'averageUtilization=35'],
         ],
@@ -94,12 +95,18 @@ describe('the history of a real Prometheus', () => {
       await server.stop();
     }
     const again = await run();
+    const learning = reportOf(await run('learns.yaml'));
 
     expect([first.stderr, first.exitCode]).toEqual(['', 0]);
     const { variants, baselines, assumptions } = reportOf(first);
     expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
     expect(assumptions).toContain(
       'the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node',
+    );
+    expect(learning.assumptions).toContainEqual(
+      expect.stringMatching(
+        /until it is on a node; the service learns the seconds in which 95 % of the pods became ready after their start on a node \(podStart\.seconds sets both\)$/,
+      ),
     );
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
     expect(assumptions).toContain('the capacity of a pod is the cpu limit (--capacity)');

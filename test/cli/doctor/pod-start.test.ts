@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { POD_START_OF } from '../../../src/control/memory/pod-starts.js';
 import { checkPodStart } from '../../../src/cli/checks/pod-start.js';
 import type { SourceContext } from '../../../src/cli/checks/context.js';
 import type { ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';
@@ -78,8 +79,8 @@ async function messages(
 const NONE = ['; '];
 
 it('names a range that is at least twice the start of a pod and four scrape intervals', async () => {
-  expect(await messages([40, 60, 500], { range: '2m' })).toEqual([
-    'External metric rps: the range of 120 s is longer than the 60 s from the start of a pod on its node until it is ready (median): a rise of the load is seen in full after 120 s, although pods could serve it earlier; shorten the range to four scrape intervals: [60s]',
+  expect(await messages([40, 60, 4000], { range: '2m' })).toEqual([
+    'External metric rps: the range of 120 s is longer than the 60 s in which 95 % of the pods became ready after their start on a node: a rise of the load is seen in full after 120 s, although pods could serve it earlier; shorten the range to four scrape intervals: [60s]',
   ]);
   expect(await messages([61], { range: '2m' })).toEqual(NONE);
   expect(await messages([5], { range: '119s' })).toEqual(NONE);
@@ -103,9 +104,15 @@ it('says nothing about a range of 10 s for scrapes of 1 s: the delay is shorter 
   expect(await messages([0], { range: '19s', scrape: 1 })).not.toEqual(NONE);
 });
 
+it('measures the start as decisions and explain do: 61 s of 20 pods, of which one took 100 s', async () => {
+  const starts = [...Array.from({ length: 18 }, () => 30), 61, 100];
+
+  expect((await messages(starts, { range: '10m' }))[0]).toContain(` than the 61 s ${POD_START_OF}: `);
+});
+
 it('names one pod per period if a pod starts slower', async () => {
   expect(await messages([142], { behavior: one(60) })).toEqual([
-    'scale-up adds one pod per 60 s, and 142 s pass from the start of a pod on its node until it is ready (median): from 2 to 12 pods takes 682 s instead of 142 s, while the backlog grows; add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: 60 }',
+    'scale-up adds one pod per 60 s, less than the 142 s in which 95 % of the pods became ready after their start on a node: from 2 to 12 pods takes 682 s instead of 142 s, while the backlog grows; add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: 60 }',
   ]);
   expect(await messages([60], { behavior: one(60) })).toEqual(NONE);
   expect(await messages([142], { behavior: {} })).toEqual(NONE);
@@ -123,7 +130,7 @@ it('leaves podStart.seconds and a scale-up of more than 900 s to the rules of do
 });
 
 it('does not say that pods become ready in 0 s: the API server has times of whole seconds', async () => {
-  expect((await messages([0], { range: '60s', scrape: 5 }))[0]).toContain('the 1 s from the start of a pod');
+  expect((await messages([0], { range: '60s', scrape: 5 }))[0]).toContain(`the 1 s ${POD_START_OF}`);
 });
 
 it('says nothing while no pod is ready', async () => {
