@@ -248,8 +248,7 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
   const [source = '', ...others] = current.facts;
   const cause = [source.replace(/^scaling is paused | until \S+$/g, ''), ...others].join('; ');
-  const effect = isDryRun(facts) ? 'would be $& without the dry run' : '$&';
-  return { cause: cause.replace(`kept at ${current.replicas}`, effect), until: current.until };
+  return { cause, until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {

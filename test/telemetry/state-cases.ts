@@ -168,7 +168,11 @@ export const STATE_CASES: readonly StateCase[] = [
         ...paused({
           until: null,
           replicas: 9,
-          facts: ['scaling is paused by annotation', 'kept at 9', 'kept at 9 for the sale'],
+          facts: [
+            'scaling is paused by annotation',
+            'would be kept at 9 without the dry run',
+            'kept at 9 for the sale',
+          ],
         }),
         dryRun: true,
       },

@@ -40,7 +40,10 @@ export async function observe(
   const { scaler, memory, now, signal } = input;
   const { cluster } = ports;
   const isDryRun = ports.dryRun || scaler.spec.dryRun;
-  const pauseOf = (target: ScaleTarget | null) => readPause(scaler.spec, target?.annotations ?? {}, now);
+  const pauseOf = (of: ScaleTarget | null, other: OtherScaler | null) => {
+    const notKept = isDryRun ? 'the dry run' : other === null ? null : 'the conflict';
+    return readPause(scaler.spec, of?.annotations ?? {}, now, notKept);
+  };
   let target: ScaleTarget | null = null;
   try {
     const watched = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
@@ -49,12 +52,12 @@ export async function observe(
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, others);
     const { snapshot, memory: remembered, capacity } = observeTarget(input, ports, read);
-    const pause = pauseOf(target);
+    const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     // V8 needs 3 us for a spread, which is a tenth of a cycle.
     return { snapshot, target, memory: remembered, capacity, otherScaler, pause, isDryRun, degraded };
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    return { failure: error, target, pause: pauseOf(target), isDryRun };
+    return { failure: error, target, pause: pauseOf(target, input.sharesTargetWith), isDryRun };
   }
 }
 

@@ -19,14 +19,16 @@ const MAX_REASON_LENGTH = 200;
 /**
  * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
  * ends only the pause by annotations. An invalid annotation pauses more rather than less, because its author wanted to
- * stop the scaling; `facts` report it.
+ * stop the scaling; `facts` report it. `notKept`: what prevents that a fixed count is set, such as `the dry run`; null:
+ * nothing.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
   annotations: Annotations,
   now: Instant,
+  notKept: string | null = null,
 ): Pause | null {
-  const [annotated, documented] = [pauseByAnnotation(annotations, now), pauseByDocument(spec)];
+  const [annotated, documented] = [pauseByAnnotation(annotations, now, notKept), pauseByDocument(spec)];
   if (annotated === null || documented === null) return annotated ?? documented;
   return {
     by: 'both',
@@ -55,7 +57,7 @@ function pauseByDocument({ paused }: Pick<ScalerSpec, 'paused'>): Pause | null {
   };
 }
 
-function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null {
+function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: string | null): Pause | null {
   const state = annotations[PAUSE_ANNOTATIONS.paused]?.trim().toLowerCase();
   const untilText = annotations[PAUSE_ANNOTATIONS.until];
   const countText = annotations[PAUSE_ANNOTATIONS.replicas];
@@ -68,11 +70,15 @@ function pauseByAnnotation(annotations: Annotations, now: Instant): Pause | null
   const reason = oneLine(annotations[PAUSE_ANNOTATIONS.reason] ?? '');
   const facts = [
     `${SUBJECTS[direction]} is paused by annotation${until === null ? '' : ` until ${formatInstant(until)}`}`,
-    ...(replicas === null ? [] : [`kept at ${replicas}`]),
+    ...(replicas === null ? [] : [keptAt(replicas, notKept)]),
     ...(reason === '' ? [] : [reason]),
     ...invalidAnnotations(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
   ];
   return { by: 'annotation', direction, until, replicas, facts };
+}
+
+function keptAt(replicas: number, notKept: string | null): string {
+  return notKept === null ? `kept at ${replicas}` : `would be kept at ${replicas} without ${notKept}`;
 }
 
 const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([

@@ -31,7 +31,8 @@ describe('explain of a paused scaler', () => {
     const ledger = createLedger();
     const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
     const outcome = { kind: 'dry-run', from: 4, to: 3, message: 'spec.dryRun is true' } as const;
-    const message = 'scaling is paused by annotation; kept at 3; spec.dryRun is true';
+    const message =
+      'scaling is paused by annotation; would be kept at 3 without the dry run; spec.dryRun is true';
     const conditions = [condition({ type: 'Held', reason: 'Paused', message })];
     ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, conditions, dryRun: true }));
     service = await listen(appOf(ledger));
