@@ -58,7 +58,11 @@ export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: 
 export interface DocumentOrigin {
   /** Null: an object of the cluster, or there is no such document. */
   readonly file: string | null;
-  /** The newest version as its file has it, with comments; null: no file, or more than 20,000 characters. */
+  readonly newest: () => NewestVersion;
+}
+
+interface NewestVersion {
+  /** As its file has it, with comments; null: no file, or more than 20,000 characters. */
   readonly documentText: string | null;
   /** At most 50 fields in which a rejected version differs from the one in effect. Empty: it is in effect. */
   readonly rejectedChanges: readonly FieldChange[];
@@ -150,23 +154,23 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     load,
     originOf: (key) => {
       const active = set.get(key);
-      if (active === undefined) return { file: null, documentText: null, rejectedChanges: [] };
+      if (active === undefined)
+        return { file: null, newest: () => ({ documentText: null, rejectedChanges: [] }) };
       const isObject = active.path === OBJECTS_PATH;
-      const text = isObject ? null : textOf(parsed.get(active.file), key);
-      const object = isObject ? lastObjects.get(key) : undefined;
-      const newest =
-        object === undefined
-          ? parsed.get(active.file)?.documents.find((one) => one.key === key)
-          : object.document;
-      const changes =
-        newest?.scaler !== null
-          ? []
-          : fieldChanges(active.scaler.document, withDefaults(valueOf(object, text), read.defaults), '');
-      return {
-        file: isObject ? null : active.file,
-        documentText: text,
-        rejectedChanges: changes.slice(0, MOST_CHANGES),
+      const newest = (): NewestVersion => {
+        const text = isObject ? null : textOf(parsed.get(active.file), key);
+        const object = isObject ? lastObjects.get(key) : undefined;
+        const document =
+          object === undefined
+            ? parsed.get(active.file)?.documents.find((one) => one.key === key)
+            : object.document;
+        const changes =
+          document?.scaler !== null
+            ? []
+            : fieldChanges(active.scaler.document, withDefaults(valueOf(object, text), read.defaults), '');
+        return { documentText: text, rejectedChanges: changes.slice(0, MOST_CHANGES) };
       };
+      return { file: isObject ? null : active.file, newest };
     },
     watch: (onChange, signal, onFault = () => undefined) =>
       watchFiles({

@@ -14,7 +14,7 @@ spec: { maxReplicas: -1 }`;
 
 test('the document of a file is shown with its comments, and a rejected version with what differs', async () => {
   const rejectedChanges = [{ field: 'spec.maxReplicas', current: '20', proposed: '-1' }];
-  const others = tellStory({ ...HEALTHY, origin: { documentText: TEXT, rejectedChanges } });
+  const others = tellStory({ ...HEALTHY, newest: { documentText: TEXT, rejectedChanges } });
   const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web', width: 390 });
   const part = page.getByRole('region', { name: 'Document' });
 

@@ -37,7 +37,8 @@ function codesOf({ problems }: LoadedScalers): readonly string[] {
 describe('originOf', () => {
   const origin = async (files: ReturnType<typeof filesOf>, key = 'shop/web') => {
     await files.load();
-    return files.originOf(key);
+    const { file, newest } = files.originOf(key);
+    return { file, ...newest() };
   };
 
   it('is the file of a document in effect, with its part of the file and the comments in it', async () => {
@@ -53,7 +54,7 @@ describe('originOf', () => {
       documentText: own.trimEnd(),
       rejectedChanges: [],
     });
-    expect(files.originOf('shop/none')).toEqual({ file: null, documentText: null, rejectedChanges: [] });
+    expect(await origin(files, 'shop/none')).toEqual({ file: null, documentText: null, rejectedChanges: [] });
   });
 
   it('has no text of more than 20,000 characters', async () => {

@@ -57,7 +57,9 @@ export interface ScalerPageParts {
 }
 
 /** Where the document of a scaler is, its newest version, and what finds out why it does not work. */
-export type Origin = Pick<ScalerDetail, 'file' | 'doctor' | 'documentText' | 'rejectedChanges'>;
+export interface Origin extends Pick<ScalerDetail, 'file' | 'doctor'> {
+  readonly newest: () => Pick<ScalerDetail, 'documentText' | 'rejectedChanges'>;
+}
 
 /** `metadata.generation` of a Scaler object; null: the document is in a file, or the generation is unknown. */
 export interface Generations {
@@ -107,6 +109,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       .problems()
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
     const generations = parts.generationsOf(scaler);
+    const origin = parts.originOf?.(key);
     const rejection = rejectionsOf(rejections, parts.rejectedSince()).get(key) ?? null;
     const view = viewScalerDetail(status, rejection, writeOrNull(parts, record.decision));
     response.json({
@@ -114,7 +117,9 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       otherScaler: withOrigin(parts, view.otherScaler),
       ...viewRecommendation(status, generations.generation !== null),
       ...generations,
-      ...parts.originOf?.(key),
+      file: origin?.file,
+      doctor: origin?.doctor,
+      ...origin?.newest(),
       queries: parts.queriesOf?.(scaler),
       rejections: viewProblems(rejections),
     });

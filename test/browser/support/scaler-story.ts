@@ -30,7 +30,7 @@ export interface Story {
   readonly name?: string;
   readonly namespace?: string;
   /** The newest version of the document. */
-  readonly origin?: Pick<Origin, 'documentText' | 'rejectedChanges'>;
+  readonly newest?: ReturnType<Origin['newest']>;
   /** Of the UI of Prometheus. */
   readonly externalUrl?: string;
   readonly podName?: (index: number) => string;
@@ -73,7 +73,7 @@ export function tellWithRow(story: Story): {
     name = 'web',
     namespace = 'shop',
     rounds,
-    origin,
+    newest = { documentText: null, rejectedChanges: [] },
     externalUrl = 'https://prometheus.example.com',
   } = story;
   const scaler = scalerOf(story.spec, { name, namespace });
@@ -92,9 +92,9 @@ export function tellWithRow(story: Story): {
     replicas = made.replicas;
   }
   const originOf = (key: string): Origin => ({
-    ...origin,
     file: `/etc/promscaler/scalers/${name}.yaml`,
     doctor: `kubectl exec -n monitoring promscaler-7d9f5c6b8-x2x9z -- promscaler doctor ${key} --config ${CONFIG}`,
+    newest: () => newest,
   });
   const { api } = partsOf(records, {
     api: {
