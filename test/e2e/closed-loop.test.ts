@@ -25,14 +25,13 @@ const CURVE = [
 const SPEED = 10;
 const SECONDS = 125;
 
-/** As the demo reads it: requests in each step of 10 s. */
 function traceText(): string {
   const rows = Array.from({ length: 150 }, (_, index) => {
     const at = index * 10;
     const next = CURVE.findIndex(([end]) => end > at);
     const [from, low] = CURVE[next - 1] ?? CURVE[0];
     const [to, high] = CURVE[next] ?? CURVE[0];
-    return `${at},${10 * (low + ((high - low) * (at - from)) / (to - from))}`;
+    return `${at},${low + ((high - low) * (at - from)) / (to - from)}`;
   });
   return ['t_seconds,value', ...rows].join('\n');
 }

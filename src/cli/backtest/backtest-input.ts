@@ -3,15 +3,13 @@ import {
   type Assumptions,
   type Result,
   type WorkloadModel,
-  DEMAND_STEP_SECONDS,
   type Variant,
 } from '../../backtest/compare/variant.js';
 import type { Scoring, Demand } from '../../backtest/compare/figures.js';
-import { evenLoad, type Load } from '../../backtest/simulation/load.js';
+import type { Load } from '../../backtest/simulation/load.js';
 import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
 import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
 import { isLeftOut } from '../../backtest/simulation/trace-models.js';
-import { parseTime } from './options.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
@@ -35,11 +33,10 @@ export interface BacktestInput {
 /** 30 days of seconds are 40 MB. */
 const MAX_TRACE_BYTES = 128 * 1024 * 1024;
 
-/** Reads a load trace and prints its problems. Throws `CommandError`. */
-export async function openTrace(file: string, start: string | undefined, io: CommandIo): Promise<Load> {
-  const startTime: Instant | null = start === undefined ? null : parseTime('--start', start);
+/** Reads a load trace and prints its problems. `start`: as for `parseTraceInParts`. Throws `CommandError`. */
+export async function openTrace(file: string, start: Instant | null, io: CommandIo): Promise<Load> {
   const takeTurn = takeTurns(io.clock);
-  const parts = parseTraceInParts(await readText(file, io), startTime);
+  const parts = parseTraceInParts(await readText(file, io), start);
   let part = parts.next();
   for (; part.done !== true; part = parts.next()) {
     await takeTurn();
@@ -49,7 +46,7 @@ export async function openTrace(file: string, start: string | undefined, io: Com
   for (const { severity, line, message } of problems)
     io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
   if (load === null) throw new CommandError(`--trace: ${file} is not used`);
-  return evenLoad(load, DEMAND_STEP_SECONDS);
+  return load;
 }
 
 async function readText(file: string, io: CommandIo): Promise<string> {

@@ -2,6 +2,7 @@ import { BacktestError, checkDemand, checkRounds } from '../../backtest/compare/
 import { compareForecast } from '../../backtest/compare/compare-forecast.js';
 import { recommend } from '../../backtest/compare/recommend.js';
 import {
+  DEMAND_STEP_SECONDS,
   type RunJobs,
   type Variant,
   baselines,
@@ -14,7 +15,7 @@ import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/thres
 import { type PodStart, podStartOf } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report/report.js';
-import { DEFAULT_POD_START_SECONDS } from '../../backtest/simulation/load.js';
+import { DEFAULT_POD_START_SECONDS, evenLoad } from '../../backtest/simulation/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -34,6 +35,7 @@ import {
   parseQueueOption,
   parseMetrics,
   parseSweeps,
+  parseTime,
   parseThresholds,
 } from './options.js';
 import {
@@ -210,7 +212,8 @@ async function openInput(
   if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
   const podStart = assumptions.podStart ?? podStartOf(DEFAULT_POD_START_SECONDS);
   const known = { ...assumptions, capacity, podStart };
-  const load = await openTrace(options.trace, options.start, io);
+  const start = options.start === undefined ? null : parseTime('--start', options.start);
+  const load = evenLoad(await openTrace(options.trace, start, io), DEMAND_STEP_SECONDS);
   const scoring = scoringOf(load, known);
   const workload = traceWorkload(load, known);
   const lines = [

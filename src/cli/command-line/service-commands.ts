@@ -48,7 +48,7 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     )
     .option('--speed <factor>', 'Factor by which the load curve and the windows are shortened, 1 to 60', '5')
     .option('--port <port>', 'Port of the service (default: 8080, or any free port if it is in use)')
-    .option('--trace <file>', 'Load curve as CSV: t_seconds,value')
+    .option('--trace <file>', 'Requests per second, in the form of backtest --trace')
     .option(
       '--keep <directory>',
       'Directory for the recorded history and the documents (default: ~/.cache/promscaler/demo)',

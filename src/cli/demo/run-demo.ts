@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path';
 import { MissingProgramError } from './programs/find-program.js';
 import { findPrometheus } from './programs/prometheus-release.js';
 import { startPrometheus, type RunningPrometheus } from './programs/prometheus-server.js';
-import { readBoundedText } from '../../files/read-bounded.js';
-import { type Curve, parseTrace, traceCurve } from '../../simulator/controllers/curves.js';
+import { DEFAULT_START } from '../../backtest/simulation/load.js';
 import { startSimulator } from '../../simulator/simulator.js';
+import { openTrace } from '../backtest/backtest-input.js';
 import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import type { Instant } from '../../units/time.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
@@ -21,7 +21,7 @@ import { createDemoLog } from './demo-log.js';
 import { type RevivedPrometheus, revivedPrometheus } from './revived-prometheus.js';
 import { readDemoOptions, type DemoOptions, type DemoSettings } from './options.js';
 import { type DemoSetup, setUpDemo, waitUntilScraped } from './set-up-demo.js';
-import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
+import { atRest, DEMO_NAMESPACE, demoWorkloads, traceCurve } from './workloads.js';
 
 /**
  * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas. Leaves no
@@ -29,7 +29,8 @@ import { atRest, DEMO_NAMESPACE, demoWorkloads } from './workloads.js';
  */
 export async function runDemo(options: DemoOptions, io: CommandIo): Promise<ExitCode> {
   const settings = readDemoOptions(options, io.stdout.isTerminal);
-  const trace = settings.traceFile === null ? null : await readTrace(settings.traceFile, io);
+  const trace =
+    settings.traceFile === null ? null : traceCurve(await openTrace(settings.traceFile, DEFAULT_START, io));
   const binary = await findBinary(io);
   if (binary === null) return 0;
   io.stdout.write('Starting a simulated cluster, Prometheus and promscaler ...\n\n');
@@ -86,21 +87,6 @@ async function findBinary(io: CommandIo): Promise<string | null> {
     if (signal.aborted) return null;
     if (error instanceof MissingProgramError) throw new CommandError(error.message);
     throw error;
-  }
-}
-
-/** A day of data is about 1 MiB. */
-const MOST_BYTES = 64 * 1024 * 1024;
-
-async function readTrace(file: string, io: CommandIo): Promise<Curve> {
-  try {
-    return traceCurve(
-      parseTrace(
-        await readBoundedText(resolve(io.cwd, file), { mostBytes: MOST_BYTES, pipe: { signal: io.signal } }),
-      ),
-    );
-  } catch (error) {
-    throw new CommandError(`--trace ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

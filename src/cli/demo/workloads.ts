@@ -1,6 +1,7 @@
 import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { JsonObject } from '../../simulator/kinds/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
+import { lastAtOrBefore, type Load } from '../../backtest/simulation/load.js';
 import type { Curve } from '../../simulator/controllers/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/controllers/curves.js';
 
@@ -82,6 +83,16 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       atRest: 5,
     },
   ];
+}
+
+/** Returns a curve that repeats a trace. A gap has the value before it. */
+export function traceCurve({ start, end, data: { times, values } }: Load): Curve {
+  const known = values.findIndex((value) => !Number.isNaN(value));
+  return (seconds) => {
+    let index = lastAtOrBefore(times, start + ((seconds * 1000) % (end - start)));
+    while (index > 0 && Number.isNaN(values[index])) index -= 1;
+    return values[Math.max(index, known)] ?? NaN;
+  };
 }
 
 /** The objects are created now, so their ages are true. */
