@@ -61,7 +61,7 @@ export async function readPathContents(
   return { path, files: [], error, ...(isAbsent ? { isAbsent } : {}) };
 }
 
-export function withinDeadline<T>(clock: Clock | null, work: Promise<T>): Promise<T> {
+function withinDeadline<T>(clock: Clock | null, work: Promise<T>): Promise<T> {
   if (clock === null) return work;
   return new Promise((resolve, reject) => {
     const late = (): void => reject(new Error(`reading it takes longer than ${PATH_DEADLINE_MS / 1000} s`));

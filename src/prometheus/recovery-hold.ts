@@ -119,14 +119,6 @@ function youthOf({ now, startTime, serverName, history = KEPT, holdSeconds }: Ho
 }
 
 /**
- * Returns H of a query in seconds: its largest range, at least two sync periods, at most `maxSeconds`
- * (`recoveryHoldMaxSeconds`).
- */
-export function holdSeconds(query: string, periodSeconds: number, maxSeconds: number): number {
-  return boundHold(largestRangeSeconds(query), periodSeconds, maxSeconds);
-}
-
-/**
  * After a start, a gauge must return values for two scrape intervals. If its targets have just become reachable, too,
  * each is scraped within the first one.
  */
@@ -289,6 +281,7 @@ function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number 
   return isOfResource(metric) && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;
 }
 
+/** H is the largest range of a query, at least two sync periods, at most `recoveryHoldMaxSeconds`. */
 function boundHold(rangeSeconds: number, periodSeconds: number, maxSeconds: number): number {
   return Math.min(maxSeconds, Math.max(rangeSeconds, 2 * periodSeconds));
 }

@@ -17,7 +17,7 @@ export const COUNT_COLUMNS = [
 ] as const;
 
 /** Order of the values of a forecast in a point: the load of that time, and the load that was expected for it. */
-export const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
+const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**
  * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the order of

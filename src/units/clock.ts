@@ -72,7 +72,7 @@ export async function withDeadline<T>(
 }
 
 /** Time after which other work gets a turn. */
-export const TURN_MS = 20;
+const TURN_MS = 20;
 
 /**
  * Returns a function for a long task to await between steps. Every `turnMs` it yields to other work (probes, rounds, the

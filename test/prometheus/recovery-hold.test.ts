@@ -3,7 +3,6 @@ import { type ErrorSample, listUsage, type Sample } from '../../src/decision/sna
 import {
   advanceHold,
   type HoldInput,
-  holdSeconds,
   type MetricHold,
   sampleOutcome,
 } from '../../src/prometheus/recovery-hold.js';
@@ -260,21 +259,6 @@ describe('advanceHold', () => {
         [90, 'value', null],
       ])?.cause,
     ).toBe('the source did not answer for 90 s');
-  });
-});
-
-describe('holdSeconds', () => {
-  it.each([
-    ['rate(x[5m])', 15, 900, 300],
-    ['rate(x[1m])', 15, 900, 60],
-    ['rate(x[10s])', 15, 900, 30],
-    ['x', 15, 900, 300],
-    ['x offset 1h', 15, 900, 300],
-    ['rate(x[1h])', 15, 900, 900],
-    ['rate(x[1m])', 600, 900, 900],
-    ['rate(x[1m])', 15, 0, 0],
-  ])('of %s every %d s, at most %d, is %d', (query, period, max, expected) => {
-    expect(holdSeconds(query, period, max)).toBe(expected);
   });
 });
 

@@ -34,6 +34,30 @@ describe('advanceHolds', () => {
   });
 
   it.each([
+    ['rate(x[5m])', 15, 900, 300],
+    ['rate(x[1m])', 15, 900, 60],
+    ['rate(x[10s])', 15, 900, 30],
+    ['x', 15, 900, 300],
+    ['x offset 1h', 15, 900, 300],
+    ['rate(x[1h])', 15, 900, 900],
+    ['rate(x[1m])', 600, 900, 900],
+    ['rate(x[1m])', 15, 20, 20],
+  ])(
+    'holds %s after a gap, with a period of %d s and at most %d s, for %d s',
+    (query, syncPeriodSeconds, maxSeconds, seconds) => {
+      const scaler = aScaler([externalMetric({ query })]);
+      const spec = { ...scaler.spec, syncPeriodSeconds };
+
+      const held = advanceHolds(
+        NO_HOLDS,
+        input({ scaler: { ...scaler, spec }, samples: [errorOf('missing')], maxSeconds }),
+      );
+
+      expect(held.holdScaleDownUntil).toBe(at(seconds));
+    },
+  );
+
+  it.each([
     ['sum(queue)', 15, 30],
     ['sum(queue)', 30, 60],
     ['sum(queue)', 5, 30],

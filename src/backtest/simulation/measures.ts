@@ -2,7 +2,7 @@ import { computeCall, computeOperator } from '../../promql/constants.js';
 import { type Expression, readExpressions } from '../../promql/expressions.js';
 
 /** What an exporter could measure of a simulated queue. */
-export const MEASURES = ['load', 'served', 'lost', 'depth', 'wait', 'ready'] as const;
+const MEASURES = ['load', 'served', 'lost', 'depth', 'wait', 'ready'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /** Returns the value of the expression; null: a measure is unknown, or the result is no number. */

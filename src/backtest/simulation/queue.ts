@@ -68,7 +68,7 @@ interface Piece {
   readonly wait: readonly [from: number, to: number];
 }
 
-export const LOG_STEP_SECONDS = 15;
+const LOG_STEP_SECONDS = 15;
 const LONGEST_PIECE_MS = LOG_STEP_SECONDS * 1000;
 /** Less is an error of rounding. */
 const LEAST_AMOUNT = 1e-9;

@@ -34,7 +34,7 @@ const MOST_PODS_OF_A_NODE = 10_000;
 /** A load in bytes per second for a day. */
 const MOST_DEPTH = 1e15;
 
-export const POD_START_FORM =
+const POD_START_FORM =
   'a duration such as 120s, or median=60s,p95=180s, or with node=90s,every=4 a new node for each 4 pods';
 const QUEUE_FORM = 'unbounded, max=1000, timeout=30s or max=1000,timeout=30s';
 

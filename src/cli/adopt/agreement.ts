@@ -128,7 +128,7 @@ export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boole
 }
 
 /** A switch below this share of rounds with the same count needs `--force`. */
-export const LOWEST_SHARE_PERCENT = 90;
+const LOWEST_SHARE_PERCENT = 90;
 
 /** Returns why the counts have differed too often for a switch; null: they have not. */
 export function whyDisagreeing({ same, rounds }: AgreementReport): string | null {

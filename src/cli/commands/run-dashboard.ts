@@ -61,7 +61,7 @@ async function show(url: string, { open = true }: DashboardOptions, io: CommandI
 }
 
 /** Opens the default browser. Returns whether the program that opens it was started and succeeded. */
-export function openBrowser(url: string, { env }: Pick<CommandIo, 'env'>): Promise<boolean> {
+function openBrowser(url: string, { env }: Pick<CommandIo, 'env'>): Promise<boolean> {
   const [command, args] = opener(url);
   return new Promise((resolve) => {
     const child = execFile(command, [...args], { env: { ...env }, timeout: 10_000 }, (error) =>

@@ -102,7 +102,7 @@ function nothingFound({ others }: ImportedManifests): string {
 }
 
 /** Returns one line per document with the target of an earlier document. promscaler would scale neither of them. */
-export function sharedTargetLines(objects: readonly ImportedManifest[]): readonly string[] {
+function sharedTargetLines(objects: readonly ImportedManifest[]): readonly string[] {
   const first = new Map<string, ImportedManifest>();
   return objects.flatMap((object) => {
     const { file, label, draft } = object;

@@ -318,7 +318,7 @@ export interface NextTimes {
 
 const COUNT = 3;
 
-export function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes[] {
+function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes[] {
   return scalers.flatMap((scaler) =>
     scaler.spec.schedules.map((schedule) => {
       const { name, timeZone } = schedule;
@@ -332,7 +332,7 @@ export function nextTimes(scalers: readonly Scaler[], now: Instant): readonly Ne
 }
 
 /** Returns `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
-export function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
+function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
   const times = next.map(({ start, end }) => `${spaced(start)} to ${endText(start, end)}`);
   const text = times.length === 0 ? 'never active again' : times.join(', ');
   return `${scaler}, schedule ${schedule} (${timeZone}): ${text}`;

@@ -1,6 +1,6 @@
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 
-export const FISH_SCRIPT = `# fish completion of promscaler. Try: promscaler completion fish | source
+const FISH_SCRIPT = `# fish completion of promscaler. Try: promscaler completion fish | source
 function __promscaler_complete
   set -l words (commandline -opc)
   set -l current (commandline -ct)
@@ -16,7 +16,7 @@ complete -c promscaler -f -a '(__promscaler_complete)'
 `;
 
 /** The script can be sourced, or installed as `_promscaler` in $fpath. */
-export const ZSH_SCRIPT = `#compdef promscaler
+const ZSH_SCRIPT = `#compdef promscaler
 # zsh completion of promscaler. Try: source <(promscaler completion zsh)
 _promscaler() {
   local line value text directive=:0
@@ -42,7 +42,7 @@ if [ "$funcstack[1]" = _promscaler ]; then _promscaler "$@"; else compdef _proms
 `;
 
 /** Works with bash 3.2 and newer, without the package bash-completion. */
-export const BASH_SCRIPT = `# bash completion of promscaler. Try: source <(promscaler completion bash)
+const BASH_SCRIPT = `# bash completion of promscaler. Try: source <(promscaler completion bash)
 _promscaler() {
   local line
   COMPREPLY=()

@@ -117,7 +117,7 @@ async function writeOutput(text: string, file: string | undefined, io: CommandIo
   io.stdout.write(`${file} created. Next: ${io.command} validate ${file}\n`);
 }
 
-export const WORKLOAD_NAME = 'the name of the workload';
+const WORKLOAD_NAME = 'the name of the workload';
 
 /** Field -> option. Longer paths precede the shorter ones that they contain. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
@@ -137,7 +137,7 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
  * Returns warnings about the new document, with option names instead of field names. Throws `CommandError` for errors.
  * `nameOption` is the option that set the name of the scaler.
  */
-export function checkDocument(text: string, nameOption: string): readonly string[] {
+function checkDocument(text: string, nameOption: string): readonly string[] {
   const describe = ({ message }: Problem): string => withOptionNames(message, nameOption);
   const { problems } = readScalers(text, 'the new document');
   const errors = problems.filter(({ severity }) => severity === 'error');

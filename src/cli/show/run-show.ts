@@ -131,7 +131,7 @@ function windowRow(source: SourceConfig, resource: string, seconds: number): Row
 const WIDEST_VALUE = 40;
 
 /** Returns aligned lines `path  value  # origin`, without a final newline. */
-export function rowsAsText(rows: readonly Row[]): string {
+function rowsAsText(rows: readonly Row[]): string {
   const cells = rows.map((row) => ({
     path: formatPath(row.path),
     value: formatCell(row.value),
@@ -146,7 +146,7 @@ export function rowsAsText(rows: readonly Row[]): string {
 }
 
 /** Returns YAML with the origin as a comment after each value. Parsing it gives the same spec. */
-export function rowsAsYaml(rows: readonly Row[]): string {
+function rowsAsYaml(rows: readonly Row[]): string {
   const tree = rows.reduce<unknown>(
     (rest, row) => placed(rest, row.path, row.isUnset ? null : row.value),
     undefined,
@@ -160,7 +160,7 @@ export function rowsAsYaml(rows: readonly Row[]): string {
   return document.toString({ lineWidth: 0 });
 }
 
-export function rowsAsJson(rows: readonly Row[]): readonly unknown[] {
+function rowsAsJson(rows: readonly Row[]): readonly unknown[] {
   return rows.map(({ path, value, from, by, replacedBy }) => ({
     path: formatPath(path),
     value,

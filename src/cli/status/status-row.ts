@@ -42,8 +42,6 @@ export interface StatusRow {
   /** How long the state has lasted. */
   readonly since: string;
   readonly cause: Cell;
-  /** The cause with its end instead of the remaining time. */
-  readonly causeKey: string;
   /** One of `SEVERITIES`; null: unknown. */
   readonly severity: string | null;
   readonly lastChange: string;
@@ -68,7 +66,6 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
     state: textIn(state, 'name') ?? UNKNOWN,
     since: agoText(instantIn(state, 'since'), now) ?? UNKNOWN,
     cause: withForecast(causeCell(state, now), objectIn(view, 'forecast')),
-    causeKey: `${textIn(state, 'cause') ?? ''} ${textIn(state, 'until') ?? ''}`,
     severity: textIn(state, 'severity'),
     lastChange: lastChangeText(view, now),
   };

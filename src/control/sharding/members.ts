@@ -35,7 +35,7 @@ export function leaseNameOf(lease: string, identity: string): string {
  * change within the duration of the Lease. Times in the Lease are ignored, because they come from another clock.
  * Source: reliability.md, W27.
  */
-export function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionTimes): boolean {
+function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionTimes): boolean {
   return lease.spec.holderIdentity !== '' && nowMs - atMs < durationMs(lease.spec, times);
 }
 
@@ -86,7 +86,7 @@ const EXPIRED_MS = 600_000;
 const MAX_REMOVED = 10;
 
 /** Returns Leases to delete, released for a minute or not renewed for ten minutes: at most ten. */
-export function findStale(members: ObservedMembers, own: string, nowMs: number): readonly SeenMember[] {
+function findStale(members: ObservedMembers, own: string, nowMs: number): readonly SeenMember[] {
   const stale: SeenMember[] = [];
   for (const [name, { lease, atMs }] of members) {
     const keptMs = lease.spec.holderIdentity === '' ? RELEASED_MS : EXPIRED_MS;

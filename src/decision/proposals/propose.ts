@@ -141,7 +141,7 @@ export function failingKey({ type, identity }: MetricSpec): string {
  * count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3; the modes are the
  * fallback behaviors of KEDA.
  */
-export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
+function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
   if (fallback === null || result.proposal !== null || result.error === null) return result;
   const since = failingSince(spec, snapshot);

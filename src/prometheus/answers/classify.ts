@@ -52,9 +52,7 @@ export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.seri
 }
 
 /** Returns `data` of an answer and why it may lack data; or the failure. */
-export function readAnswerData(
-  http: HttpAnswer,
-): { readonly data: Json; readonly why: string | null } | Failure {
+function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: string | null } | Failure {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
   if (json === null) return failed('bad_answer', `${sayStatus(http)} with ${sayForm(http)} instead of JSON`);
@@ -308,7 +306,7 @@ export function quote(text: string): string {
 }
 
 /** Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an object. */
-export function sayValue(value: unknown): string {
+function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   return Array.isArray(value) ? 'an array' : 'an object';

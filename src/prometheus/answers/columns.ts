@@ -14,7 +14,7 @@ export function labelOf({ labels }: Pick<Series, 'labels'>, name: string): strin
   return labelIn(labels, name);
 }
 
-export function labelIn(labels: Labels, name: string): string | undefined {
+function labelIn(labels: Labels, name: string): string | undefined {
   const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
   return value === '' ? undefined : value;
 }

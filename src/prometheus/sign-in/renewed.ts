@@ -98,7 +98,7 @@ function valueOf<T>(current: CurrentValue<T> | null, failure: { readonly error: 
 }
 
 /** Returns the result of `work`, or throws the reason of `signal` once it is aborted. Some libraries ignore signals. */
-export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(asError(signal.reason));
     if (signal.aborted) abort();

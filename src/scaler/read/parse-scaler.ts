@@ -186,7 +186,7 @@ const SYSTEM_FIELDS: readonly Path[] = [
 ];
 
 /** Removes system fields. Returns one warning that lists them, at the position of the first one. */
-export function removeSystemFields(value: unknown): {
+function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];
 } {

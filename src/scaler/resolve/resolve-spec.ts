@@ -92,7 +92,7 @@ function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null
 }
 
 /** Returns whether the sum of the values of a metric is the load of the workload, whatever its replicas are. */
-export function hasTotalLoad({ type, name, target }: MetricSpec): boolean {
+function hasTotalLoad({ type, name, target }: MetricSpec): boolean {
   const isResource = type === 'Resource' || type === 'ContainerResource';
   return target.type !== 'Value' && !(isResource && name !== 'cpu');
 }

@@ -1,6 +1,6 @@
 import type { History } from './answers.js';
 
-export const COUNT_COLUMNS = [
+const COUNT_COLUMNS = [
   'currentReplicas',
   'desiredReplicas',
   'recommendedReplicas',

@@ -1,6 +1,6 @@
 import type { MetricResult } from './answers.js';
 
-export const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
+const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
 
 export interface PodGroup {
   readonly name: (typeof POD_GROUPS)[number];
