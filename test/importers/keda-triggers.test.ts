@@ -74,6 +74,20 @@ describe('the activation threshold of a trigger of another system', () => {
   });
 });
 
+describe('a rabbitmq trigger', () => {
+  it.each([
+    ['', true],
+    [', mode: QueueLength', true],
+    [', mode: MessageRate', false],
+    [', mode: DeliverGetRate', false],
+  ])('has the depth of the queue as an example only if it measures that: %s', (mode, hasExample) => {
+    const { text } = imported(`{ type: rabbitmq, metadata: { queueName: mail, value: "20"${mode} } }`);
+
+    expect(text.includes('rabbitmq_detailed_queue_messages')).toBe(hasExample);
+    expect(text.includes('averageValue: 20')).toBe(hasExample);
+  });
+});
+
 describe('the settings of a trigger of another system', () => {
   const KAFKA = `{ type: kafka, authenticationRef: { name: sasl }, metadata: { bootstrapServers: "k:9092", consumerGroup: orders, topic: orders,
     lagThreshold: "5", limitToPartitionsWithLag: "true", sasl: plaintext, password: "12345" } }`;

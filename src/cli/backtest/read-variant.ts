@@ -6,7 +6,7 @@ import { writeStructured } from '../output/output-format.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { readManifests } from '../../importers/read-manifests.js';
 import { formatPath } from '../../scaler/problems/finding.js';
-import { type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
+import { type ReadDocument, type ReadOptions, readDocuments } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readInput } from '../input/read-files.js';
 import { CommandError, type CommandIo } from '../output/io.js';
@@ -26,18 +26,22 @@ export async function readVariant(
   const [file = '', wanted] = argument.split('#', 2);
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`${option}: reading ${file}: ${input.message}`);
-  const imported = importText(input.text, file);
+  const all = importText(input.text, file);
+  const written = readDocuments(input.text, file, options);
+  const ownDocuments = all.text === null ? written : written.filter(isScalerDocument);
+  const isOwn = all.text === null || ownDocuments.some(({ key }) => isWanted(key, wanted));
+  const imported = isOwn ? NOT_IMPORTED : all;
+  if (isOwn && all.text !== null)
+    io.stderr.write(`${file}: the Scaler document is used, not ${listSome(all.labels)} of the same file\n`);
   for (const line of imported.remarks) io.stderr.write(`${nameProgram(line, io)}\n`);
-  const documents = readDocuments(imported.text ?? input.text, file, options);
+  const documents = imported.text === null ? ownDocuments : readDocuments(imported.text, file, options);
   // Lines of a converted document differ from lines of the file.
   const isConverted = imported.text !== null;
   const problems = documents.flatMap((document) => document.problems);
   const converted = { file: `${file} (converted)`, place: null, sourceLine: null };
   writeProblems(isConverted ? problems.map((problem) => ({ ...problem, ...converted })) : problems, io);
   const scalers = documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
-  const [scaler, second] = scalers.filter(
-    (each) => wanted === undefined || wanted === scalerKey(each) || wanted === each.name,
-  );
+  const [scaler, second] = scalers.filter((each) => isWanted(scalerKey(each), wanted));
   if (scaler === undefined) throw new CommandError(`${option}: ${whyNone(argument, scalers)}`);
   if (second !== undefined)
     throw new CommandError(
@@ -51,18 +55,34 @@ export async function readVariant(
   return scaler;
 }
 
+/** Whether the document is of kind Scaler, valid or not. */
+function isScalerDocument({ problems }: ReadDocument): boolean {
+  return problems.every(({ code }) => code !== 'wrong-kind');
+}
+
+/** `wanted`: `NAMESPACE/NAME` or `NAME`; undefined: any. `key` null: the document has no readable name. */
+function isWanted(key: string | null, wanted: string | undefined): boolean {
+  return (
+    wanted === undefined || key === wanted || (key !== null && key.slice(key.indexOf('/') + 1) === wanted)
+  );
+}
+
 function whyNone(argument: string, scalers: readonly Scaler[]): string {
   if (scalers.length === 0) return `${argument} has no valid scaler document or autoscaler`;
   return `${argument} is not found; the file has ${listSome(scalers.map(scalerKey))}`;
 }
 
 interface ImportedText {
+  /** Names of the autoscalers, such as `HPA shop/web`. */
+  readonly labels: readonly string[];
   /** Documents as YAML; null: the text has no autoscaler of another kind. */
   readonly text: string | null;
   readonly remarks: readonly string[];
   /** Scaler -> metrics or schedules that it lacks. */
   readonly incomplete: ReadonlyMap<string, string>;
 }
+
+const NOT_IMPORTED: ImportedText = { labels: [], text: null, remarks: [], incomplete: new Map() };
 
 function importText(text: string, file: string): ImportedText {
   const { values } = readManifests(text, file);
@@ -72,7 +92,7 @@ function importText(text: string, file: string): ImportedText {
     queries: NO_QUERIES,
     isDryRun: false,
   });
-  if (objects.length === 0) return { text: null, remarks: [], incomplete: new Map() };
+  if (objects.length === 0) return NOT_IMPORTED;
   const incomplete = new Map<string, string>();
   const remarks = objects.flatMap(({ label, key, draft, remarks: all }) => {
     const losses = all.filter(({ kind }) => kind === 'loss');
@@ -92,7 +112,8 @@ function importText(text: string, file: string): ImportedText {
     // A document with placeholders is invalid, and `incomplete` contains more details.
     return isIncomplete(draft) ? [writeStructured('yaml', documentOf(withoutPlaceholder(draft)))] : [whole];
   });
-  return { text: documents.join('---\n'), remarks, incomplete };
+  const labels = objects.map(({ label }) => label);
+  return { labels, text: documents.join('---\n'), remarks, incomplete };
 }
 
 function withoutPlaceholder(draft: Draft): Draft {

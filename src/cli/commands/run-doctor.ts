@@ -6,10 +6,16 @@ import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
+import {
+  type ClusterOptions,
+  connectionSettings,
+  homeDirectory,
+  withCluster,
+} from '../reach/cluster-options.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
-import { createServiceClient } from '../reach/service-client.js';
+import type { ReachOptions } from '../reach/find-service.js';
+import { createServiceClient, type ServiceClient } from '../reach/service-client.js';
 import { readOptionsOf, readServiceInput, withPrometheusUrl } from '../input/service-config.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { CommandError } from '../output/io.js';
@@ -90,37 +96,47 @@ async function readInEffect(
 ): Promise<{ readonly scalers: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
   const make = resultsOf('config', key);
   const { port } = config.server;
-  // The service of this config, if it runs on this host or in this pod.
-  const url = `http://127.0.0.1:${port}`;
-  const scalers = port === 0 ? [] : await readServed(key, url, { config, io });
-  if (typeof scalers !== 'string' && scalers.length > 0)
-    return {
-      scalers,
-      results: [make.ok(`its last valid version is checked, which the service at ${url} has in effect`)],
-    };
-  const why = typeof scalers === 'string' ? `: ${scalers}` : '';
-  return { scalers: [], results: [make.skipped(`the version that is in effect is not known here${why}`)] };
+  const ways: readonly ReachOptions[] = [
+    // The service of this config, if it runs on this host or in this pod.
+    ...(port === 0 ? [] : [{ url: `http://127.0.0.1:${port}` }]),
+    { cluster: connectionSettings(config) },
+  ];
+  const failures: string[] = [];
+  for (const way of ways) {
+    const served = await readServed(key, way, { config, io });
+    if (typeof served === 'string') failures.push(served);
+    else
+      return {
+        scalers: served.scalers,
+        results: [make.ok(`its last valid version is checked, which ${served.where} has in effect`)],
+      };
+  }
+  const why = failures.join('; ');
+  return { scalers: [], results: [make.skipped(`the version that is in effect is not known here: ${why}`)] };
 }
 
 /** Returns why the service does not have the scaler, as a string. */
 async function readServed(
   key: string,
-  url: string,
+  way: ReachOptions,
   { config, io }: { readonly config: ServiceConfig; readonly io: CommandIo },
-): Promise<readonly Scaler[] | string> {
+): Promise<{ readonly where: string; readonly scalers: readonly Scaler[] } | string> {
   const [namespace = '', name = ''] = key.split('/');
-  const client = await createServiceClient({ url }, io);
+  let client: ServiceClient | null = null;
   try {
+    client = await createServiceClient(way, io);
     const { detail } = await client.readScaler({ namespace, name });
     const object = { namespace, name, specText: JSON.stringify(detail.document['spec']) };
     const source = { file: objectFile(object), content: { object } };
     const documents = [...eachSourceDocument(source, readOptionsOf(config))];
-    return documents.flatMap(({ scaler }) => scaler ?? []);
+    const scalers = documents.flatMap(({ scaler }) => scaler ?? []);
+    const where = way.url === undefined ? client.where : `the service at ${way.url}`;
+    return scalers.length > 0 ? { where, scalers } : `${where} has a version that this command rejects`;
   } catch (error) {
     if (error instanceof CommandError) return error.message;
     throw error;
   } finally {
-    client.close();
+    client?.close();
   }
 }
 

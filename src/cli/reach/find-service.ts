@@ -8,7 +8,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { createTransport, type Transport } from '../../kubernetes/requests/transport.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 import { SILENT_LOG } from '../../units/log.js';
-import { homeDirectory } from './cluster-options.js';
+import { type connectionSettings, homeDirectory } from './cluster-options.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 import { pluginRunner } from './run-plugin.js';
@@ -20,6 +20,8 @@ export interface ReachOptions {
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** How the API server is reached, in place of `kubeconfig` and `context`. */
+  readonly cluster?: ReturnType<typeof connectionSettings>;
   /** File with a bearer token for the service. Unset: PROMSCALER_TOKEN, if set. */
   readonly tokenFile?: string;
 }
@@ -77,11 +79,11 @@ async function connect(options: ReachOptions, io: CommandIo): Promise<Connection
 
 /** Uses the permissions of the user. Throws `ConnectionError` without a connection. */
 function findCluster(
-  { kubeconfig, context }: Pick<ReachOptions, 'kubeconfig' | 'context'>,
+  { kubeconfig, context, cluster }: Pick<ReachOptions, 'kubeconfig' | 'context' | 'cluster'>,
   io: CommandIo,
 ): Promise<Connection> {
   return findConnection({
-    settings: { kubeconfig, context },
+    settings: cluster ?? { kubeconfig, context },
     prefersKubeconfig: true,
     env: io.env,
     home: homeDirectory(io),

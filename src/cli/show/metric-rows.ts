@@ -1,6 +1,12 @@
 import type { Path } from '../../scaler/problems/finding.js';
 import type { MetricMember, TargetType } from '../../scaler/resolve/metric-form.js';
-import type { MetricSpec, MetricTarget, MetricType, TargetRef } from '../../scaler/spec.js';
+import {
+  autoCapacityOf,
+  type MetricSpec,
+  type MetricTarget,
+  type MetricType,
+  type TargetRef,
+} from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
 
@@ -28,7 +34,10 @@ const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
 export function metricRows(written: Written, path: Path, metric: MetricSpec): readonly Row[] {
   const memberPath = [...path, MEMBERS[metric.type]];
   const type = rowBy(written, [...path, 'type'], implied(written, memberPath, metric.type));
-  const target = targetRows(written, memberPath, metric.target);
+  const target = targetRows(written, memberPath, metric.target).map((row) => ({
+    ...row,
+    ...(row.path.at(-1) === 'type' ? {} : replacedTarget(memberPath, metric)),
+  }));
   const leaf = (name: string, value: unknown): Row => rowOf(written, [...memberPath, name], { value });
   switch (metric.type) {
     case 'Resource':
@@ -65,6 +74,14 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
     default:
       return metric satisfies never;
   }
+}
+
+/** A measured capacity replaces the target while it has a value. */
+function replacedTarget(memberPath: Path, metric: MetricSpec): Pick<Row, 'replacedBy' | 'replacedWhen'> {
+  const isUsed =
+    autoCapacityOf(metric)?.mode === 'Use' ||
+    ('capacityQuery' in metric && metric.capacityQuery !== undefined);
+  return isUsed ? { replacedBy: [...memberPath, 'capacity'], replacedWhen: 'while it has a value' } : {};
 }
 
 function saturationRows(

@@ -11,6 +11,8 @@ export interface Row {
   readonly by: Path | null;
   /** The field that applies instead, so that this one has no effect. Unset: this field applies. */
   readonly replacedBy?: Path;
+  /** When `replacedBy` applies, such as `for scale-ups`. Unset: always. */
+  readonly replacedWhen?: string;
   /** Whether the field must stay unset, because setting it to this value would have another effect. */
   readonly isUnset: boolean;
 }

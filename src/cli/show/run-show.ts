@@ -161,17 +161,19 @@ function rowsAsYaml(rows: readonly Row[]): string {
 }
 
 function rowsAsJson(rows: readonly Row[]): readonly unknown[] {
-  return rows.map(({ path, value, from, by, replacedBy }) => ({
+  return rows.map(({ path, value, from, by, replacedBy, replacedWhen }) => ({
     path: formatPath(path),
     value,
     from,
     ...(by === null ? {} : { by: formatPath(by) }),
     ...(replacedBy === undefined ? {} : { replacedBy: formatPath(replacedBy) }),
+    ...(replacedWhen === undefined ? {} : { replacedWhen }),
   }));
 }
 
-function formatOrigin({ from, by, replacedBy }: Row): string {
-  const replaced = replacedBy === undefined ? '' : `, replaced by ${formatPath(replacedBy)}`;
+function formatOrigin({ from, by, replacedBy, replacedWhen }: Row): string {
+  const when = replacedWhen === undefined ? '' : ` ${replacedWhen}`;
+  const replaced = replacedBy === undefined ? '' : `, replaced${when} by ${formatPath(replacedBy)}`;
   return `${from}${by === null ? '' : `, by ${formatPath(by)}`}${replaced}`;
 }
 

@@ -16,12 +16,12 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const rows: Readonly<Record<keyof ScalerSpec, readonly Row[]>> = {
     preset: field('preset'),
     scaleTargetRef: referenceRows(written, ['spec', 'scaleTargetRef'], spec.scaleTargetRef),
-    minReplicas: field('minReplicas'),
-    maxReplicas: field('maxReplicas'),
+    minReplicas: field('minReplicas').map((row) => replacedBySchedule(row, spec, 'minReplicas')),
+    maxReplicas: field('maxReplicas').map((row) => replacedBySchedule(row, spec, 'maxReplicas')),
     maxReplicasFrom: objectRows(written, 'maxReplicasFrom', spec),
     metrics: spec.metrics.flatMap((metric, index) => metricRows(written, ['spec', 'metrics', index], metric)),
     behavior: behaviorRows(written, spec),
-    tolerance: field('tolerance'),
+    tolerance: field('tolerance').map((row) => replacedTolerance(row, written)),
     scaleUpLimit: [limitRow(written, spec, 'factor'), limitRow(written, spec, 'minimum')],
     upscaleForbiddenWindowSeconds: field('upscaleForbiddenWindowSeconds'),
     downscaleForbiddenWindowSeconds: field('downscaleForbiddenWindowSeconds'),
@@ -49,6 +49,22 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   };
   const head = ['apiVersion', 'kind', 'metadata'].flatMap((name) => rowsIn(written, [name]));
   return [...head, ...Object.values(rows).flat()];
+}
+
+function replacedBySchedule(row: Row, { schedules }: ScalerSpec, bound: 'minReplicas' | 'maxReplicas'): Row {
+  const index = schedules.findIndex((schedule) => schedule[bound] !== null);
+  if (index < 0) return row;
+  return { ...row, replacedBy: ['spec', 'schedules', index, bound], replacedWhen: 'while it is active' };
+}
+
+function replacedTolerance(row: Row, written: Written): Row {
+  const [up, down] = (['scaleUp', 'scaleDown'] as const).map((direction) => {
+    const path = ['spec', 'behavior', direction, 'tolerance'];
+    return writtenIn(written, path) === null ? null : path;
+  });
+  if (up != null && down != null) return { ...row, replacedBy: ['spec', 'behavior'] };
+  if (up != null) return { ...row, replacedBy: up, replacedWhen: 'for scale-ups' };
+  return down == null ? row : { ...row, replacedBy: down, replacedWhen: 'for scale-downs' };
 }
 
 /** Returns the rows of an object that is null unless the document sets it. */
@@ -100,7 +116,14 @@ function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): read
     lead: leadSeconds === null ? 'auto' : `${leadSeconds}s`,
     ...rest,
   };
-  return Object.entries(values).map(([name, value]) => rowOf(written, ['spec', 'forecast', name], { value }));
+  const target = metrics[metric]?.target;
+  const isFilled =
+    target === undefined || (target.type === 'Utilization' && target.percent < rest.fillPercent);
+  return Object.entries(values).map(([name, value]) => ({
+    ...rowOf(written, ['spec', 'forecast', name], { value }),
+    // Pods are then planned at the target.
+    ...(name === 'fillPercent' && !isFilled ? { replacedBy: ['spec', 'metrics', metric] } : {}),
+  }));
 }
 
 function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): string {
@@ -150,12 +173,17 @@ function rulesRows(written: Written, path: Path, { rules, spec, scalerWide }: Ru
   };
   const window = [...path, 'stabilizationWindowSeconds'];
   const policies = rowsIn(written, [...path, 'policies']);
+  const isDisabled = rules.selectPolicy === 'Disabled';
+  const replaced = isDisabled ? { replacedBy: [...path, 'selectPolicy'] } : {};
   return [
     scalerWide === null
       ? rowOf(written, window, { value: rules.stabilizationWindowSeconds })
       : inherit('stabilizationWindowSeconds', scalerWide.field),
     rowOf(written, [...path, 'selectPolicy'], { value: rules.selectPolicy }),
-    ...(policies.length > 0 ? policies : builtInPolicies([...path, 'policies'], rules)),
+    ...(policies.length > 0 ? policies : builtInPolicies([...path, 'policies'], rules)).map((row) => ({
+      ...row,
+      ...replaced,
+    })),
     inherit('tolerance', 'tolerance'),
   ];
 }

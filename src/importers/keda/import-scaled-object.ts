@@ -40,8 +40,10 @@ export function importScaledObject(
   // CPU and memory have no value without pods, so KEDA does not scale to 0 on them either.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
+  readForceActivation(annotations, manifest.log, { minReplicas, idle });
   const times = readTimes(spec, { minReplicas, maxReplicas, idle, behavior: advanced.behavior });
-  const fallback = readFallback(spec, { minReplicas, maxReplicas });
+  const isPartial = all.some(({ value }) => !isAverage(value));
+  const fallback = readFallback(spec, { minReplicas, maxReplicas, isPartial });
   spec.rest();
   return {
     spec: defined({
@@ -119,10 +121,16 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   const cooldown = spec.integer('cooldownPeriod');
   const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
   const initial = spec.integer('initialCooldownPeriod') ?? 0;
-  if (initial > 0)
-    spec.log.lose([...spec.path, 'initialCooldownPeriod'], `is ${initial}, which has no equivalent`);
   const isZero = minReplicas === 0;
   const place = [...spec.path, 'cooldownPeriod'];
+  const initialPlace = [...spec.path, 'initialCooldownPeriod'];
+  if (initial > 0 && !isZero && idle === null)
+    spec.log.note(initialPlace, `is ${initial}: in KEDA, too, it applies only to the step to 0 replicas.`);
+  else if (initial > 0)
+    spec.log.lose(
+      initialPlace,
+      `is ${initial}, which has no equivalent: KEDA scales to ${idle ?? 0} no earlier than this long after its creation`,
+    );
   if (!isZero && idle !== null && cooldown !== undefined)
     spec.log.lose(
       place,
@@ -137,7 +145,7 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   if (isShort)
     spec.log.note(
       [...spec.path, 'pollingInterval'],
-      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often only for activation; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
+      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often for activation; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
     );
   const syncPeriodSeconds = isShort ? polling : undefined;
   return {
@@ -229,10 +237,19 @@ const LONGEST_SECONDS = 86_400;
 interface Bounds {
   readonly minReplicas: number;
   readonly maxReplicas: number;
+  /** Whether a trigger has no fallback in KEDA. */
+  readonly isPartial: boolean;
+}
+
+function isAverage(metric: PlainObject): boolean {
+  return valueAt(metric, ['external', 'target', 'averageValue']) !== undefined;
 }
 
 /** Reads `fallback`. A fallback to the current replicas is omitted, because promscaler does the same by default. */
-function readFallback(spec: Fields, { minReplicas, maxReplicas }: Bounds): PlainObject | undefined {
+function readFallback(
+  spec: Fields,
+  { minReplicas, maxReplicas, isPartial }: Bounds,
+): PlainObject | undefined {
   const fallback = spec.object('fallback');
   if (fallback === undefined) return undefined;
   const { log, path } = fallback;
@@ -258,24 +275,52 @@ function readFallback(spec: Fields, { minReplicas, maxReplicas }: Bounds): Plain
       [...path, 'replicas'],
       `is ${written}, outside of ${minReplicas} to ${maxReplicas}; ${replicas} is used`,
     );
-  log.note(path, NOTE);
+  const notes = [COUNTED, ...(behavior === 'static' ? [EXACT] : []), ...(isPartial ? [PARTIAL] : [])];
+  log.note(path, notes.join(' '));
   const afterSeconds = Math.min(Math.max(failures, 0) * SECONDS_PER_FAILURE, LONGEST_SECONDS);
   return { afterSeconds, replicas, mode: behavior === 'static' ? 'exact' : behavior };
 }
 
-const NOTE =
-  'is counted in failures every 15 s. mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
+const COUNTED = 'is counted in failures every 15 s.';
+const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
+/** Source: pkg/fallback/fallback.go, isFallbackEnabled */
+const PARTIAL = 'Here, it also applies to cpu, memory and metricType Value; in KEDA, it does not.';
+
+/** Any value that is not a boolean counts as true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation */
+function isFlagSet(value: unknown): boolean {
+  return typeof value === 'string' && (parseBoolean(value) ?? true);
+}
+
+/** Forces the step from 0, or from the idle count, which the document has only with minReplicas 0. */
+function readForceActivation(
+  annotations: PlainObject,
+  log: RemarkLog,
+  { minReplicas, idle }: Pick<Step, 'minReplicas' | 'idle'>,
+): void {
+  const name = `${PREFIX}force-activation`;
+  if (!isFlagSet(annotations[name])) return;
+  const place = ['metadata', 'annotations', name];
+  const { lose, note } = log.at(['spec', 'minReplicas']);
+  if (minReplicas > 0)
+    note(
+      place,
+      idle === null
+        ? 'is set: in KEDA, too, it applies only with minReplicaCount 0 or idleReplicaCount.'
+        : `is set: promscaler always keeps at least ${minReplicas}.`,
+    );
+  else
+    lose(
+      place,
+      'is set and keeps at least one replica, whatever the triggers are: set minReplicas to 1 for that time',
+    );
+}
 
 const PREFIX = 'autoscaling.keda.sh/';
 const KNOWN = ['paused', 'paused-replicas', 'paused-scale-in', 'paused-scale-out', 'force-activation'];
 
 function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
-  // Any value that is not a boolean counts as true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
-  const isSet = (name: string): boolean => {
-    const value = valueOf(name);
-    return typeof value === 'string' && (parseBoolean(value) ?? true);
-  };
+  const isSet = (name: string): boolean => isFlagSet(valueOf(name));
   const replicas = valueOf('paused-replicas');
   if (replicas !== undefined) {
     const path = ['metadata', 'annotations', `${PREFIX}paused-replicas`];
@@ -283,13 +328,6 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
       .at(['spec', 'paused'])
       .lose(path, `is ${formatValue(replicas)}: set the replicas with promscaler pause --replicas`);
   }
-  if (isSet('force-activation'))
-    log
-      .at(['spec', 'minReplicas'])
-      .lose(
-        ['metadata', 'annotations', `${PREFIX}force-activation`],
-        'is set and keeps at least one replica, whatever the triggers are: set minReplicas to 1 for that time',
-      );
   for (const key of Object.keys(annotations))
     if (key.startsWith(PREFIX) && !KNOWN.includes(key.slice(PREFIX.length)))
       log.lose(['metadata', 'annotations', key], 'is not known; it is not carried over');

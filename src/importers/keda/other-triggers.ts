@@ -76,6 +76,8 @@ interface Example {
   readonly labels: readonly (readonly [label: string, field: string])[];
   /** A setting that is true by default, and the metric that counts only then. */
   readonly optional?: { readonly field: string; readonly metric: string };
+  /** A setting with which the trigger measures something else, and its only value for which the example holds. */
+  readonly only?: { readonly field: string; readonly value: string };
   /** Whether the exporter returns negative numbers for unknown values, which would reduce the sum. */
   readonly mayBeNegative?: boolean;
   readonly remark?: string;
@@ -96,6 +98,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   rabbitmq: {
     target: 'value',
+    // The other modes are rates of messages.
+    only: { field: 'mode', value: 'QueueLength' },
     metrics: ['rabbitmq_detailed_queue_messages'],
     onceBy: 'vhost, queue',
     labels: [
@@ -185,7 +189,9 @@ function formatSetting([key, value]: readonly [string, unknown]): string {
 /** Returns a metric with a placeholder for a trigger that reads another system. Its value must come from Prometheus. */
 export function readUnsupported(trigger: Trigger, step: ActivationStep): ReadTrigger {
   const { type, name, metadata, authentication, path } = trigger;
-  const example = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
+  const known = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
+  const measured = known?.only === undefined ? undefined : metadataText(metadata, known.only.field);
+  const example = measured === undefined || measured === known?.only?.value ? known : undefined;
   const query = example === undefined ? null : exampleOf(example, metadata);
   const threshold = example === undefined ? undefined : readQuantity(metadataText(metadata, example.target));
   const settings = [

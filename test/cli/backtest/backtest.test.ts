@@ -23,6 +23,7 @@ const cwd = folderOf({
   'web.yaml': scalerYaml(),
   'two.yaml': `${scalerYaml()}---\n${scalerYaml({ name: 'api' })}`,
   'hpa.yaml': HPA,
+  'both.yaml': `${HPA}---\n${scalerYaml()}`,
   'day.csv': TRACE,
   'queue.yaml': scalerYaml({
     metrics: ['external: { query: sum(queue), target: { averageValue: 7 } }'],
@@ -252,6 +253,18 @@ describe('backtest', () => {
 
     expect(exitCode).toBe(0);
   });
+
+  it.each(['both.yaml', 'both.yaml#shop/web'])(
+    'takes the document of %s, not its HPA, and says so',
+    async (file) => {
+      const { exitCode, stderr, stdout } = await backtest('--against', file, '-o', 'json');
+      const { variants } = JSON.parse(stdout) as JsonReport;
+
+      expect(exitCode).toBe(0);
+      expect(stderr).toBe('both.yaml: the Scaler document is used, not HPA shop/web of the same file\n');
+      expect(variants.map(({ figures }) => figures)).toEqual([variants[0]?.figures, variants[0]?.figures]);
+    },
+  );
 
   it('chooses one of several documents of a file', async () => {
     const { stderr } = await backtest('--against', 'two.yaml');

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
+import { apiServer, appOf, cpuSnapshot, listen, recordOf, serviceIn } from '../live-service.js';
 import { clusterOfWeb, diagnosed, document, metric, prometheus, runDoctor } from './fixture.js';
 
 let simulator: Simulator;
@@ -94,7 +94,12 @@ describe('doctor for one scaler', () => {
     });
 
     expect(of('config').filter(({ status }) => status === 'skipped')).toMatchObject([
-      { subject: 'shop/wrong', message: 'the version that is in effect is not known here' },
+      {
+        subject: 'shop/wrong',
+        message: expect.stringMatching(
+          /^the version that is in effect is not known here: no Service with the label/,
+        ),
+      },
     ]);
   });
 
@@ -124,5 +129,28 @@ describe('doctor for one scaler', () => {
     });
     expect(of('requests')).toMatchObject({ status: 'ok' });
     expect(of('query')).toMatchObject({ status: 'failed' });
+  });
+
+  it('reads the version in effect through the API server if the service does not run here', async () => {
+    const { ledger } = createRecords(new ManualClock());
+    ledger.add(recordOf(cpuSnapshot(60)));
+    const proxy = await listen(apiServer(appOf(ledger), [serviceIn('monitoring')]));
+
+    const { results } = await diagnosed({
+      prometheus: url,
+      kubernetes: proxy.url,
+      documents: { web: WRONG.replace('name: wrong,', 'name: web,') },
+      config: 'server: { port: 1 }',
+      args: ['shop/web'],
+    });
+    await proxy.close();
+
+    expect(results.filter((one) => one.check === 'config' && one.subject === 'shop/web')).toMatchObject([
+      {
+        status: 'ok',
+        message: 'its last valid version is checked, which service monitoring/promscaler has in effect',
+      },
+    ]);
+    expect(results).toContainEqual(expect.objectContaining({ check: 'query', subject: 'shop/web' }));
   });
 });

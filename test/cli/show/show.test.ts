@@ -16,6 +16,7 @@ interface Field {
   readonly from: string;
   readonly by?: string;
   readonly replacedBy?: string;
+  readonly replacedWhen?: string;
 }
 
 async function fieldsOf(text: string, service: string | null = null): Promise<ReadonlyMap<string, string>> {
@@ -24,9 +25,9 @@ async function fieldsOf(text: string, service: string | null = null): Promise<Re
   const { stdout } = await runCli(['show', 'web.yaml', '-o', 'json', ...config], { cwd });
   const [document] = JSON.parse(stdout) as [{ readonly fields: readonly Field[] }];
   return new Map(
-    document.fields.map(({ path, value, from, by, replacedBy }) => [
+    document.fields.map(({ path, value, from, by, replacedBy, replacedWhen }) => [
       path,
-      `${JSON.stringify(value)} ${from}${by === undefined ? '' : ` by ${by}`}${replacedBy === undefined ? '' : ` replaced by ${replacedBy}`}`,
+      `${JSON.stringify(value)} ${from}${by === undefined ? '' : ` by ${by}`}${replacedBy === undefined ? '' : ` replaced${replacedWhen === undefined ? '' : ` ${replacedWhen}`} by ${replacedBy}`}`,
     ]),
   );
 }
@@ -160,6 +161,66 @@ describe('show', () => {
       `${shown} replaced by spec.behavior.scaleDown.stabilizationWindowSeconds`,
     );
     expect(await shownOf('scaleDown: { selectPolicy: Min }')).toBe(shown);
+  });
+
+  it.each([
+    ['both directions', 'scaleUp: { tolerance: 0.1 }, scaleDown: { tolerance: 0.3 }', 'by spec.behavior'],
+    ['scale-ups', 'scaleUp: { tolerance: 0.1 }', 'for scale-ups by spec.behavior.scaleUp.tolerance'],
+    ['scale-downs', 'scaleDown: { tolerance: 0 }', 'for scale-downs by spec.behavior.scaleDown.tolerance'],
+  ])('names the field of behavior that replaces tolerance for %s', async (_, rules, by) => {
+    const fields = await fieldsOf(`${MINIMAL}  tolerance: 0.2\n  behavior: { ${rules} }\n`);
+
+    expect(fields.get('spec.tolerance')).toBe(`0.2 document replaced ${by}`);
+    expect((await fieldsOf(`${MINIMAL}  tolerance: 0.2\n  behavior: {}\n`)).get('spec.tolerance')).toBe(
+      '0.2 document',
+    );
+  });
+
+  it.each([
+    [
+      'a target, by a measured capacity that is used',
+      '  metrics: [{ external: { query: sum(x), target: { averageValue: 9 }, capacity: { auto: { mode: Use, served: { query: sum(y) } } } } }]\n',
+      'spec.metrics[0].external.target.averageValue',
+      '9 document replaced while it has a value by spec.metrics[0].external.capacity',
+    ],
+    [
+      'no target, by a capacity that is observed',
+      '  metrics: [{ external: { query: sum(x), target: { averageValue: 9 }, capacity: { auto: { served: { query: sum(y) } } } } }]\n',
+      'spec.metrics[0].external.target.averageValue',
+      '9 document',
+    ],
+    [
+      'a bound, by a schedule',
+      '  schedules: [{ name: day, start: 0 8 * * *, end: 0 20 * * *, minReplicas: 3 }]\n',
+      'spec.minReplicas',
+      '1 built in replaced while it is active by spec.schedules[0].minReplicas',
+    ],
+    [
+      'no bound that no schedule has',
+      '  schedules: [{ name: day, start: 0 8 * * *, end: 0 20 * * *, minReplicas: 3 }]\n',
+      'spec.maxReplicas',
+      '60 document',
+    ],
+    [
+      'the policies of a disabled direction',
+      '  behavior: { scaleDown: { selectPolicy: Disabled } }\n',
+      'spec.behavior.scaleDown.policies[0].value',
+      '100 built in replaced by spec.behavior.scaleDown.selectPolicy',
+    ],
+    [
+      'fillPercent 95, by a target of 96 % of the requests',
+      '  forecast: {}\n  metrics: [{ resource: { name: cpu, target: { averageUtilization: 96 } } }]\n',
+      'spec.forecast.fillPercent',
+      '95 built in replaced by spec.metrics[0]',
+    ],
+    [
+      'no fillPercent above the target',
+      '  forecast: {}\n  metrics: [{ resource: { name: cpu, target: { averageUtilization: 60 } } }]\n',
+      'spec.forecast.fillPercent',
+      '95 built in',
+    ],
+  ])('names the field that replaces %s', async (_, spec, path, shown) => {
+    expect((await fieldsOf(`${MINIMAL}${spec}`)).get(path)).toBe(shown);
   });
 
   it('prints a guard and a freshness as written, and none if unset', async () => {
