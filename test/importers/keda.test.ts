@@ -333,6 +333,14 @@ describe('settings of a ScaledObject without an equivalent', () => {
       prometheus(', customHeaders: X-Scope-OrgID=a'),
       ['spec.triggers[0].metadata.customHeaders is a setting of the data source: set headers'],
     ],
+    [
+      'parameters of the URL, which a data source does not have',
+      prometheus(', queryParameters: a=b, namespace: shop'),
+      [
+        'spec.triggers[0].metadata.namespace is for the URL of each query, which prometheus.default of the service config cannot extend',
+        'spec.triggers[0].metadata.queryParameters is for the URL of each query, which prometheus.default',
+      ],
+    ],
     ['an unknown setting', prometheus(', foo: bar'), ['spec.triggers[0].metadata.foo is not a known field']],
     [
       'the environment',

@@ -17,15 +17,19 @@ import {
 
 /** Connection settings of a trigger, and the corresponding field of a data source. */
 const SOURCE_FIELDS: Readonly<Record<string, string>> = {
-  namespace: 'headers, or a matcher of the query',
   customHeaders: 'headers',
   cortexOrgID: 'headers (X-Scope-OrgID)',
-  queryParameters: 'flavor',
   unsafeSsl: 'tls',
   timeout: 'timeoutSeconds',
   authModes: 'bearerTokenFile, basicAuth, tls or headers',
   awsRegion: 'sigv4',
   identityOwner: 'sigv4, azure or google',
+};
+
+/** Parameters of the URL of each query, which a data source does not have. */
+const URL_FIELDS: Readonly<Record<string, string>> = {
+  namespace: 'use a server that does not require the parameter, and a matcher of the query',
+  queryParameters: 'flavor sets those of the server that prevent partial responses',
 };
 
 const THRESHOLD = 'activationThreshold';
@@ -86,6 +90,12 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
       metadata.log.lose(
         [...metadata.path, key],
         `is a setting of the data source: set ${setting} of ${field}`,
+      );
+  for (const [key, instead] of Object.entries(URL_FIELDS))
+    if (metadata.raw(key) !== undefined)
+      metadata.log.lose(
+        [...metadata.path, key],
+        `is for the URL of each query, which ${field} of the service config cannot extend: ${instead}`,
       );
   return source;
 }
