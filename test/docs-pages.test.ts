@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { PAUSE_ANNOTATIONS } from '../src/control/cycle/pause.js';
+import { PAUSE_ANNOTATIONS } from '../src/scaler/spec.js';
 import { EVENTS } from '../src/control/cycle/report.js';
 import { ACCEPTED_REASONS } from '../src/control/status/status-of.js';
 import { CONDITION_REASONS, CONDITION_TYPES } from '../src/decision/result/condition.js';

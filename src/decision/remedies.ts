@@ -1,10 +1,21 @@
 import { guessIn } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { isUnusedObject } from './rejection.js';
-import { command, keyOf, kubectl, type Named, patchObject, type Snippet } from './snippet.js';
+import {
+  command,
+  hasAnnotations,
+  keyOf,
+  kubectl,
+  type Named,
+  patchObject,
+  type Pausable,
+  pauseFor30Minutes,
+  resume,
+  type Snippet,
+  targetOf,
+} from './snippet.js';
 import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
 
@@ -17,11 +28,8 @@ export interface Remedy {
 }
 
 /** The facts of an answer of the API that a remedy needs. */
-export interface TroubledScaler {
-  readonly namespace: string;
-  readonly name: string;
+export interface TroubledScaler extends Pausable {
   readonly state: { readonly name: StateName };
-  readonly target: { readonly kind: string; readonly name: string };
   readonly currentReplicas: number | null;
   readonly desiredReplicas: number | null;
   readonly recommendedReplicas: number | null;
@@ -84,7 +92,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
       snippet: doctor(scaler),
     },
   ],
-  PodsNotReady: (scaler) => [...startPods(scaler), keepReplicas(scaler)],
+  PodsNotReady: (scaler) => [...startPods(scaler), ...keepReplicas(scaler)],
   NoData: findData,
   AtMaximum: raiseMaximum,
   Fixed: (scaler) =>
@@ -170,7 +178,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
         text: 'Find the admission webhook that changes the replicas',
         snippet: command('kubectl get mutatingwebhookconfigurations'),
       },
-      keepReplicas(scaler),
+      ...keepReplicas(scaler),
     ];
   const managers = conflictingWriter?.managers.join(', ') ?? '';
   return [
@@ -178,7 +186,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       text: `Stop ${managers === '' ? 'the client' : managers} from setting spec.replicas`,
       snippet: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
     },
-    keepReplicas(scaler),
+    ...keepReplicas(scaler),
   ];
 }
 
@@ -272,9 +280,7 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
       },
     ];
   return [
-    ...(pause.by === 'document'
-      ? []
-      : [{ text: 'End the pause', snippet: command(`promscaler resume ${keyOf(scaler)}`) }]),
+    ...(pause.by === 'document' ? [] : [{ text: 'End the pause', snippet: resume(scaler) }]),
     ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', { paused: false })]),
     ...(scaler.dryRun ? endDryRun(scaler) : []),
   ];
@@ -355,10 +361,10 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 
 /** At most twice the maximum is kept without a person who has looked at the metric. */
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
-  if (!Object.hasOwn(WATCHED_KINDS, scaler.target.kind)) return explain(scaler);
+  if (!hasAnnotations(scaler)) return explain(scaler);
   return {
     text: `Set ${countOf(replicas, 'replica')} now, above the maximum, and keep them for 30 minutes`,
-    snippet: command(`promscaler pause ${keyOf(scaler)} --replicas ${replicas} --for 30m`),
+    snippet: pauseFor30Minutes(scaler, replicas),
   };
 }
 
@@ -382,14 +388,9 @@ function patch(
   return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
 }
 
-function keepReplicas(scaler: TroubledScaler): Remedy {
+function keepReplicas(scaler: TroubledScaler): readonly Remedy[] {
   const { currentReplicas: count } = scaler;
-  return {
-    text: `Keep ${count === null ? 'the replicas' : countOf(count, 'replica')} for 30 minutes meanwhile`,
-    snippet: command(`promscaler pause ${keyOf(scaler)} --for 30m`),
-  };
-}
-
-function targetOf({ target }: TroubledScaler): string {
-  return `${target.kind.toLowerCase()}/${target.name}`;
+  const kept = count === null ? 'the replicas' : countOf(count, 'replica');
+  if (!hasAnnotations(scaler)) return [patch(scaler, `Keep ${kept} meanwhile`, { paused: true })];
+  return [{ text: `Keep ${kept} for 30 minutes meanwhile`, snippet: pauseFor30Minutes(scaler, null) }];
 }

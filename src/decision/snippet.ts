@@ -1,4 +1,5 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
+import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 
 /** A command is for a shell. A line of the document and a query of Prometheus are not. */
@@ -12,6 +13,15 @@ export interface Snippet {
 export interface Named {
   readonly namespace: string;
   readonly name: string;
+}
+
+export interface Pausable extends Named {
+  readonly target: { readonly kind: string; readonly name: string };
+  /**
+   * When a pause of 30 minutes from now ends, in RFC 3339. If it is set, kubectl alone runs the commands of pauses, for a
+   * reader who may not have the plugin.
+   */
+  readonly pauseUntil?: string | undefined;
 }
 
 /** Returns `NAMESPACE/NAME` for a shell. */
@@ -34,4 +44,35 @@ export function kubectl(namespace: string, verb: string, ...words: readonly stri
 
 export function command(text: string): Snippet {
   return { kind: 'command', text };
+}
+
+/** Other kinds can only be paused in their document. */
+export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
+  return Object.hasOwn(WATCHED_KINDS, target.kind);
+}
+
+/** `replicas` null: the count stays as it is. The command replaces all annotations of an earlier pause. */
+export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Snippet {
+  const { pauseUntil } = scaler;
+  const count = replicas === null ? '' : ` --replicas ${replicas}`;
+  if (pauseUntil === undefined) return command(`promscaler pause ${keyOf(scaler)}${count} --for 30m`);
+  const { paused, until, replicas: fixed, reason } = PAUSE_ANNOTATIONS;
+  const fix = replicas === null ? `${fixed}-` : `${fixed}=${replicas}`;
+  return annotate(scaler, fix, `${until}=${pauseUntil}`, `${paused}=true`, `${reason}-`);
+}
+
+/** Without a pause, the other annotations have no effect. */
+export function resume(scaler: Pausable): Snippet {
+  return scaler.pauseUntil === undefined
+    ? command(`promscaler resume ${keyOf(scaler)}`)
+    : annotate(scaler, `${PAUSE_ANNOTATIONS.paused}=false`);
+}
+
+function annotate(scaler: Pausable, ...annotations: readonly string[]): Snippet {
+  return kubectl(scaler.namespace, 'annotate', targetOf(scaler), '--overwrite', ...annotations);
+}
+
+/** Returns `deployment/web`. */
+export function targetOf({ target }: Pick<Pausable, 'target'>): string {
+  return `${target.kind.toLowerCase()}/${target.name}`;
 }

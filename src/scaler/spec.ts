@@ -20,6 +20,14 @@ export const WATCHED_KINDS: Readonly<Record<string, string>> = {
   ReplicaSet: 'replicasets',
 };
 
+/** The annotations of a target that pause its scaling; `reason` is only reported. Source: contract.md section 6. */
+export const PAUSE_ANNOTATIONS = {
+  paused: 'promscaler.dev/paused',
+  until: 'promscaler.dev/paused-until',
+  replicas: 'promscaler.dev/paused-replicas',
+  reason: 'promscaler.dev/paused-reason',
+} as const;
+
 /**
  * `Utilization` is a whole percentage of the requests, at least 1. `AverageValue` (per pod) and `Value` are milli-units
  * above 0.

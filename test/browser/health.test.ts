@@ -39,6 +39,16 @@ describe('the health page', () => {
     await page.getByText('connect ECONNREFUSED 10.0.0.7:9090').waitFor();
   });
 
+  it('has the lines about the service without their link to this page', async () => {
+    const { page } = await stage.open({ service: () => failingService() }, { hash: '#/health' });
+    const lines = page.locator('.service-line');
+
+    await lines.getByText(/^Prometheus default .* 214 scalers keep their replicas$/).waitFor();
+    expect(await lines.getByRole('link').count()).toBe(0);
+    await page.getByRole('link', { name: 'Scalers' }).click();
+    await lines.getByRole('link', { name: /^and \d more problems$/ }).waitFor();
+  });
+
   it('shows times in the zone of the viewer, and UTC on hover', async () => {
     const at = '2026-01-05T22:30:00Z';
     const outcome = { kind: 'patched' as const, from: 3, to: 4, message: 'scaled' };

@@ -101,7 +101,7 @@ describe('a change in the charts', () => {
     expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[0]?.firstAt);
     expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[1]?.firstAt);
     const row = section(page, 'Changes and Events').locator('tbody tr').nth(3);
-    await row.getByRole('button', { name: 'Show the decision' }).click();
+    await row.getByRole('button', { name: /^\d+ → \d+$/ }).click();
     await page.waitForURL((url) => url.hash.includes(encodeURIComponent(changes[3]?.firstAt ?? '-')));
   });
 });

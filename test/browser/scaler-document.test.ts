@@ -18,6 +18,7 @@ test('the document of a file is shown with its comments, and a rejected version 
   const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web', width: 390 });
   const part = page.getByRole('region', { name: 'Document' });
 
+  await part.getByRole('heading', { name: 'Document' }).click();
   await part.getByText('spec.maxReplicas: 20 -> -1').waitFor();
   await part.getByRole('button', { name: 'As YAML' }).click();
 

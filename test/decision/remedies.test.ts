@@ -15,6 +15,7 @@ import { STATE_CASES } from '../telemetry/state-cases.js';
 const SOURCES = new Map([['default', { ...aSource(), externalUrl: 'https://prometheus.example.com/main/' }]]);
 const queriesOf = (scaler: Scaler): readonly ShownQuery[] => shownQueries(scaler, SOURCES);
 
+const ROLLOUT = { target: { kind: 'Rollout', name: 'web' } };
 const GRAPH = 'https://prometheus.example.com/graph?g0.expr=q';
 
 const NAMED = STATE_CASES.map(([what, state, , make], index) => ({ what, state, make, name: `s${index}` }));
@@ -88,10 +89,13 @@ describe('what to do about the state of a scaler', () => {
     const { maxReplicas } = await read(named(what));
 
     const [many = ''] = await remediesFor(what, { recommendedReplicas: 5000 });
-    const [other] = await remediesFor(what, { target: { kind: 'Rollout', name: 'web' } });
+    const [other] = await remediesFor(what, ROLLOUT);
 
     expect(many).toContain(`--replicas ${2 * (maxReplicas ?? 0)} `);
     expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
+    expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(
+      /^Keep 4 replicas meanwhile\. In the file of shop\/s\d+, set: paused: true$/,
+    );
   });
 
   it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {

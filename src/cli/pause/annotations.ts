@@ -1,9 +1,9 @@
-import { PAUSE_ANNOTATIONS } from '../../control/cycle/pause.js';
 import { objectIn, textsIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { APPS_ROOT, nameTarget } from '../../kubernetes/targets.js';
 import { readWorkload, workloadPath } from '../../kubernetes/scale.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { instantOrNull } from '../../units/time.js';
+import { PAUSE_ANNOTATIONS } from '../../scaler/spec.js';
 import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../output/io.js';

@@ -1,4 +1,5 @@
-import { PAUSE_ANNOTATIONS, readPause } from '../../control/cycle/pause.js';
+import { readPause } from '../../control/cycle/pause.js';
+import { PAUSE_ANNOTATIONS } from '../../scaler/spec.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant, instantOrNull, secondsBetween } from '../../units/time.js';

@@ -1,15 +1,7 @@
-import type { ScalerSpec } from '../../scaler/spec.js';
+import { PAUSE_ANNOTATIONS, type ScalerSpec } from '../../scaler/spec.js';
 import type { Pause } from '../../telemetry/cycle-record.js';
 import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
-
-/** The annotations of a target that pause its scaling; `reason` is only reported. Source: contract.md section 6. */
-export const PAUSE_ANNOTATIONS = {
-  paused: 'promscaler.dev/paused',
-  until: 'promscaler.dev/paused-until',
-  replicas: 'promscaler.dev/paused-replicas',
-  reason: 'promscaler.dev/paused-reason',
-} as const;
 
 type Annotations = Readonly<Record<string, string>>;
 

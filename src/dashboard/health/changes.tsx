@@ -3,7 +3,6 @@ import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
-import { OUTCOME_NAMES } from '../ui/outcome-names.js';
 import { Section } from '../ui/section.jsx';
 import { Table } from '../ui/table.jsx';
 import { Time } from '../ui/time.jsx';
@@ -12,7 +11,7 @@ interface ChangesProps {
   readonly status: ServiceStatus;
 }
 
-const COLUMNS = [{ title: 'Time' }, { title: 'Scaler' }, { title: 'Replicas' }, { title: 'Result' }];
+const COLUMNS = [{ title: 'Time' }, { title: 'Scaler' }, { title: 'Replicas' }];
 
 export function Changes({ status: { lastOutcomes } }: ChangesProps): VNode {
   return (
@@ -32,11 +31,11 @@ export function Changes({ status: { lastOutcomes } }: ChangesProps): VNode {
                   {namespace}/{name}
                 </bdi>
               </a>,
-              <span class="health-replicas">
+              <span>
                 {formatCount(from)} <Icon name="right" />
-                <span class="visually-hidden">to</span> {formatCount(to)}
+                <span class="visually-hidden">to</span> {formatCount(to)}{' '}
+                {kind === 'patched' ? null : <bdi class="muted">{message}</bdi>}
               </span>,
-              message === '' ? OUTCOME_NAMES[kind] : <bdi>{message}</bdi>,
             ],
           }))}
         />

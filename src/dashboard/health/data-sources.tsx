@@ -5,7 +5,6 @@ import { Badge } from '../ui/badge.jsx';
 import { Section } from '../ui/section.jsx';
 import { Table } from '../ui/table.jsx';
 import { Time } from '../ui/time.jsx';
-import { LastError } from './last-error.jsx';
 
 interface HealthPartProps {
   readonly status: ServiceStatus;
@@ -17,7 +16,7 @@ const COLUMNS = [
   { title: 'Latency', isNumber: true },
   { title: 'Queries', isNumber: true },
   { title: 'Errors', isNumber: true },
-  { title: 'Scale-downs held until' },
+  { title: 'No scale-down until' },
   { title: 'Last error' },
 ];
 
@@ -60,5 +59,21 @@ export function Reachability({ isReachable, unknown = 'Unknown' }: ReachabilityP
     <Badge tone="good" icon="ok" text="Reachable" />
   ) : (
     <Badge tone="bad" icon="error" text="Unreachable" />
+  );
+}
+
+interface LastErrorProps {
+  readonly error: { readonly at: string; readonly message: string } | null;
+}
+
+export function LastError({ error }: LastErrorProps): VNode {
+  if (error === null) return <span class="muted">{UNKNOWN}</span>;
+  return (
+    <span>
+      <bdi>{error.message}</bdi>{' '}
+      <span class="muted">
+        (<Time at={error.at} show="ago" />)
+      </span>
+    </span>
   );
 }

@@ -1,12 +1,10 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, formatLatency } from '../ui/numbers.js';
 import { formatDuration } from '../ui/times.js';
 import { Section } from '../ui/section.jsx';
 import { Time } from '../ui/time.jsx';
-import { Reachability } from './data-sources.jsx';
-import { Facts } from './facts.jsx';
-import { LastError } from './last-error.jsx';
+import { LastError, Reachability } from './data-sources.jsx';
 
 interface HealthPartProps {
   readonly status: ServiceStatus;
@@ -48,5 +46,24 @@ export function Kubernetes({ status: { kubernetes } }: HealthPartProps): VNode {
         ]}
       />
     </Section>
+  );
+}
+
+interface Fact {
+  readonly name: string;
+  readonly value: ComponentChildren;
+}
+
+/** Shows names and values in two columns. */
+function Facts({ facts }: { readonly facts: readonly Fact[] }): VNode {
+  return (
+    <dl class="health-facts">
+      {facts.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -39,7 +39,7 @@ function ofDataSources({ dataSources }: ServiceStatus): Finding {
   if (down > 0)
     return { tone: 'bad', text: `${formatCount(down)} of ${formatCount(dataSources.length)} unreachable` };
   const holding = dataSources.filter(({ holdUntil }) => holdUntil !== null).length;
-  if (holding > 0) return { tone: 'info', text: 'Scale-downs are held' };
+  if (holding > 0) return { tone: 'info', text: 'No scale-downs yet' };
   if (dataSources.every(({ isReachable }) => isReachable === null))
     return { tone: 'quiet', text: 'Not queried yet' };
   return { tone: 'good', text: 'Reachable' };
@@ -73,7 +73,8 @@ function ofReplicas({ leader, replicas }: ServiceStatus): Finding {
 
 function ofDocuments({ problems }: ServiceStatus): Finding {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  if (errors > 0) return { tone: 'bad', text: plural(errors, 'error') };
+  // Another version of the document is in effect, or one scaler of many is missing.
+  if (errors > 0) return { tone: 'warn', text: plural(errors, 'error') };
   return problems.length > 0
     ? { tone: 'warn', text: plural(problems.length, 'warning') }
     : { tone: 'good', text: 'Valid' };

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { ServiceStatus } from '../../api/answers.js';
 import type { Clock } from '../../units/clock.js';
 import type { Api } from '../data/api.js';
 import { formatCount, plural } from '../ui/numbers.js';
@@ -21,12 +22,13 @@ import './overview.css';
 interface FleetViewProps extends OverviewState {
   readonly api: Api;
   readonly fleet: Fleet;
+  readonly status: ServiceStatus | null;
   /** Takes the number of shown scalers for the heading. */
   readonly onFound: (text: string) => void;
 }
 
 /** Shows search, filters and the rows. */
-export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode {
+export function FleetView({ api, fleet, error, status, onFound }: FleetViewProps): VNode {
   const { rows } = fleet;
   const { clock } = api;
   const [selection, onChange] = useSelection(clock);
@@ -43,7 +45,7 @@ export function FleetView({ api, fleet, error, onFound }: FleetViewProps): VNode
   return (
     <>
       <Outdated error={error} at={fleet.facts.at} />
-      {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} />}
+      {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} status={status} />}
       {rows.length === 0 ? null : (
         <FilterBar
           selection={selection}

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { useCell } from '../data/use-cell.js';
 import type { Refresher } from '../data/keep-fresh.js';
@@ -11,10 +12,12 @@ import type { OverviewStore } from './overview-store.js';
 interface OverviewPageProps {
   readonly api: Api;
   readonly store: OverviewStore;
+  /** Null: unknown. */
+  readonly status: ServiceStatus | null;
 }
 
 /** Shows all scalers. The code of the rows is loaded in parallel with the data. */
-export function OverviewPage({ api, store }: OverviewPageProps): VNode {
+export function OverviewPage({ api, store, status }: OverviewPageProps): VNode {
   const { fleet, error } = useCell(store.state);
   const [found, setFound] = useState('');
   const { part, hasFailed } = usePart(loadView, true);
@@ -35,7 +38,7 @@ export function OverviewPage({ api, store }: OverviewPageProps): VNode {
       ) : fleet === null || part === null ? (
         <Waiting error={fleet === null ? error : null} onRetry={() => refresher.current?.refresh()} />
       ) : (
-        <part.FleetView api={api} fleet={fleet} error={error} onFound={setFound} />
+        <part.FleetView api={api} fleet={fleet} error={error} status={status} onFound={setFound} />
       )}
     </>
   );

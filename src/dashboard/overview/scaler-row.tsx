@@ -2,7 +2,7 @@ import { Component } from 'preact';
 import type { HTMLAttributes, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../ui/numbers.js';
-import { formatShort, formatSince } from '../ui/short-times.js';
+import { formatLeft, formatSince } from '../ui/short-times.js';
 import { parseTime } from '../ui/times.js';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
@@ -187,12 +187,11 @@ function ReasonCell({ row: { state } }: CellProps): VNode {
   );
 }
 
-/** Shows when a state ends; nothing once that is in the past. */
+/** Shows how long a state lasts; nothing once its end is in the past. */
 function Until({ ms }: { readonly ms: number }): VNode | null {
   return useNow((nowMs) => ms > nowMs) ? (
     <span class="muted">
-      {'until '}
-      <TimeText ms={ms} format={formatShort} />
+      <TimeText ms={ms} format={formatLeft} />
     </span>
   ) : null;
 }

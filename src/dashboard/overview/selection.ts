@@ -105,7 +105,9 @@ const texts = new WeakMap<OverviewRow, string>();
 function hasWords(row: OverviewRow, words: readonly string[]): boolean {
   let text = texts.get(row);
   if (text === undefined) {
-    text = `${row.namespace}/${row.name} ${row.kind}/${row.target} ${row.metric?.name ?? ''}`.toLowerCase();
+    const { namespace, name, kind, target, metric, state, group } = row;
+    text =
+      `${namespace}/${name} ${kind}/${target} ${metric?.name ?? ''} ${state.name} ${group ?? ''}`.toLowerCase();
     texts.set(row, text);
   }
   return words.every((word) => text.includes(word));

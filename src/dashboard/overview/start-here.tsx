@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { OverviewRow } from '../../api/answers.js';
+import type { OverviewRow, ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import { formatSince } from '../ui/short-times.js';
 import { parseTime } from '../ui/times.js';
-import { RemedyItem, remediesFor } from '../scaler/text/what-to-do.jsx';
+import { RemedyItem, useRemedies } from '../scaler/text/what-to-do.jsx';
 import { Badge } from '../ui/badge.jsx';
 import { Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
@@ -23,10 +23,12 @@ interface StartHereProps {
   readonly api: Api;
   /** The scalers that cannot follow their load, the worst first. */
   readonly rows: readonly OverviewRow[];
+  /** Null: unknown. */
+  readonly status: ServiceStatus | null;
 }
 
 /** Shows one scaler that cannot follow its load with its cause and the next command: the worst one first. */
-export function StartHere({ api, rows }: StartHereProps): VNode | null {
+export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   const id = useId();
   // Null: the worst one, whichever that is.
   const [chosen, setChosen] = useState<string | null>(null);
@@ -59,9 +61,6 @@ export function StartHere({ api, rows }: StartHereProps): VNode | null {
           <button type="button" disabled={index === 0} onClick={() => go(index - 1)}>
             Previous
           </button>
-          <span class="muted">
-            {formatCount(index + 1)} of {formatCount(rows.length)}
-          </span>
           <button type="button" disabled={index === rows.length - 1} onClick={() => go(index + 1)}>
             Next
           </button>
@@ -69,7 +68,7 @@ export function StartHere({ api, rows }: StartHereProps): VNode | null {
       )}
       <div class="start-texts">
         <Subject row={row} />
-        <Cause row={row} rows={rows} />
+        <Cause row={row} rows={rows} status={status} />
         <NextCommands api={api} row={row} />
       </div>
       <Picture row={row} />
@@ -106,7 +105,7 @@ function Subject({ row }: { readonly row: OverviewRow }): VNode {
         )}
       </p>
       <p class="muted">
-        This scaler scales{' '}
+        Scales{' '}
         <b>
           <bdi>
             {kind.toLowerCase()}/{target}
@@ -123,15 +122,17 @@ function Subject({ row }: { readonly row: OverviewRow }): VNode {
   );
 }
 
-interface CauseProps {
+interface CauseProps extends Omit<StartHereProps, 'api'> {
   readonly row: OverviewRow;
-  readonly rows: StartHereProps['rows'];
 }
 
-function Cause({ row, rows }: CauseProps): VNode {
+function Cause({ row, rows, status }: CauseProps): VNode {
   const { state, metric } = row;
+  // The line below the header counts the scalers of a data source that does not answer.
+  const isSourceDown = status?.dataSources.some(({ failingSince }) => failingSince !== null) === true;
   const ratio = ratioOf(metric);
-  const others = rows.filter((one) => one.state.cause === state.cause).length - 1;
+  const isCounted = isSourceDown && state.cause?.startsWith('Prometheus: ') === true;
+  const others = isCounted ? 0 : rows.filter((one) => one.state.cause === state.cause).length - 1;
   return (
     <p class="start-cause">
       <b class="remedy-label">Cause </b>
@@ -165,7 +166,7 @@ function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNo
     everyMs: EVERY_MS,
     isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
   });
-  const [first, second] = value === null ? [] : remediesFor(value);
+  const [first, second] = useRemedies(value);
   return (
     <ul class="start-next">
       {first === undefined ? null : <RemedyItem remedy={first} label="Run now" />}

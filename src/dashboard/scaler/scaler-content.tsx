@@ -88,8 +88,8 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
   const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);
   const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
-  const ahead = secondsAhead(range, detail.document);
   const from = startOf(range, { now, oldest: data.at[0] ?? null, isChosen });
+  const ahead = secondsAhead(now - from, detail.document);
   const links: ChartLinks = {
     window: zoom ?? { from, to: now + ahead },
     now,

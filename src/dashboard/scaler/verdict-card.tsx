@@ -5,6 +5,7 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Time } from '../ui/time.jsx';
 import { usePart } from '../ui/use-part.js';
+import { measuredOf } from './model/headline.js';
 import { Cause, Headline } from './text/headline.jsx';
 import { Sentence } from './text/sentence.jsx';
 
@@ -12,9 +13,10 @@ interface VerdictCardProps {
   readonly detail: ScalerDetail;
 }
 
-/** Answers "Why did it not scale?": the state, its cause and end, and the sentence of the decision. */
+/** Answers "Why did it not scale?": the state, its cause and end, and what the metrics measured. */
 export function VerdictCard({ detail }: VerdictCardProps): VNode {
-  const { state, decision, outcome, reason } = detail;
+  const { state, decision, outcome } = detail;
+  const measured = measuredOf(detail.reason ?? '');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   // Other states end by themselves, and load less.
   const { part: advice } = usePart(loadAdvice, (detail.recommendation?.changes ?? []).length > 0);
@@ -26,9 +28,9 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
         <Headline state={state} decision={decision} outcome={outcome} detail={detail} />
       </h2>
       <Cause state={state} />
-      {reason === null || (state.cause ?? '').includes(reason) ? null : (
+      {(state.cause ?? '').includes(measured) ? null : (
         <p>
-          <Sentence text={reason} />
+          <Sentence text={measured} />
         </p>
       )}
       {part === null ? null : <part.WhatToDo detail={detail} />}

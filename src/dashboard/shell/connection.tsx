@@ -13,18 +13,13 @@ interface ConnectionProps {
   readonly lastRound: string | null;
 }
 
-/** Shows whether the page receives changes. A viewer who must sign in is not disconnected. */
-export function Connection({ api, lastRound }: ConnectionProps): VNode {
+/** Shows whether the page receives changes; nothing to a viewer who must sign in, who is not disconnected. */
+export function Connection({ api, lastRound }: ConnectionProps): VNode | null {
   const state = useCell(api.live.state);
   const { demand } = useCell(api.session.state);
-  if (state.kind === 'broken' && demand === null) return <Broken api={api} state={state} />;
-  if (state.kind !== 'open')
-    return (
-      <span class="connection tone-quiet">
-        <Icon name="clock" />
-        {demand === null ? 'Connecting' : 'Signed out'}
-      </span>
-    );
+  if (demand !== null) return null;
+  if (state.kind === 'broken') return <Broken api={api} state={state} />;
+  if (state.kind === 'connecting') return <span class="connection connection-detail muted">Connecting</span>;
   return (
     <span class="connection muted" title="Changes appear at once">
       <span>Live</span>

@@ -5,8 +5,8 @@ import './keys.css';
 
 const KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ['?', 'Show or hide this list'],
-  ['g s', 'Go to the scalers'],
-  ['g h', 'Go to the health'],
+  ['g s', 'Go to Scalers'],
+  ['g h', 'Go to Health'],
   ['/', 'Search scalers'],
   ['j k', 'Next and previous row; also up and down'],
   ['Enter', 'Open the scaler, or collapse the section'],

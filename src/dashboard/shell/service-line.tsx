@@ -3,6 +3,7 @@ import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
+import { useHash } from '../ui/use-hash.js';
 import { useSteps } from '../ui/use-now.js';
 import { troublesOf } from './troubles.js';
 import './service-line.css';
@@ -21,6 +22,7 @@ const STEP_MS = 10_000;
 export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
   const troubles = troublesOf(status, error, useSteps(STEP_MS));
   const more = troubles.length - MOST_LINES;
+  const isOnHealth = useHash().startsWith(HEALTH_LINK);
   if (troubles.length === 0) return null;
   return (
     <div class="service-line" role="status">
@@ -29,7 +31,7 @@ export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
           <Icon name={tone === 'bad' ? 'error' : 'warning'} />
           <span>
             <bdi>{text}</bdi>
-            {index < MOST_LINES - 1 && more > -1 ? null : (
+            {isOnHealth || (index < MOST_LINES - 1 && more > -1) ? null : (
               <a href={HEALTH_LINK}>{more > 0 ? `and ${plural(more, 'more problem')}` : 'Health'}</a>
             )}
           </span>

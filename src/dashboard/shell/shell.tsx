@@ -130,7 +130,7 @@ interface PageProps {
 function Page({ api, route, store, service }: PageProps): VNode {
   switch (route.page) {
     case 'overview':
-      return <OverviewPage api={api} store={store} />;
+      return <OverviewPage api={api} store={store} status={service.value} />;
     case 'health':
       return <HealthPage service={service} />;
     case 'scaler':

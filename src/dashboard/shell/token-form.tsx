@@ -26,7 +26,11 @@ export function TokenForm({ session, message }: TokenFormProps): VNode {
           Bearer token
           <input name="token" type="password" autocomplete="off" spellcheck={false} required />
         </label>
-        <p class="hint">The browser keeps it until the tab is closed, and sends it only to this address.</p>
+        <p class="hint">
+          The token is the one in the file of <code>server.auth.bearerTokenFile</code>; with{' '}
+          <code>tokenReview</code>, it is your own token of Kubernetes. The browser keeps it until the tab is
+          closed, and sends it only to this address.
+        </p>
         <button type="submit" class="primary">
           Sign in
         </button>

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 
-interface SectionProps {
+export interface SectionProps {
   readonly title: string;
   /** Controls or facts at the end of the heading. */
   readonly aside?: ComponentChildren;

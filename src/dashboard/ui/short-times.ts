@@ -10,6 +10,11 @@ export function formatAge(ms: number, nowMs: number): string {
   return formatDistance(Math.min(ms, nowMs), nowMs).replace(/^now$/, '0 s').replace(/ ago$/, '');
 }
 
+/** Returns how long it is until a time: `3 min left`. */
+export function formatLeft(ms: number, nowMs: number): string {
+  return `${formatDistance(ms, nowMs).replace('in ', '')} left`;
+}
+
 /** Returns a time and how long ago it was: `10:42 (3 min)` today, `Nov 23 (2 d)` otherwise. */
 export function formatSince(ms: number, nowMs: number): string {
   return `${formatShort(ms, nowMs).split(',', 1)[0] ?? ''} (${formatAge(ms, nowMs)})`;

@@ -97,13 +97,13 @@ function special(
       return {
         desired: current + 2,
         state: stateOf('RateLimited', {
-          cause: `${current + 9} recommended, at most 2 times the replicas in one step`,
+          cause: `${current + 9} recommended, at most 2 pods in 60 s`,
         }),
       };
     case 11:
       return {
         state: stateOf('Stabilizing', {
-          cause: '4 recommended, 6 was recommended 120 s ago, which counts for 300 s',
+          cause: `1 recommended, ${current} was recommended 120 s ago, which counts for 300 s`,
           until: after(180),
         }),
       };
@@ -125,7 +125,7 @@ function special(
             metric: null,
             state: stateOf('NoData', { cause: 'no series for queue_length' }),
           }
-        : { state: stateOf('DryRun', { cause: 'would keep 4 replicas' }) };
+        : { state: stateOf('DryRun', { cause: `would keep ${current} replicas` }) };
     default:
       return {};
   }

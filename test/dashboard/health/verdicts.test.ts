@@ -26,16 +26,16 @@ describe('verdictsOf', () => {
       'API server: bad: Unreachable',
       'Rounds: warn: Late',
       'Replicas: bad: 1 replica unreachable',
-      'Documents: bad: 1 error',
+      'Documents: warn: 1 error',
       'Conflicts: bad: 1 scaler',
     ]);
   });
 
-  it('says that scale-downs are held while a data source answers', () => {
+  it('says that nothing is scaled down yet after an outage of a data source', () => {
     const [source] = serviceOf().dataSources;
     const held = serviceOf({ dataSources: [{ ...source!, holdUntil: after(60) }] });
 
-    expect(linesOf(held)).toContain('Data sources: info: Scale-downs are held');
+    expect(linesOf(held)).toContain('Data sources: info: No scale-downs yet');
   });
 
   const round = { at: after(-4), seconds: 1, latenessSeconds: 0, scalers: 1 };

@@ -31,7 +31,12 @@ const ROWS = [
     changedAt: null,
   }),
   rowOf({ name: 'web', current: 12, state: stateOf('DryRun'), changedAt: after(-99) }),
-  rowOf({ name: 'zoo', current: 1, metric: { name: 'http_requests', unit: 'total', value: 90, target: 60 } }),
+  rowOf({
+    name: 'zoo',
+    current: 1,
+    group: 'payments',
+    metric: { name: 'http_requests', unit: 'total', value: 90, target: 60 },
+  }),
 ];
 
 function namesOf(selection: Partial<Selection>): readonly string[] {
@@ -50,6 +55,8 @@ describe('selectRows', () => {
     ['statefulset', ['etl']],
     ['cart-v2', ['cart']],
     ['http_req', ['zoo']],
+    ['nodata', ['cart']],
+    ['Payments', ['zoo']],
     ['  shop  z ', ['zoo']],
     ['shop etl', []],
   ])('finds by %j: %j', (search, names) => {

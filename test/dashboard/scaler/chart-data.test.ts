@@ -8,7 +8,7 @@ import {
   readHistory,
   replicasTop,
 } from '../../../src/dashboard/scaler/model/chart-data.js';
-import { firstRange, RANGES, startOf } from '../../../src/dashboard/scaler/model/ranges.js';
+import { firstRange, RANGES, secondsAhead, startOf } from '../../../src/dashboard/scaler/model/ranges.js';
 import type { ChartData } from '../../../src/dashboard/scaler/model/chart-data.js';
 import type { History } from '../../../src/dashboard/scaler/model/answers.js';
 
@@ -140,6 +140,14 @@ describe('replicasTop', () => {
 });
 
 describe('ranges', () => {
+  test.each([
+    [240, {}, 80],
+    [86_400, {}, 3600],
+    [900, undefined, 0],
+  ])('after %i s of the past with the forecast %j, %i s are ahead', (past, forecast, ahead) => {
+    expect(secondsAhead(past, { spec: { forecast } })).toBe(ahead);
+  });
+
   test('the first range is 15 minutes, or two hours if there is more', () => {
     expect(firstRange(null, 10_000).name).toBe('15 min');
     expect(firstRange(9100, 10_000).name).toBe('15 min');

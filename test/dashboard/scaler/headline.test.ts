@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { endOf, resultText } from '../../../src/dashboard/scaler/model/headline.js';
+import { endOf, measuredOf, resultText } from '../../../src/dashboard/scaler/model/headline.js';
 import { stateOf } from '../../browser/support/answers.js';
 import { decision } from './decisions.js';
 
@@ -22,6 +22,22 @@ describe('the result of a decision', () => {
     const outcome = { kind: 'none', from: null, to: null, message: '' } as const;
 
     expect(resultText(null, outcome)).toBe('no decision');
+  });
+});
+
+describe('what the metrics measured', () => {
+  test.each([
+    [
+      'cpu is at 120 % of the requests, target 60 %: stays at 5, 10 recommended, 5 by max_replicas (maxReplicas is 5)',
+      'cpu is at 120 % of the requests, target 60 %',
+    ],
+    ['cpu is at 83 % of the requests, target 60 %: 4 -> 6', 'cpu is at 83 % of the requests, target 60 %'],
+    ['forecast: 40 expected: 4 -> 6; reactive 4, budget 2 of 10 %', 'forecast: 40 expected'],
+    ['cpu: no series; job:rate5m: no series: stays at 5', 'cpu: no series; job:rate5m: no series'],
+    ['stays at 4, 2 recommended, 4 by stabilization (4 was recommended)', ''],
+    ['the schedule night sets minReplicas to 3', 'the schedule night sets minReplicas to 3'],
+  ])('of %j: %j', (reason, measured) => {
+    expect(measuredOf(reason)).toBe(measured);
   });
 });
 

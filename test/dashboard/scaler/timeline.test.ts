@@ -7,7 +7,9 @@ const START = Date.parse('2026-01-01T10:00:00Z') / 1000;
 function changeAt(seconds: number, label: string): Change {
   const second = START + seconds;
   const isCarriedOut = !label.includes(',');
-  return { second, at: new Date(second * 1000).toISOString(), from: 0, to: 0, isCarriedOut, label };
+  const [from = 0, to = 0] = label.split(/ → |,/).map(Number);
+  const at = new Date(second * 1000).toISOString();
+  return { second, at, from, to, isCarriedOut, label, reason: isCarriedOut ? 'cpu is at 90 %' : '' };
 }
 
 function eventAt(seconds: number, reason: string, message = '', count = 1) {
@@ -23,7 +25,7 @@ function eventAt(seconds: number, reason: string, message = '', count = 1) {
 
 describe('changes and Events in one list', () => {
   it('are ordered newest first, and a change replaces its Event', () => {
-    const changes = [changeAt(0, '2 → 4'), changeAt(60, '4 → 6')];
+    const changes = [changeAt(0, '4 → 2'), changeAt(60, '4 → 6')];
     const events = [
       eventAt(61, 'SuccessfulRescale', 'New size: 6'),
       eventAt(30, 'FailedGetMetrics', 'no series'),
@@ -31,17 +33,12 @@ describe('changes and Events in one list', () => {
     ];
 
     expect(
-      buildTimeline(changes, events).map(({ title, text, isWarning, second }) => [
-        title,
-        text,
-        isWarning,
-        second,
-      ]),
+      buildTimeline(changes, events).map(({ title, text, icon, second }) => [title, text, icon, second]),
     ).toEqual([
-      ['4 → 6', 'scaled', false, START + 60],
-      ['FailedGetMetrics', 'no series', true, null],
-      ['2 → 4', 'scaled', false, START],
-      ['SuccessfulRescale', 'New size: 2', false, null],
+      ['4 → 6', 'cpu is at 90 %', 'up', START + 60],
+      ['FailedGetMetrics', 'no series', 'warning', null],
+      ['4 → 2', 'cpu is at 90 %', 'down', START],
+      ['SuccessfulRescale', 'New size: 2', 'ok', null],
     ]);
   });
 

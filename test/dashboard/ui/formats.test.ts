@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/ui/numbers.js';
-import { formatAge, formatSince } from '../../../src/dashboard/ui/short-times.js';
+import { formatAge, formatLeft, formatSince } from '../../../src/dashboard/ui/short-times.js';
 import {
   formatDistance,
   formatDuration,
@@ -78,6 +78,13 @@ describe('times', () => {
     [1_000, '0 s'],
   ])('shows the age of %i ms as %s, also with a clock that is behind', (ms, text) => {
     expect(formatAge(1e12 + ms, 1e12)).toBe(text);
+  });
+
+  it.each([
+    [190_000, '3 min left'],
+    [1_000, '1 s left'],
+  ])('shows %i ms before a time as %s', (ms, text) => {
+    expect(formatLeft(1e12 + ms, 1e12)).toBe(text);
   });
 
   it('shows UTC, and knows what is no time', () => {

@@ -41,6 +41,7 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
   if (value === null) return null;
   const format = (load: number | null): string => formatLoad(load, value);
   const summary = summaryOf(value, at, links.now);
+  const isExpected = value.expected.some((load) => load !== null);
   return (
     <figure class="metric-strip forecast-strip">
       <figcaption>
@@ -48,7 +49,7 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
         <span class="hint">
           <span dir="auto">{value.metric}</span> of all pods
         </span>
-        <Readout value={value} at={at} now={links.now} selected={links.selected} hover={hover} />
+        <Readout {...links} value={value} at={at} isExpected={isExpected} hover={hover} />
       </figcaption>
       <div role="img" aria-label={`Load and forecast of ${value.metric}. ${summary}`}>
         <TimeChart
@@ -64,12 +65,15 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
         />
       </div>
       <p class="hint">
-        {summary} The band is the load of the earlier days at each time, at the level of today. Before now, it
-        is what was expected when a pod had to be started.
+        {summary}
+        {isExpected ? BAND : null}
       </p>
     </figure>
   );
 }
+
+const BAND =
+  ' The band is the load of the earlier days at each time, at the level of today. Before now, it is what was expected when a pod had to be started.';
 
 /** Here rather than with the other requests, which all pages load. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
@@ -96,21 +100,26 @@ function summaryOf(value: ForecastLoads, at: readonly number[], now: number): st
 interface ReadoutProps extends Pick<ForecastStripProps, 'hover'>, Pick<ChartLinks, 'now' | 'selected'> {
   readonly value: ForecastLoads;
   readonly at: readonly number[];
+  readonly isExpected: boolean;
 }
 
-function Readout({ value, at, now, selected, hover }: ReadoutProps): VNode {
+function Readout({ value, at, isExpected, now, selected, hover }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected ?? now;
   const index = at.findLastIndex((one) => one <= second);
   const format = (column: readonly (number | null)[]): string => formatLoad(column[index] ?? null, value);
   return (
     <span class="chart-legend" aria-hidden="true">
       <LegendItem style="solid chart-1" name="load" value={format(value.load)} />
-      <LegendItem style="dashed chart-2" name="expected" value={format(value.expected)} />
-      <LegendItem
-        style="band expected"
-        name="earlier days"
-        value={`${format(value.low)} to ${format(value.high)}`}
-      />
+      {isExpected ? (
+        <>
+          <LegendItem style="dashed chart-2" name="expected" value={format(value.expected)} />
+          <LegendItem
+            style="band expected"
+            name="earlier days"
+            value={`${format(value.low)} to ${format(value.high)}`}
+          />
+        </>
+      ) : null}
     </span>
   );
 }

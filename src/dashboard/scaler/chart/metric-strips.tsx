@@ -29,9 +29,6 @@ const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }]
 /** Shows each metric and its target, one below the other, with the time axis of the replicas. */
 export function MetricStrips({ data, links, hover, tolerances }: MetricStripsProps): VNode | null {
   if (data.metrics.length === 0) return null;
-  const { down, up } = tolerances;
-  const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
-  const around = down === up ? `${percent(up)} around` : `${percent(down)} below and ${percent(up)} above`;
   return (
     <div class="metric-strips" role="group" aria-label="Metrics">
       {data.metrics.map((metric) => (
@@ -45,7 +42,6 @@ export function MetricStrips({ data, links, hover, tolerances }: MetricStripsPro
           tolerances={tolerances}
         />
       ))}
-      <p class="hint">The band is the tolerance of the document, {around} the target.</p>
     </div>
   );
 }
@@ -71,7 +67,13 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
     <figure class="metric-strip">
       <figcaption>
         <b dir="auto">{name}</b> <span class="hint">{isLog ? `${of}, logarithmic scale` : of}</span>
-        <MetricReadout data={data} metric={metric} hover={hover} selected={links.selected} />
+        <MetricReadout
+          data={data}
+          metric={metric}
+          hover={hover}
+          selected={links.selected}
+          tolerances={tolerances}
+        />
       </figcaption>
       <div
         role="img"
@@ -101,9 +103,12 @@ interface MetricReadoutProps {
   readonly metric: MetricColumns;
   readonly hover: ReadableCell<number | null>;
   readonly selected: number | null;
+  readonly tolerances: Tolerances;
 }
 
-function MetricReadout({ data, metric, hover, selected }: MetricReadoutProps): VNode {
+function MetricReadout({ data, metric, hover, selected, tolerances }: MetricReadoutProps): VNode {
+  const { down, up } = tolerances;
+  const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
   const second = useCell(hover) ?? selected;
   const index = second === null ? data.at.length - 1 : pointAt(data, second);
   const format = (column: readonly (number | null)[]): string =>
@@ -115,6 +120,11 @@ function MetricReadout({ data, metric, hover, selected }: MetricReadoutProps): V
     <span class="chart-legend" aria-hidden="true">
       <LegendItem style="solid chart-1" name="value" value={format(metric.value)} />
       <LegendItem style="dashed chart-6" name="target" value={format(metric.target)} />
+      <LegendItem
+        style="band"
+        name="tolerance"
+        value={down === up ? percent(up) : `${percent(down)} below, ${percent(up)} above`}
+      />
     </span>
   );
 }

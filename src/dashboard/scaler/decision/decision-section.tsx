@@ -5,7 +5,7 @@ import { decisionsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { formatCount } from '../../ui/numbers.js';
 import { formatLocal } from '../../ui/times.js';
-import { Section } from '../../ui/section.jsx';
+import { FoldSection } from '../../ui/fold-section.jsx';
 import { EmptyView, Notice, Waiting } from '../../ui/states.jsx';
 import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
@@ -15,6 +15,7 @@ import { pointAt } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import type { Moment } from '../model/use-moment.js';
+import { measuredOf } from '../model/headline.js';
 import { Cause, Headline } from '../text/headline.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
@@ -39,8 +40,9 @@ export function DecisionSection(props: DecisionSectionProps): VNode {
     second === null ? 'Last decision' : `Decision at ${formatLocal(second * 1000, nowMs)}`,
   );
   return (
-    <Section
+    <FoldSection
       title={title}
+      isOpen={second !== null}
       aside={
         second === null ? (
           <span class="hint">
@@ -54,7 +56,7 @@ export function DecisionSection(props: DecisionSectionProps): VNode {
       }
     >
       {moment.at === null ? <LastDecision {...props} /> : <PastDecisionView {...props} at={moment.at} />}
-    </Section>
+    </FoldSection>
   );
 }
 
@@ -114,7 +116,7 @@ function PastDecisionView({
         </h3>
         <Cause state={state} />
         <p>
-          <Sentence text={decision?.reason ?? ''} />
+          <Sentence text={measuredOf(decision?.reason ?? '')} />
         </p>
       </div>
       <Period entry={entry} />
@@ -181,8 +183,8 @@ function ForecastText({ decision: { forecast } }: { readonly decision: PastDecis
   const { replicas, why, reactive, spentPercent } = forecast;
   return (
     <p dir="auto">
-      Forecast: {replicas ?? 'none'}, {why}. Without it {reactive} replicas; it adds {spentPercent} % in 3
-      days.
+      Forecast: {replicas ?? 'none'}, {why}.
+      {replicas === null ? null : ` Without it ${reactive} replicas; it adds ${spentPercent} % in 3 days.`}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { formatCount, formatMetric, UNKNOWN } from '../../ui/numbers.js';
 import { Icon } from '../../ui/icon.jsx';
 import { Table } from '../../ui/table.jsx';
@@ -67,7 +67,7 @@ function MetricName({ metric: { name, error, partial }, identity, graphUrl }: Me
   const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
   const isSame = isNameOf(identity, name);
   return (
-    <div>
+    <div class="metric-name">
       <span dir="auto">{isSame ? identity : name}</span>{' '}
       <GraphLink url={isSame ? graphUrl : null} metric={name} />
       {trouble === null ? null : (
@@ -80,11 +80,16 @@ function MetricName({ metric: { name, error, partial }, identity, graphUrl }: Me
   );
 }
 
-function valueText({ name, error, current }: MetricResult): string {
+function valueText({ name, error, current }: MetricResult): ComponentChildren {
   if (error !== null) return 'no value';
   const { averageUtilization, averageValue, value } = current;
   if (averageUtilization !== undefined) return formatMetric(averageUtilization, { name, unit: 'percent' });
-  if (averageValue !== undefined) return `${formatMetric(averageValue, { name, unit: 'average' })} per pod`;
+  if (averageValue !== undefined)
+    return (
+      <>
+        {formatMetric(averageValue, { name, unit: 'average' })} <span class="per-pod">per pod</span>
+      </>
+    );
   return formatMetric(value ?? null, { name, unit: 'total' });
 }
 

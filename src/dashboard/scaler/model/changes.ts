@@ -1,6 +1,6 @@
-import { OUTCOME_NAMES } from '../../ui/outcome-names.js';
-import type { DecisionEntry } from './answers.js';
+import type { DecisionEntry, Outcome } from './answers.js';
 import type { ChartData } from './chart-data.js';
+import { measuredOf } from './headline.js';
 
 /** A change of the replicas, or a change that was not carried out. */
 export interface Change {
@@ -12,7 +12,21 @@ export interface Change {
   readonly isCarriedOut: boolean;
   /** `4 → 6`, followed by the reason if it was not carried out. */
   readonly label: string;
+  /** What the metrics measured; empty: it is unknown. */
+  readonly reason: string;
 }
+
+/** Names of the results of a decision. */
+export const OUTCOME_NAMES: Readonly<Record<Outcome['kind'], string>> = {
+  none: 'No change',
+  patched: 'Changed',
+  replaced: 'Replaced',
+  'dry-run': 'Dry run',
+  paused: 'Paused',
+  held: 'Held back',
+  conflict: 'Conflict',
+  failed: 'Failed',
+};
 
 /** Returns the changes of a list of decisions, oldest first. */
 export function listChanges(entries: readonly DecisionEntry[]): readonly Change[] {
@@ -33,7 +47,8 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
   if (from === null || to === null || from === to || Number.isNaN(second)) return null;
   if (outcome.kind === 'none') return null;
   const aside = isCarriedOut ? '' : `, ${OUTCOME_NAMES[outcome.kind].toLowerCase()}`;
-  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}` };
+  const reason = measuredOf(decision?.reason ?? '');
+  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}`, reason };
 }
 
 /**
@@ -48,7 +63,7 @@ export function changesInData(
     const [from, to] = [currentReplicas[index - 1] ?? null, currentReplicas[index] ?? null];
     if (second >= until || from === null || to === null || from === to) return [];
     const time = new Date(second * 1000).toISOString();
-    return [{ second, at: time, from, to, isCarriedOut: true, label: `${from} → ${to}` }];
+    return [{ second, at: time, from, to, isCarriedOut: true, label: `${from} → ${to}`, reason: '' }];
   });
 }
 

@@ -9,9 +9,14 @@ export function explainCommand(scaler: Named, at: string | null): string {
   return asPlugin(`promscaler explain ${name}${at === null ? '' : ` --at ${quoteForShell(at)}`}`, scaler);
 }
 
-/** All commands of a service in a cluster are those of kubectl, because that for `doctor` is `kubectl exec`. */
-export function asPlugin(command: string, { doctor }: Pick<ScalerDetail, 'doctor'>): string {
-  return doctor?.startsWith('kubectl ') === true ? command.replace(/^promscaler /, 'kubectl $&') : command;
+/** All commands of a service in a cluster are those of kubectl. */
+export function asPlugin(command: string, scaler: Pick<ScalerDetail, 'doctor'>): string {
+  return isInCluster(scaler) ? command.replace(/^promscaler /, 'kubectl $&') : command;
+}
+
+/** In a cluster, the command for `doctor` is `kubectl exec`. */
+export function isInCluster({ doctor }: Pick<ScalerDetail, 'doctor'>): boolean {
+  return doctor?.startsWith('kubectl ') === true;
 }
 
 /** Returns a file name with only letters, digits, dots and hyphens. */

@@ -35,6 +35,11 @@ export function resultText(decision: PastDecision | null, { kind, from, to }: Ou
   return `${change}${wanted === result ? '' : `, not ${wanted}`}`;
 }
 
+/** Returns what the metrics measured. The result and its limits, which follow in the reason, are shown next to it. */
+export function measuredOf(reason: string): string {
+  return reason.replace(/(?:^|: )(?:stays at \d+|\d+ -> \d+)(?:[,;].*)?$/, '');
+}
+
 /** The facts that say what ends a state. */
 type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
 

@@ -18,9 +18,12 @@ export const RANGES: readonly Range[] = [
 
 const LEAST_SECONDS = 120;
 
-/** Returns how far the charts of a document with a forecast show what is expected: a third of the range, or an hour. */
-export function secondsAhead({ seconds }: Range, { spec }: Readonly<Record<string, unknown>>): number {
-  return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, seconds / 3) : 0;
+/**
+ * Returns how far the charts of a document with a forecast show what is expected: a third of the past that they show, at
+ * most an hour.
+ */
+export function secondsAhead(pastSeconds: number, { spec }: Readonly<Record<string, unknown>>): number {
+  return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, pastSeconds / 3) : 0;
 }
 
 /**

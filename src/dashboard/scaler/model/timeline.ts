@@ -1,4 +1,5 @@
 import type { ScalerEventList } from '../../../api/answers.js';
+import type { IconName } from '../../ui/icon-paths.js';
 import type { Change } from './changes.js';
 
 /** A change of the replicas or an Event, or several equal ones in a row. */
@@ -11,6 +12,7 @@ export interface TimelineItem {
   readonly title: string;
   readonly text: string;
   readonly isWarning: boolean;
+  readonly icon: IconName;
   /** Unix seconds of the last change, which can be selected; null: an Event. */
   readonly second: number | null;
 }
@@ -36,6 +38,7 @@ export function buildTimeline(
         title: reason,
         text: message,
         isWarning: type === 'Warning',
+        icon: type === 'Warning' ? ('warning' as const) : ('ok' as const),
         second: null,
       })),
   ].sort((a, b) => Date.parse(b.lastAt) - Date.parse(a.lastAt));
@@ -49,8 +52,9 @@ export function buildTimeline(
   return folded.slice(0, MOST);
 }
 
-function itemOfChange({ at, second, label, isCarriedOut }: Change): TimelineItem {
+function itemOfChange({ at, second, from, to, label, isCarriedOut, reason }: Change): TimelineItem {
   const [title = label, why] = label.split(', ', 2);
-  const text = why === undefined ? 'scaled' : `not carried out: ${why}`;
-  return { firstAt: at, lastAt: at, count: 1, title, text, isWarning: !isCarriedOut, second };
+  const text = why === undefined ? reason || 'scaled' : `not carried out: ${why}`;
+  const icon = to > from ? 'up' : 'down';
+  return { firstAt: at, lastAt: at, count: 1, title, text, isWarning: !isCarriedOut, icon, second };
 }

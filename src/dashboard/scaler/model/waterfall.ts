@@ -1,6 +1,6 @@
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
 import { listSome } from '../../../units/format.js';
-import { OUTCOME_NAMES } from '../../ui/outcome-names.js';
+import { OUTCOME_NAMES } from './changes.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { Section } from '../../ui/section.jsx';
+import { FoldSection } from '../../ui/fold-section.jsx';
 import { PartMissing } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
@@ -13,7 +13,7 @@ export function ConditionsSection({ api, detail }: ConditionsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadTransitions, isOpen);
   return (
-    <Section title="Conditions">
+    <FoldSection title="Conditions">
       <Table
         caption="Conditions"
         columns={[
@@ -37,7 +37,7 @@ export function ConditionsSection({ api, detail }: ConditionsProps): VNode {
         {hasFailed ? <PartMissing /> : null}
         {isOpen && part !== null ? <part.Transitions api={api} detail={detail} /> : null}
       </details>
-    </Section>
+    </FoldSection>
   );
 }
 

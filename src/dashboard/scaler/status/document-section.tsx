@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { changeText } from '../../../scaler/field-changes.js';
-import { Section } from '../../ui/section.jsx';
+import { FoldSection } from '../../ui/fold-section.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
@@ -16,7 +16,7 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
   const [isRaw, setIsRaw] = useState(false);
   const { part, hasFailed } = usePart(loadText, isRaw && text === null);
   return (
-    <Section
+    <FoldSection
       title="Document"
       aside={
         <button type="button" aria-pressed={isRaw} onClick={() => setIsRaw(!isRaw)}>
@@ -50,7 +50,7 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
       ) : (
         <Fields document={document} />
       )}
-    </Section>
+    </FoldSection>
   );
 }
 

@@ -5,13 +5,15 @@ import type { Api } from '../../data/api.js';
 import { scalerEventsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { Badge } from '../../ui/badge.jsx';
+import { Icon } from '../../ui/icon.jsx';
 import { formatCount } from '../../ui/numbers.js';
-import { Section } from '../../ui/section.jsx';
+import { FoldSection } from '../../ui/fold-section.jsx';
 import { Notice } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { Change } from '../model/changes.js';
 import { buildTimeline } from '../model/timeline.js';
+import type { TimelineItem } from '../model/timeline.js';
 import { Sentence } from '../text/sentence.jsx';
 
 export interface TimelineSectionProps {
@@ -32,46 +34,48 @@ export function TimelineSection({ api, detail, changes, onSelect }: TimelineSect
   });
   const items = useMemo(() => buildTimeline(changes, value?.items ?? []), [changes, value]);
   return (
-    <Section title="Changes and Events">
+    <FoldSection title="Changes and Events">
       {error === null ? null : <Notice>{error.message}</Notice>}
       {items.length === 0 ? (
         <p class="hint">No change is known, and promscaler has written no Events since it started.</p>
       ) : (
         <Table
           caption="Changes and Events, newest first"
-          columns={[
-            { title: 'Last' },
-            { title: 'What' },
-            { title: 'Message' },
-            { title: 'Count', isNumber: true },
-          ]}
-          rows={items.map(({ firstAt, lastAt, count, title, text, isWarning, second }, index) => ({
-            key: `${index} ${lastAt}`,
+          columns={[{ title: 'When' }, { title: 'Change or Event' }, { title: 'Why' }]}
+          rows={items.map((item, index) => ({
+            key: `${index} ${item.lastAt}`,
             cells: [
-              <Time at={lastAt} show="ago" />,
-              <Badge tone={isWarning ? 'warn' : 'quiet'} icon={isWarning ? 'warning' : 'ok'} text={title} />,
+              <Time at={item.lastAt} show="ago" />,
+              <Subject item={item} onSelect={onSelect} />,
               <span>
-                <Sentence text={text} />
-                {firstAt === lastAt ? null : (
+                <Sentence text={item.text} />
+                {item.count === 1 ? null : (
                   <span class="hint">
-                    {' since '}
-                    <Time at={firstAt} />
+                    {` ${formatCount(item.count)} times since `}
+                    <Time at={item.firstAt} />
                   </span>
                 )}
-                {second === null ? null : (
-                  <>
-                    {' '}
-                    <button type="button" class="link-button" onClick={() => onSelect(second)}>
-                      Show the decision
-                    </button>
-                  </>
-                )}
               </span>,
-              count === 1 ? '' : formatCount(count),
             ],
           }))}
         />
       )}
-    </Section>
+    </FoldSection>
+  );
+}
+
+interface SubjectProps extends Pick<TimelineSectionProps, 'onSelect'> {
+  readonly item: TimelineItem;
+}
+
+function Subject({ item: { title, isWarning, icon, second }, onSelect }: SubjectProps): VNode {
+  if (second === null) return <Badge tone={isWarning ? 'warn' : 'quiet'} icon={icon} text={title} />;
+  return (
+    <button type="button" class="link-button" title="Show the decision" onClick={() => onSelect(second)}>
+      <span class={isWarning ? 'tone-warn' : `mark-${icon}`}>
+        <Icon name={icon} />
+      </span>{' '}
+      {title}
+    </button>
   );
 }

@@ -6,14 +6,15 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { GraphLink } from './graph-link.jsx';
-import { asPlugin } from '../model/commands.js';
+import { useSteps } from '../../ui/use-now.js';
+import { asPlugin, isInCluster } from '../model/commands.js';
 import { CommandText } from './command-text.jsx';
 import { copyText } from './copy-text.js';
 import './what-to-do.css';
 
 /** Shows what a person can do about the state, with commands to copy. The page runs none of them. */
 export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode | null {
-  const remedies = remediesFor(detail);
+  const remedies = useRemedies(detail);
   if (remedies.length === 0) return null;
   return (
     <div class="what-to-do">
@@ -27,9 +28,14 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
   );
 }
 
-/** Returns the remedies with commands in the form of the page. */
-export function remediesFor(detail: ScalerDetail): readonly Remedy[] {
-  return remediesOf(detail).map(({ text, snippet }) => ({
+const MINUTE_MS = 60_000;
+
+/** Returns the remedies with commands in the form of the page; empty: there are none, or the scaler is not known yet. */
+export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
+  const pauseUntil = new Date(useSteps(MINUTE_MS) + 31 * MINUTE_MS).toISOString().replace('.000Z', 'Z');
+  if (detail === null) return [];
+  const remedies = remediesOf(isInCluster(detail) ? { ...detail, pauseUntil } : detail);
+  return remedies.map(({ text, snippet }) => ({
     text,
     snippet: snippet === null ? null : { ...snippet, text: asPlugin(snippet.text, detail) },
   }));

@@ -1,0 +1,27 @@
+import type { VNode } from 'preact';
+import { useId } from 'preact/hooks';
+import { Section } from './section.jsx';
+import type { SectionProps } from './section.jsx';
+import { WIDE, useMedia } from './use-media.js';
+
+interface FoldSectionProps extends SectionProps {
+  /** Whether a narrow page shows the content at once. */
+  readonly isOpen?: boolean;
+}
+
+/** Shows a section of which a narrow page has only the heading until it is opened: the answer is above it. */
+export function FoldSection({ isOpen = false, ...props }: FoldSectionProps): VNode {
+  const id = useId();
+  if (useMedia(WIDE) || isOpen) return <Section {...props} />;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <details class="fold">
+        <summary>
+          <h2 id={id}>{props.title}</h2>
+        </summary>
+        {props.aside}
+        {props.children}
+      </details>
+    </section>
+  );
+}

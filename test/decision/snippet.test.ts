@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { pauseFor30Minutes, resume } from '../../src/decision/snippet.js';
+
+const SCALER = { namespace: 'shop', name: 'web', target: { kind: 'Deployment', name: 'front' } };
+const WITHOUT_PLUGIN = { ...SCALER, pauseUntil: '2026-01-01T10:30:00Z' };
+
+describe('commands of pauses', () => {
+  it('are those of promscaler, if the end of the pause is unset', () => {
+    expect(pauseFor30Minutes(SCALER, 6).text).toBe('promscaler pause shop/web --replicas 6 --for 30m');
+    expect(pauseFor30Minutes(SCALER, null).text).toBe('promscaler pause shop/web --for 30m');
+    expect(resume(SCALER).text).toBe('promscaler resume shop/web');
+  });
+
+  it('are those of kubectl with its end, and replace each annotation of an earlier pause', () => {
+    const annotate = 'kubectl annotate -n shop deployment/front --overwrite';
+    const rest =
+      'promscaler.dev/paused-until=2026-01-01T10:30:00Z promscaler.dev/paused=true promscaler.dev/paused-reason-';
+
+    expect(pauseFor30Minutes(WITHOUT_PLUGIN, 6).text).toBe(
+      `${annotate} promscaler.dev/paused-replicas=6 ${rest}`,
+    );
+    expect(pauseFor30Minutes(WITHOUT_PLUGIN, null).text).toBe(
+      `${annotate} promscaler.dev/paused-replicas- ${rest}`,
+    );
+    expect(resume(WITHOUT_PLUGIN).text).toBe(`${annotate} promscaler.dev/paused=false`);
+  });
+});
