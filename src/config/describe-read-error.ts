@@ -1,4 +1,4 @@
-import { errorCode } from '../units/failure.js';
+import { errorCode, errorMessage } from '../units/failure.js';
 
 export function describeReadError(error: unknown): string {
   switch (errorCode(error)) {
@@ -15,6 +15,6 @@ export function describeReadError(error: unknown): string {
     case 'EISDIR':
       return 'this is a directory, a file was expected';
     default:
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
   }
 }

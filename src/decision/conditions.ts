@@ -66,7 +66,8 @@ export function metricFailed(spec: MetricSpec, error: string): Condition {
   return buildCondition('ScalingActive', FAILED_REASON[spec.type], message);
 }
 
-function nameMetric({ type, identity }: MetricSpec): string {
+/** Returns `Resource metric cpu`. */
+export function nameMetric({ type, identity }: MetricSpec): string {
   return `${type} metric ${identity}`;
 }
 

@@ -3,7 +3,7 @@ import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
-import { failingKey, fallbackStart, type JudgedMetric } from './proposals/propose.js';
+import { fallbackStart, type JudgedMetric, metricKey } from './proposals/propose.js';
 import type { CapacityDrift, ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
 
 interface MetricExplanation {
@@ -83,6 +83,6 @@ function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot
 }
 
 function sinceText(spec: MetricSpec, { state }: Snapshot): string {
-  const since = state.failingSince.get(failingKey(spec));
+  const since = state.failingSince.get(metricKey(spec));
   return since === undefined ? '' : ` (since ${formatInstant(since)})`;
 }

@@ -22,6 +22,7 @@ import { checkLoad } from './check-load.js';
 import type { DocumentTest, MetricInput } from './document-test.js';
 import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
 import { parseSeries, type Series } from './parse-series.js';
+import { metricKey } from '../decision/proposals/propose.js';
 
 /** A valid test file before its scaler documents are read. */
 interface TestFile {
@@ -267,15 +268,14 @@ function readValues(text: string | number, path: Path): Series | Finding {
 
 /** A metric is identified by its identity, or by `TYPE/IDENTITY` if two types have the same identity. */
 function findMetric(name: string, path: Path, metrics: readonly MetricSpec[]): number | Finding {
-  const longName = ({ type, identity }: MetricSpec): string => `${type}/${identity}`;
   const found = metrics.flatMap((metric, index) =>
-    metric.identity === name || longName(metric) === name ? [index] : [],
+    metric.identity === name || metricKey(metric) === name ? [index] : [],
   );
   const [only, second] = found;
   if (only !== undefined && second === undefined) return only;
   const shown = `${formatPath(path)} is ${JSON.stringify(name)}`;
   if (only !== undefined) {
-    const names = metrics.filter((_, index) => found.includes(index)).map(longName);
+    const names = metrics.filter((_, index) => found.includes(index)).map(metricKey);
     return finding('wrong-value', path, `${shown}, must be one of ${names.join(', ')}`);
   }
   const known = metrics.map(({ identity }) => identity);

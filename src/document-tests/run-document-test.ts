@@ -13,7 +13,7 @@ import {
   type Sample,
   type ValuesSample,
 } from '../decision/snapshot/snapshot.js';
-import type { Scaler, MetricSpec } from '../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { type Milli, milliToNumber } from '../units/quantity.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type {
@@ -142,9 +142,7 @@ const REQUESTS: ReadonlyMap<string, Milli> = new Map([
 ]);
 
 function requestsOf(scaler: Scaler): ReadonlyMap<string, ReadonlyMap<string, Milli>> {
-  const resources = scaler.spec.metrics.flatMap((metric) =>
-    metric.type === 'Resource' || metric.type === 'ContainerResource' ? [metric.name] : [],
-  );
+  const resources = scaler.spec.metrics.flatMap((metric) => (isOfResource(metric) ? [metric.name] : []));
   const requests = new Map([...resources.map((name) => [name, 1000n] as const), ...REQUESTS]);
   return new Map(containersOf(scaler).map((name) => [name, requests]));
 }

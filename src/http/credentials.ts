@@ -1,5 +1,6 @@
 import { readBoundedText } from '../files/read-bounded.js';
 import type { Clock } from '../units/clock.js';
+import { errorMessage } from '../units/failure.js';
 
 /** There are no credentials: a file was never readable, or no token was issued. The message says what to check. */
 export class CredentialError extends Error {
@@ -42,7 +43,7 @@ export function createSecretFile(options: {
       if (text === '') throw new Error('the file is empty');
       content = text;
     } catch (cause) {
-      const why = messageOf(cause);
+      const why = errorMessage(cause);
       if (content === null)
         throw new CredentialError(
           setting === undefined
@@ -65,13 +66,6 @@ export function createSecretFile(options: {
       return content ?? '';
     },
   };
-}
-
-/** Not by `instanceof`: an error of Node.js may come from another realm. */
-function messageOf(cause: unknown): string {
-  const message: unknown =
-    typeof cause === 'object' && cause !== null && 'message' in cause ? cause.message : cause;
-  return String(message);
 }
 
 interface RenewableRequest<Credentials, Answer> {

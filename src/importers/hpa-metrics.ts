@@ -7,6 +7,7 @@ import type { Fields } from './manifest/fields.js';
 import { readMatchers } from './manifest/label-matchers.js';
 import { type NamedMetric, namedMetricItem } from './manifest/named-metric.js';
 import { readTarget } from './manifest/scale-target.js';
+import type { TargetMember } from '../scaler/resolve/metric-form.js';
 
 const MEMBERS = {
   Resource: 'resource',
@@ -112,10 +113,8 @@ function offItem({ path, log, value }: Fields, message: string): DraftItem {
   return { value, from: path, isOff: true };
 }
 
-type Member = 'averageUtilization' | 'averageValue' | 'value';
-
 /** Fields of a target per metric type, in the order in which the HPA controller checks them. */
-const TARGET_FIELDS: Readonly<Record<string, readonly Member[]>> = {
+const TARGET_FIELDS: Readonly<Record<string, readonly TargetMember[]>> = {
   Resource: ['averageValue', 'averageUtilization'],
   ContainerResource: ['averageValue', 'averageUtilization'],
   Pods: ['averageValue'],
@@ -123,13 +122,13 @@ const TARGET_FIELDS: Readonly<Record<string, readonly Member[]>> = {
   External: ['averageValue', 'value'],
 };
 
-const OLD_NAMES: Readonly<Record<Member, string>> = {
+const OLD_NAMES: Readonly<Record<TargetMember, string>> = {
   averageUtilization: 'targetAverageUtilization',
   averageValue: 'targetAverageValue',
   value: 'targetValue',
 };
 
-const TYPES: Readonly<Record<string, Member>> = {
+const TYPES: Readonly<Record<string, TargetMember>> = {
   Utilization: 'averageUtilization',
   AverageValue: 'averageValue',
   Value: 'value',
@@ -158,7 +157,7 @@ function readMetricTarget(body: Fields, type: string, isOldObject = false): Plai
   return null;
 }
 
-type Values = Partial<Readonly<Record<Member, string | number | undefined>>>;
+type Values = Partial<Readonly<Record<TargetMember, string | number | undefined>>>;
 
 function readNew(target: Fields): Values {
   return {

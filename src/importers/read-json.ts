@@ -6,7 +6,7 @@ import type { ManifestValue } from './import-objects.js';
 
 const JSON_BOUNDS = { depth: 64, items: 5_000_000 };
 
-interface ReadJson {
+export interface ReadValues {
   readonly values: readonly ManifestValue[];
   readonly problems: readonly Problem[];
 }
@@ -15,7 +15,7 @@ interface ReadJson {
  * Reads one or more JSON values. An invalid value does not affect other values, and an invalid item does not affect
  * other items of its list. Null: the text is not JSON.
  */
-export function readJson(text: string, file: string): ReadJson | null {
+export function readJson(text: string, file: string): ReadValues | null {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
   for (const span of valuesOf(text)) {
@@ -55,7 +55,7 @@ const VERSION = /"apiVersion"\s*:\s*"([^"\\]{0,200})"/;
  * Reads the items of a list that is not valid JSON as a whole, because one item is broken or the list is truncated.
  * Null: the text is not a list in the format of kubectl, or has no valid item.
  */
-function readList(text: string, file: string): ReadJson | null {
+function readList(text: string, file: string): ReadValues | null {
   const start = ITEMS.exec(text)?.[0];
   if (start === undefined) return null;
   const { spans, end } = elementsOf(text, start.length);

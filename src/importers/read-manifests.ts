@@ -2,7 +2,7 @@ import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { type YamlBounds, readYaml } from '../scaler/yaml/read-yaml.js';
 import type { ManifestValue } from './import-objects.js';
-import { readJson } from './read-json.js';
+import { readJson, type ReadValues } from './read-json.js';
 
 /**
  * The limit for tokens applies to one object, or to one list that is not in the format of kubectl. 500,000 tokens take
@@ -10,18 +10,13 @@ import { readJson } from './read-json.js';
  */
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 500_000 };
 
-interface ReadManifests {
-  readonly values: readonly ManifestValue[];
-  readonly problems: readonly Problem[];
-}
-
 /** Reads the documents of a file: YAML, or one or more JSON values. An invalid document does not affect the others. */
-export function readManifests(text: string, file: string): ReadManifests {
+export function readManifests(text: string, file: string): ReadValues {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
 /** Parses each document separately, so a document above a limit does not affect the others. */
-function readYamlParts(text: string, file: string): ReadManifests {
+function readYamlParts(text: string, file: string): ReadValues {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
   for (const { part, line } of yamlParts(text)) {

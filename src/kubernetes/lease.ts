@@ -46,9 +46,13 @@ interface LeaseClientOptions {
   readonly deadlineMs: number;
 }
 
+export function leasesPath(namespace: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+}
+
 export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   const { transport, namespace, name, deadlineMs } = options;
-  const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+  const collection = leasesPath(namespace);
   const path = `${collection}/${encodeURIComponent(name)}`;
   const what = `Lease ${namespace}/${name}`;
   const send = async (

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
-import { LEASE_HEAD, readLease, withoutNulls, type LeaseSpec, type SeenLease } from './lease.js';
+import { LEASE_HEAD, leasesPath, type LeaseSpec, readLease, type SeenLease, withoutNulls } from './lease.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 import { STATE_BUCKETS } from './state/state-key.js';
@@ -50,7 +50,7 @@ type Request = Pick<
 
 export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
   const { transport, namespace, deadlineMs } = options;
-  const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+  const collection = leasesPath(namespace);
   const placeOf = (name: string): string => `${collection}/${encodeURIComponent(name)}`;
   const send = (request: Request, signal: AbortSignal): Promise<JsonObject> =>
     transport.request({ ...request, lane: 'lease', resource: 'leases', signal });

@@ -2,13 +2,14 @@ import { judgeSample } from '../decision/snapshot/judge-sample.js';
 import type { Sample } from '../decision/snapshot/snapshot.js';
 import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.js';
 import type { Answer } from './answers/answer.js';
-import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
-import { isOfResource, resourceWindowSeconds } from './data-source/resource-queries.js';
+import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { metricChecks, metricQueryText } from './queries/compile-queries.js';
 import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';
+import { metricKey } from '../decision/proposals/propose.js';
 
 /** State of one metric: since when it has returned values without a gap. */
 export interface MetricHold {
@@ -242,7 +243,7 @@ function holdOfNew(
   const query = source === undefined ? '' : (metricQueryText(metric, scaler, source) ?? '');
   const { backlog, capacity } = metricChecks(metric, scaler) ?? {};
   const queries = [query, backlog, capacity].filter((text) => text !== undefined);
-  const key = `${metric.type}/${metric.identity}\n${metric.source}\n${queries.join('\n')}`;
+  const key = `${metricKey(metric)}\n${metric.source}\n${queries.join('\n')}`;
   const window = windowOf(metric, source);
   const rangeSeconds = Math.max(...queries.map(largestRangeSeconds), window);
   const known = previous.find((one) => one.metric === metric) ?? previous.find((one) => one.key === key);

@@ -1,5 +1,5 @@
 import { computeCall, computeOperator, type Known } from './constants.js';
-import type { Expression } from './expressions.js';
+import type { Expression, ExpressionOf } from './expressions.js';
 import { signatureOf } from './signatures.js';
 
 export interface Filler {
@@ -56,8 +56,6 @@ interface Operands {
   readonly outage: Outage;
 }
 
-type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
-
 function stateOf(expression: Expression, inside: Operands): State {
   const [first = NOTHING] = inside.operands;
   switch (expression.form) {
@@ -88,7 +86,7 @@ function stateOf(expression: Expression, inside: Operands): State {
   }
 }
 
-function ofCall(expression: Of<'call'>, { operands, operandExpressions }: Operands): State {
+function ofCall(expression: ExpressionOf<'call'>, { operands, operandExpressions }: Operands): State {
   const { name } = expression;
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
@@ -118,7 +116,10 @@ function ofCall(expression: Of<'call'>, { operands, operandExpressions }: Operan
   }
 }
 
-function ofAggregate(expression: Of<'aggregate'>, { operands, operandExpressions }: Operands): State {
+function ofAggregate(
+  expression: ExpressionOf<'aggregate'>,
+  { operands, operandExpressions }: Operands,
+): State {
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
   // In MetricsQL, max(x, 0) aggregates all its operands.
@@ -150,7 +151,7 @@ function ofAlternatives(
   return { value, reads, filler: isMissing ? fillerOf(expression.from, expression.to, value) : null };
 }
 
-function ofBinary(expression: Of<'binary'>, { operands, operandExpressions }: Operands): State {
+function ofBinary(expression: ExpressionOf<'binary'>, { operands, operandExpressions }: Operands): State {
   const [left = NOTHING, right = NOTHING] = operands;
   const { operator, operatorFrom, isBool, fillFrom } = expression;
   const reads = left.reads || right.reads;

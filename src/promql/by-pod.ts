@@ -1,13 +1,11 @@
 import { analyzeQuery } from './analyze.js';
-import type { Expression } from './expressions.js';
+import type { Expression, ExpressionOf } from './expressions.js';
 import { parseQuery, rememberByQuery } from './parse.js';
 import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
 /** `pods`: the result for the pods of two workloads is the union of the results for each of them. */
 type Scope = 'pods' | 'constant' | 'other';
-
-type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
 
 /** Functions that combine all series, or that write labels, after which two series may have equal labels. */
 const NOT_BY_POD: ReadonlySet<string> = new Set([
@@ -83,7 +81,7 @@ function scopeOf(expression: Expression, scopes: readonly Scope[]): Scope {
   }
 }
 
-function isOfPods({ matchers }: Of<'selector'>): boolean {
+function isOfPods({ matchers }: ExpressionOf<'selector'>): boolean {
   const ofPods = matchers.filter(({ value }) => value.includes('$pods'));
   return (
     ofPods.length === 1 &&
@@ -97,13 +95,13 @@ function onePods(operands: readonly Scope[]): Scope {
   return others.length === 0 ? one : 'other';
 }
 
-function scopeOfAggregate({ name, grouping }: Of<'aggregate'>, operands: readonly Scope[]): Scope {
+function scopeOfAggregate({ name, grouping }: ExpressionOf<'aggregate'>, operands: readonly Scope[]): Scope {
   if (!AGGREGATES.has(name) || grouping === null) return 'other';
   const keepsPod = grouping.labels.includes('pod') === (grouping.kind === 'by');
   return keepsPod ? onePods(operands) : 'other';
 }
 
-function scopeOfBinary({ matching, fillFrom }: Of<'binary'>, operands: readonly Scope[]): Scope {
+function scopeOfBinary({ matching, fillFrom }: ExpressionOf<'binary'>, operands: readonly Scope[]): Scope {
   if (operands.every((scope) => scope === 'constant')) return 'constant';
   if (operands.includes('constant')) return onePods(operands);
   const comparesPods = matching === null || matching.labels.includes('pod') === (matching.kind === 'on');

@@ -53,6 +53,8 @@ export type Expression = Base &
       }
   );
 
+export type ExpressionOf<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
+
 type Shape = Expression extends infer Each ? (Each extends Base ? Omit<Each, keyof Base> : never) : never;
 
 const EXPRESSIONS: ReadonlySet<string> = new Set([

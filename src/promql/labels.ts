@@ -1,4 +1,4 @@
-import type { Expression } from './expressions.js';
+import type { Expression, ExpressionOf } from './expressions.js';
 import { type ValueType, signatureOf } from './signatures.js';
 
 /**
@@ -116,8 +116,6 @@ interface Context {
   readonly sets: readonly LabelSet[];
 }
 
-type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
-
 function labelsOf(expression: Expression, context: Context): LabelSet {
   switch (expression.form) {
     case 'number':
@@ -145,7 +143,7 @@ function setOf(operand: number | undefined, { sets }: Context): LabelSet {
   return operand === undefined ? ANY_LABELS : (sets[operand] ?? ANY_LABELS);
 }
 
-function ofCall({ name, operands }: Of<'call'>, context: Context): LabelSet {
+function ofCall({ name, operands }: ExpressionOf<'call'>, context: Context): LabelSet {
   if (NO_LABELS_LEFT.has(name)) return NO_LABELS;
   if (name === 'absent' || name === 'absent_over_time') return ofAbsent(operands[0], context);
   const signature = signatureOf(name);
@@ -169,7 +167,7 @@ function ofAbsent(operand: number | undefined, { expressions }: Context): LabelS
   return only(inner.matchers.filter(({ operator }) => operator === '=').map(({ label }) => label));
 }
 
-function ofAggregate({ name, operands, grouping }: Of<'aggregate'>, context: Context): LabelSet {
+function ofAggregate({ name, operands, grouping }: ExpressionOf<'aggregate'>, context: Context): LabelSet {
   const inner = setOf(operands.at(-1), context);
   if (CHOOSES_SERIES.test(name)) return inner;
   const grouped = grouping === null ? NO_LABELS : groupedBy(inner, grouping);
@@ -178,12 +176,15 @@ function ofAggregate({ name, operands, grouping }: Of<'aggregate'>, context: Con
   return label?.form === 'string' ? union(grouped, only([label.text])) : ANY_LABELS;
 }
 
-function groupedBy(inner: LabelSet, { kind, labels }: NonNullable<Of<'aggregate'>['grouping']>): LabelSet {
+function groupedBy(
+  inner: LabelSet,
+  { kind, labels }: NonNullable<ExpressionOf<'aggregate'>['grouping']>,
+): LabelSet {
   return kind === 'by' ? keep(inner, labels) : without(inner, labels);
 }
 
 /** Source: Prometheus, promql/engine.go, resultMetric, VectorAnd, VectorOr, VectorUnless. */
-function ofBinary(expression: Of<'binary'>, context: Context): LabelSet {
+function ofBinary(expression: ExpressionOf<'binary'>, context: Context): LabelSet {
   const { operator, operands, matching, fillFrom } = expression;
   const [left, right] = operands.map((operand) => setOf(operand, context));
   const [leftType, rightType] = operands.map((operand) => context.types[operand] ?? null);

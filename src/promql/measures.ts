@@ -1,5 +1,5 @@
 import { analyzeQuery } from './analyze.js';
-import { type Expression, unwrap } from './expressions.js';
+import { type Expression, type ExpressionOf, unwrap } from './expressions.js';
 
 /**
  * `ratio`: a share of a whole. `latency`: a duration of single requests. `waiting`: requests that wait in the pods.
@@ -153,10 +153,7 @@ function ofCall(
   return name === 'clamp_max' && second.kind === 'number' ? { ...first, most: second.most } : first;
 }
 
-function ofAggregate(
-  { name, grouping }: Extract<Expression, { readonly form: 'aggregate' }>,
-  operand: Measure,
-): Measure {
+function ofAggregate({ name, grouping }: ExpressionOf<'aggregate'>, operand: Measure): Measure {
   const isOne =
     grouping === null || (grouping.kind === 'by' && grouping.labels.every((label) => label === 'le'));
   switch (name) {

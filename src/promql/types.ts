@@ -1,4 +1,4 @@
-import type { Expression } from './expressions.js';
+import type { Expression, ExpressionOf } from './expressions.js';
 import {
   type Signature,
   type ValueType,
@@ -88,10 +88,8 @@ function typeOf(expression: Expression, context: Context): ValueType | null {
   }
 }
 
-type Of<Form extends Expression['form']> = Extract<Expression, { readonly form: Form }>;
-
 /** Such a selector would read the whole database. */
-function checkSelector({ metric, matchers, from }: Of<'selector'>, { problems }: Context): void {
+function checkSelector({ metric, matchers, from }: ExpressionOf<'selector'>, { problems }: Context): void {
   const isFree = matchers.every(({ operator, value }) => {
     if (operator === '=') return value === '';
     if (operator === '!=') return value !== '';
@@ -104,7 +102,7 @@ function checkSelector({ metric, matchers, from }: Of<'selector'>, { problems }:
   problems.push({ message, offset: from, isMetricsql: true });
 }
 
-function checkRange({ from, operands }: Of<'range'>, context: Context): void {
+function checkRange({ from, operands }: ExpressionOf<'range'>, context: Context): void {
   const [operand] = operands;
   const inner = operand === undefined ? undefined : context.expressions[operand];
   if (inner === undefined || inner.form === 'selector') return;
@@ -118,7 +116,7 @@ const MODIFIERS: ReadonlyMap<string, string> = new Map([
   ['StepInvariantExpr', '@'],
 ]);
 
-function checkModifier({ node, operands, from }: Of<'wrapped'>, context: Context): void {
+function checkModifier({ node, operands, from }: ExpressionOf<'wrapped'>, context: Context): void {
   const modifier = MODIFIERS.get(node);
   const inner = operands[0] === undefined ? undefined : context.expressions[operands[0]];
   if (modifier === undefined || inner === undefined) return;
@@ -128,7 +126,7 @@ function checkModifier({ node, operands, from }: Of<'wrapped'>, context: Context
   context.problems.push({ message, offset: from, isMetricsql: true });
 }
 
-function callType({ name, operands, from }: Of<'call'>, context: Context): ValueType | null {
+function callType({ name, operands, from }: ExpressionOf<'call'>, context: Context): ValueType | null {
   const signature = signatureOf(name);
   if (signature === null) return null;
   const count = countProblem(name, signature, operands.length);
@@ -163,7 +161,7 @@ function arguments_(count: number): string {
   return count === 0 ? 'no arguments' : `${count} argument${count === 1 ? '' : 's'}`;
 }
 
-function checkAggregate({ name, operands, from }: Of<'aggregate'>, context: Context): void {
+function checkAggregate({ name, operands, from }: ExpressionOf<'aggregate'>, context: Context): void {
   // Aggregations of MetricsQL may have several operands.
   if (!isAggregation(name)) return;
   const parameter = aggregationParameter(name);
@@ -178,7 +176,7 @@ function checkAggregate({ name, operands, from }: Of<'aggregate'>, context: Cont
   expectType(second, ['vector'], `${name}()`, context);
 }
 
-function binaryType(expression: Of<'binary'>, context: Context): ValueType | null {
+function binaryType(expression: ExpressionOf<'binary'>, context: Context): ValueType | null {
   const { operator, operands, operatorFrom, isBool, matching } = expression;
   const [left = null, right = null] = operands.map((operand) => context.types[operand] ?? null);
   const add = (message: string, isMetricsql: boolean): void => {

@@ -6,7 +6,7 @@ import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import type { Scaler } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { errorCode } from '../units/failure.js';
+import { errorCode, errorMessage } from '../units/failure.js';
 import { formatSeconds } from '../units/format.js';
 import type { BackTestData, WorkerAnswer, WorkerMessage } from './back-test-worker.js';
 import type { Suggestion } from './suggest.js';
@@ -85,7 +85,7 @@ function failed(why: string): BackTestResult {
 function describe(error: unknown): string {
   if (errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY')
     return `it takes more than ${MEMORY_MIB} MiB of memory`;
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }
 
 /** Counts what is read. Queries beyond the limits are not sent. */

@@ -44,6 +44,6 @@ function keysOf(before: PlainObject | undefined, after: PlainObject): readonly s
   return [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])];
 }
 
-function isSame(a: unknown, b: unknown): boolean {
+export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

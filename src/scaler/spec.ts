@@ -309,3 +309,8 @@ export function scalerKey(scaler: { readonly namespace: string; readonly name: s
 export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
   return 'autoCapacity' in metric ? metric.autoCapacity : undefined;
 }
+
+/** Returns whether the data source has the query of a metric, not the document. */
+export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
+  return metric.type === 'Resource' || metric.type === 'ContainerResource';
+}

@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import { instantFromMs } from '../units/time.js';
 import type { Instant } from '../units/time.js';
+import { errorMessage } from '../units/failure.js';
 
 export interface CronTimes {
   readonly after: (instant: Instant) => Instant | null;
@@ -43,7 +44,7 @@ function parse(expression: string, timeZone: string): Cron {
   try {
     return new Cron(expression, { timezone: timeZone, mode: '5-part', paused: true });
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = errorMessage(cause);
     throw new CronError(`is not a cron expression: ${message.replace(PARSERS_PREFIX, '')}`, { cause });
   }
 }

@@ -25,6 +25,7 @@ import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { openLongHistory } from './long-history.js';
 import { fleetOf } from './open-shards.js';
+import { errorMessage } from '../units/failure.js';
 
 export interface HttpOptions {
   readonly config: ServiceConfig;
@@ -196,11 +197,7 @@ export function openAccess(
   const onError = (error: unknown): void => {
     if (clock.monotonicMs() - loggedMs < LOG_PERIOD_MS) return;
     loggedMs = clock.monotonicMs();
-    log.warn('failed to check a client of the API; it is refused', { error: messageOf(error) });
+    log.warn('failed to check a client of the API; it is refused', { error: errorMessage(error) });
   };
   return createReviewAccess({ reviews: createUserReviews(transport), clock, namespaces, onError });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

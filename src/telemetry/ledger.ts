@@ -2,7 +2,7 @@ import { CONDITION_TYPES, conditionOf, type Condition } from '../decision/result
 import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
-import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { type Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
 import type { CycleRecord, Direction } from './cycle-record.js';
@@ -10,6 +10,7 @@ import { rescaleDirection } from './cycle-record.js';
 import { entriesOf, runAfter } from './history.js';
 import type { HistoryEntry, LastOfRun, Run } from './history.js';
 import type { Recommendation } from './recommendation.js';
+import { metricKey } from '../decision/proposals/propose.js';
 
 /** `lastTransition`: last change of the status. */
 export interface TimedCondition extends Condition {
@@ -168,12 +169,8 @@ function metricErrorsAfter(
   const isSameDocument = before?.scaler === record.scaler && known.size === metrics.length;
   // Most cycles end here.
   if (isSameDocument && !before.hasErrors && !haveErrors(results)) return known;
-  const errors = new Map(metrics.map((metric, index) => [nameOf(metric), results[index]?.error ?? null]));
+  const errors = new Map(metrics.map((metric, index) => [metricKey(metric), results[index]?.error ?? null]));
   return isSameDocument && haveSameErrors(known, errors) ? known : errors;
-}
-
-function nameOf({ type, identity }: MetricSpec): string {
-  return `${type}/${identity}`;
 }
 
 function haveErrors(results: Decision['metrics']): boolean {

@@ -54,6 +54,12 @@ export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }
 
+/** Returns the message of an error, or what was thrown instead, as a string. */
+export function errorMessage(error: unknown): string {
+  // Not by `instanceof`: an error of Node.js may come from another realm.
+  return String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error);
+}
+
 /** Returns the `code` of an error, such as that of Node.js or axios; undefined: it has none. */
 export function errorCode(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

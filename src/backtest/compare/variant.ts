@@ -16,6 +16,7 @@ import { traceCpuLimit, traceModels, traceRequests } from '../simulation/trace-m
 import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
+import { errorMessage } from '../../units/failure.js';
 
 /** A document to run over the load. The name is unique in the report. */
 export interface Variant {
@@ -188,7 +189,7 @@ export function runJob({ scaler, input }: Job, onRound?: OnRound): JobResult {
     return { run: runVariant(scaler, input, onRound) };
   } catch (error) {
     if (error instanceof FleetError) return { error: error.message };
-    return { error: `internal error: ${error instanceof Error ? error.message : String(error)}` };
+    return { error: `internal error: ${errorMessage(error)}` };
   }
 }
 

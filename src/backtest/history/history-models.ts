@@ -2,7 +2,7 @@ import type { Assumptions, WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../simulation/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
 import { type MetricModel, CONTAINER } from '../simulation/samples.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
@@ -100,7 +100,7 @@ function modelOf(
 
 /** Whether a metric does not depend on the number of pods. */
 export function isMemory(metric: MetricSpec): boolean {
-  return (metric.type === 'Resource' || metric.type === 'ContainerResource') && metric.name !== 'cpu';
+  return isOfResource(metric) && metric.name !== 'cpu';
 }
 
 function missingRequest(metric: MetricSpec, requests: History['requests']): string | null {

@@ -7,7 +7,7 @@ import {
 } from '../../prometheus/queries/find-duplicates.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
@@ -33,7 +33,7 @@ export async function historyQuery(
   const found = await findDuplicates(metric, query, { range, fetching });
   if (found?.isAdded !== true) return { query, warning: null };
   const copies = `${found.times} copies by ${describeLabels(found)}`;
-  if (metric.type === 'Resource' || metric.type === 'ContainerResource') {
+  if (isOfResource(metric)) {
     const resourceQueries = { ...source.resourceQueries, ...source.onceQueries };
     const once = Object.hasOwn(source.onceQueries, metric.name)
       ? metricQueryText(metric, scaler, { ...source, resourceQueries })
@@ -58,10 +58,9 @@ async function findDuplicates(
   for (let search = 1; search <= SEARCHES; search += 1) {
     const at = addSeconds(start, ((end - start) / 1000) * (search / (SEARCHES + 1)));
     const ask = (text: string): Promise<Answer> => answerAt(text, { at, stepSeconds }, fetching);
-    const found =
-      metric.type === 'Resource' || metric.type === 'ContainerResource'
-        ? await findContainerDuplicates(ask, query)
-        : await findQueryDuplicates(ask, query, { asWhole: true });
+    const found = isOfResource(metric)
+      ? await findContainerDuplicates(ask, query)
+      : await findQueryDuplicates(ask, query, { asWhole: true });
     if (found !== null) return found;
   }
   return null;

@@ -1,5 +1,5 @@
 import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Load } from './load.js';
@@ -51,8 +51,8 @@ export function traceModels(
 }
 
 /** Returns whether a load has no information about a metric, such as memory. */
-export function isLeftOut({ type, name }: MetricSpec): boolean {
-  return (type === 'Resource' || type === 'ContainerResource') && name !== 'cpu';
+export function isLeftOut(metric: MetricSpec): boolean {
+  return isOfResource(metric) && metric.name !== 'cpu';
 }
 
 function modelOf(

@@ -14,7 +14,7 @@ import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
+import { autoCapacityOf, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/resource-window.js';
 import type { Instant } from '../../units/time.js';
@@ -64,9 +64,7 @@ async function readText(file: string, io: CommandIo): Promise<string> {
 /** Returns whether a document has a CPU metric. */
 export function usesCpu(variants: readonly Variant[]): boolean {
   return variants.some(({ scaler }) =>
-    scaler.spec.metrics.some(
-      ({ type, name }) => (type === 'Resource' || type === 'ContainerResource') && name === 'cpu',
-    ),
+    scaler.spec.metrics.some((metric) => isOfResource(metric) && metric.name === 'cpu'),
   );
 }
 

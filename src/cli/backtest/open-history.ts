@@ -26,6 +26,7 @@ import { type HistorySources, openSaved, openServers } from './history-sources.j
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readRange } from './read-range.js';
 import { localTimes } from '../output/lines.js';
+import { isOfResource } from '../../scaler/spec.js';
 
 const DEFAULT_STEP_SECONDS = 15;
 
@@ -182,7 +183,7 @@ function usageAtCapacity(
   { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,
   { capacity }: GivenAssumptions,
 ): { readonly usageAtCapacity?: string } {
-  const isOfCpu = loadMetric.type === 'Resource' || loadMetric.type === 'ContainerResource';
+  const isOfCpu = isOfResource(loadMetric);
   const most = isOfCpu ? saturation : cpuLimit;
   if (most === null || (cpuLimit === null && (capacity === null || !isOfCpu))) return {};
   return {

@@ -9,6 +9,7 @@ import { type Clock, takeTurns } from '../../units/clock.js';
 import type { Progress } from '../output/progress.js';
 import type { JobRequest } from './job-worker.js';
 import { runTracedJob, type TracedResult, type Traces } from './traces.js';
+import { errorMessage } from '../../units/failure.js';
 
 export interface WorkerPool {
   readonly runJobs: RunJobs;
@@ -163,11 +164,7 @@ function startThread(entry: URL): JobThread {
           resolve(result);
         };
         const onError = (error: unknown): void =>
-          settle(
-            withoutTrace(
-              `its worker thread failed: ${error instanceof Error ? error.message : String(error)}`,
-            ),
-          );
+          settle(withoutTrace(`its worker thread failed: ${errorMessage(error)}`));
         const onExit = (): void => settle(withoutTrace('its worker thread exited'));
         const onStop = (): void => {
           end();

@@ -2,7 +2,7 @@ import type { Answer } from '../../prometheus/answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
 import { type Duplicates, isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
-import type { MetricSpec } from '../../scaler/spec.js';
+import { isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { newerLiterals } from '../../promql/ranges.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
@@ -53,7 +53,7 @@ export function fixForInvalid(
 }
 
 function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string): string {
-  const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+  const isResource = isOfResource(metric);
   const by = isResource ? ['namespace', 'pod', 'container'] : ['pod'];
   const differ = differingLabels(answer.series, by);
   const where = differ.length === 0 ? '' : `; they differ in ${listSome(differ.map(labelText), 4)}`;

@@ -1,7 +1,7 @@
 import { metricChecks, metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { isOfResource, scalerKey } from '../../scaler/spec.js';
 import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/resource-window.js';
 import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
@@ -16,7 +16,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
   const make = resultsOf('query-window', scalerKey(scaler));
   const results: CheckResult[] = [];
   for (const metric of scaler.spec.metrics) {
-    if (metric.type === 'Resource' || metric.type === 'ContainerResource') continue;
+    if (isOfResource(metric)) continue;
     const context = sources.get(metric.source);
     if (context === undefined) continue;
     const { guard, freshness, backlog, capacity } = metricChecks(metric, scaler) ?? {};

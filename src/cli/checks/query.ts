@@ -4,7 +4,6 @@ import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../deci
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer, AnswerWithSeries } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
-import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
 import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
 import {
   describeLabels,
@@ -19,13 +18,14 @@ import {
 } from '../../prometheus/queries/compile-queries.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
-import { autoCapacityOf, type MetricSpec, scalerKey, type Scaler } from '../../scaler/spec.js';
+import { autoCapacityOf, isOfResource, type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { whyNoSeries } from './why-no-series.js';
 import { listSome } from '../../units/format.js';
+import { nameMetric } from '../../decision/conditions.js';
 
 /** Prometheus should aggregate this number of series or more. */
 const MANY_SERIES = 2000;
@@ -268,10 +268,6 @@ function podLikeLabel(names: readonly string[]): string {
 
 function differing(series: AnswerWithSeries['series'], names: readonly string[]): readonly string[] {
   return names.filter((name) => new Set(series.map((one) => labelOf(one, name) ?? '')).size > 1);
-}
-
-function nameMetric({ type, identity }: MetricSpec): string {
-  return `${type} metric ${identity}`;
 }
 
 function tryIt({ query }: QueriedMetric): string {

@@ -1,8 +1,12 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { isOfResource } from '../../prometheus/data-source/resource-queries.js';
-import { type ContainerResourceMetric, type ResourceMetric, scalerKey } from '../../scaler/spec.js';
+import {
+  type ContainerResourceMetric,
+  isOfResource,
+  type ResourceMetric,
+  scalerKey,
+} from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { listSome } from '../../units/format.js';

@@ -14,6 +14,7 @@ import { mapAtOnce } from '../../units/semaphore.js';
 import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import { usedResources } from './resource-labels.js';
+import { isOfResource } from '../../scaler/spec.js';
 
 /** Each selector takes about four queries. */
 const MAX_SELECTORS = 40;
@@ -85,8 +86,7 @@ function usedSelectors(context: SourceContext): readonly UsedSelector[] {
     add(resource, resourceQuery(source, resource, namespaces) ?? '', source.maxSampleAgeSeconds ?? null);
   for (const scaler of scalers)
     for (const metric of scaler.spec.metrics) {
-      if (metric.source !== source.name || metric.type === 'Resource' || metric.type === 'ContainerResource')
-        continue;
+      if (metric.source !== source.name || isOfResource(metric)) continue;
       const query = metricQueryText(metric, scaler, source) ?? '';
       add(`${metric.name} of ${scaler.key}`, query, maxAgeOf(metric, source));
     }

@@ -1,11 +1,11 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { isOfResource, resourceQuery } from '../../prometheus/data-source/resource-queries.js';
+import { resourceQuery } from '../../prometheus/data-source/resource-queries.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
-import { type MetricSpec, type ScalerSpec, scalerKey } from '../../scaler/spec.js';
+import { isOfResource, type MetricSpec, scalerKey, type ScalerSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';

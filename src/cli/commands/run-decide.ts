@@ -9,6 +9,7 @@ import { takeTurns } from '../../units/clock.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { CommandError } from '../output/io.js';
 import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
+import { errorMessage } from '../../units/failure.js';
 
 /**
  * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:
@@ -49,7 +50,7 @@ function parseJson(text: string): { readonly value: unknown } | { readonly error
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: errorMessage(error) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import type { RunningPrometheus } from './programs/prometheus-server.js';
+import { errorMessage } from '../../units/failure.js';
 
 /** A Prometheus that is restarted after an exit, at the same address and with the same data. */
 export interface RevivedPrometheus extends Pick<RunningPrometheus, 'url' | 'folder' | 'stop' | 'signal'> {
@@ -31,7 +32,7 @@ export function revivedPrometheus(
         report('started again');
         return;
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorMessage(error);
         if (attempt === 1) report(`cannot be started again, retrying every ${OUTAGE_SECONDS} s: ${why}`);
       }
     }

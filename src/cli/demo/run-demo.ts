@@ -22,6 +22,7 @@ import { type RevivedPrometheus, revivedPrometheus } from './revived-prometheus.
 import { readDemoOptions, type DemoOptions, type DemoSettings } from './options.js';
 import { type DemoSetup, setUpDemo, waitUntilScraped } from './set-up-demo.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads, traceCurve } from './workloads.js';
+import { errorMessage } from '../../units/failure.js';
 
 /**
  * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas. Leaves no
@@ -151,7 +152,7 @@ async function offerBacktest(
     const kept = await keepHistory({ prometheusUrl, start: startedAt, documents, directory: keptIn }, io);
     if (kept !== null) io.stdout.write(offer(kept, io.command));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     io.stderr.write(`promscaler: warning: the history of the demo is not kept: ${why}\n`);
   }
 }

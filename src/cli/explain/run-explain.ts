@@ -16,6 +16,7 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { createServiceClient } from '../reach/service-client.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
+import { errorMessage } from '../../units/failure.js';
 
 export interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
@@ -87,7 +88,7 @@ async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {
   try {
     json = JSON.parse(input.text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     throw new CommandError(notJson(file, input.text, why));
   }
   const why = whyNoSnapshot(file, json);

@@ -3,7 +3,7 @@ import { describeValue } from '../../decision/explain-proposal.js';
 import type { JudgedMetric } from '../../decision/proposals/propose.js';
 import type { MetricResult } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import type { AutoCapacity, LabelSelector, MetricSpec } from '../../scaler/spec.js';
+import { type AutoCapacity, isOfResource, type LabelSelector, type MetricSpec } from '../../scaler/spec.js';
 import { listSome } from '../../units/format.js';
 
 export function metricLines(metric: JudgedMetric, snapshot: Snapshot): readonly string[] {
@@ -28,7 +28,7 @@ function labeled(label: string, text: string): string {
 
 function queryText(spec: MetricSpec): string {
   const source = spec.source === 'default' ? '' : ` (source ${spec.source})`;
-  if (spec.type === 'Resource' || spec.type === 'ContainerResource') {
+  if (isOfResource(spec)) {
     const what = spec.type === 'Resource' ? spec.name : `${spec.name} of container ${spec.container}`;
     return `the resource query of source ${spec.source} for ${what}`;
   }

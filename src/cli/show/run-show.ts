@@ -12,7 +12,7 @@ import {
   refuseDuplicates,
   withoutOtherKinds,
 } from '../../scaler/read/read-scalers.js';
-import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { isOfResource, type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { SCRAPES_IN_WINDOW, windowOfInterval } from '../../units/resource-window.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
@@ -103,7 +103,7 @@ function windowRows({ spec }: Scaler, sources: Sources): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const metric of spec.metrics) {
     const source = sources[metric.source];
-    const isResource = metric.type === 'Resource' || metric.type === 'ContainerResource';
+    const isResource = isOfResource(metric);
     const seconds = !isResource || source === undefined ? 0 : resourceWindowSeconds(source, metric.name);
     if (source !== undefined && seconds > 0)
       rows.set(`${source.name} ${metric.name}`, windowRow(source, metric.name, seconds));

@@ -9,6 +9,7 @@ import { endedWithin } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Leadership } from '../election/leadership.js';
 import { planCosts, planRemovals } from './plan-costs.js';
+import { errorMessage } from '../../units/failure.js';
 
 export interface DeletionCosts {
   /**
@@ -126,7 +127,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   };
 
   const logFault = (scaler: Scaler, error: unknown): void => {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
   };
 

@@ -6,6 +6,7 @@ import type { Clock } from '../../units/clock.js';
 import { isWithin, momentOf, releasedSpec, renewedSpec } from './election-rules.js';
 import type { ElectionTimes, Moment } from './election-rules.js';
 import type { Lead } from './leadership.js';
+import { errorMessage } from '../../units/failure.js';
 
 export interface Term {
   readonly epoch: string;
@@ -106,7 +107,7 @@ export function beginTerm(
         await withDeadline(clock, { ms: RELEASE_MS }, releaseLease);
         log.info('Lease released', { lease: client.name });
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = errorMessage(error);
         log.warn('failed to release Lease; followers wait until it expires', { error: message });
       }
     },

@@ -1,4 +1,3 @@
-import { failingKey } from '../../decision/proposals/propose.js';
 import { EMPTY_STATE, type ScaleEvent, type State } from '../../decision/snapshot/snapshot.js';
 import { joinEvents } from '../../kubernetes/state/scale-events.js';
 import {
@@ -9,12 +8,13 @@ import {
   type StoredState,
 } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
-import type { ScalerSpec } from '../../scaler/spec.js';
+import { type ScalerSpec } from '../../scaler/spec.js';
 import { type Instant, laterOf } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { laterForecast } from './forecast-memory.js';
 import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
 import { freshMemory, keptIn, lastScales, type LastScales, type Memory, withIntent } from './memory.js';
+import { metricKey } from '../../decision/proposals/propose.js';
 
 /**
  * Returns the memory after a read of the state store. The first read restores the stored state. Without an entry, the
@@ -179,7 +179,7 @@ function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): S
   if (failingSince.size === 0) return failingSince;
   return new Map(
     metrics.flatMap((metric) => {
-      const key = failingKey(metric);
+      const key = metricKey(metric);
       const since = failingSince.get(storedMetricKey(key)) ?? failingSince.get(key);
       return since === undefined ? [] : [[key, since] as const];
     }),

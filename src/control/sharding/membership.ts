@@ -19,6 +19,7 @@ import {
 import { createBusyBuckets, createOwnBuckets } from './own-buckets.js';
 import { createOwnLease, withMemberRefusals } from './own-lease.js';
 import { createPlanner } from './plan.js';
+import { errorMessage } from '../../units/failure.js';
 
 export interface MembershipOptions {
   readonly client: MemberLeases;
@@ -219,7 +220,7 @@ export function createMembership(options: MembershipOptions): Shards {
       await withDeadline(clock, { ms: RELEASE_MS }, own.release);
       log.info('membership Lease released', { lease: own.name });
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       log.warn('failed to release membership Lease; others wait until it expires', { error: message });
     }
   };

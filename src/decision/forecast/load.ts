@@ -1,4 +1,4 @@
-import type { Forecast, MetricSpec } from '../../scaler/spec.js';
+import { type Forecast, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber, sumMilli } from '../../units/quantity.js';
 import { containerOf } from '../proposals/pod-metrics.js';
 import { podRequests } from '../proposals/pod-requests.js';
@@ -32,7 +32,7 @@ export function loadOf(
   const { target } = metric;
   const usage = usageWhenFull(metric, fillPercent);
   const total = sumOf(metric, sample);
-  const unit = metric.type === 'Resource' || metric.type === 'ContainerResource' ? ' cores' : '';
+  const unit = isOfResource(metric) ? ' cores' : '';
   if (target.type !== 'Utilization') {
     return { metric: metric.identity, total, ofPod: milliToNumber(target.milli), usage, unit };
   }

@@ -131,7 +131,8 @@ function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext
 /** Unreachable: `judgeSample` returns an error for a sample in the wrong form, which the types cannot express. */
 const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');
 
-export function failingKey({ type, identity }: MetricSpec): string {
+/** Returns `Resource/cpu`, by which the state and the records know a metric. */
+export function metricKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }
 
@@ -162,7 +163,7 @@ export function fallbackStart(spec: MetricSpec, result: MetricResult, snapshot: 
 }
 
 function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Instant {
-  return (target.specReplicas === 0 ? undefined : state.failingSince.get(failingKey(spec))) ?? now;
+  return (target.specReplicas === 0 ? undefined : state.failingSince.get(metricKey(spec))) ?? now;
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {

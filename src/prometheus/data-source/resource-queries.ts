@@ -1,13 +1,7 @@
 import { quoteRegex } from '../../promql/quoting.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { listVariables, substitute } from '../../promql/variables.js';
-import type { ContainerResourceMetric, MetricSpec, ResourceMetric } from '../../scaler/spec.js';
 import type { SourceConfig } from './source-config.js';
-
-/** Returns whether the data source has the query of a metric, not the document. */
-export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
-  return metric.type === 'Resource' || metric.type === 'ContainerResource';
-}
 
 export function resourceQuery(
   source: SourceConfig,

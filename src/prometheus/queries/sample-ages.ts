@@ -1,8 +1,8 @@
-import { isByNamespace, isOfResource } from '../data-source/resource-queries.js';
+import { isByNamespace } from '../data-source/resource-queries.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { type SelectedRange, selectedRanges } from '../../promql/ranges.js';
 import { hasMatcher, withoutMatcher } from '../../promql/vector-selectors.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import type { Answer } from '../answers/answer.js';

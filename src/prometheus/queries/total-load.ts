@@ -4,10 +4,10 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { substitute } from '../../promql/variables.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
-import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
+import { isOfResource, type LabelSelector, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import type { RangeSeries } from '../answers/classify.js';
 import { selectSeries } from '../answers/columns.js';
-import { isOfResource, resourceWindowSeconds } from '../data-source/resource-queries.js';
+import { resourceWindowSeconds } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { metricQueryText } from './compile-queries.js';
 

@@ -15,7 +15,7 @@ export const TYPE_OF_MEMBER = {
 export const MEMBERS = Object.keys(TYPE_OF_MEMBER) as readonly MetricMember[];
 
 export type TargetType = 'Utilization' | 'AverageValue' | 'Value';
-type TargetMember = 'averageUtilization' | 'averageValue' | 'value';
+export type TargetMember = 'averageUtilization' | 'averageValue' | 'value';
 
 export const MEMBER_OF_TARGET = {
   Utilization: 'averageUtilization',

@@ -4,17 +4,18 @@ import { BUILT_IN, DEFAULT_POLICIES, PRESETS, type PresetValues } from '../schem
 import { defaultMetric, resolveMetric, resolveReference } from './resolve-metric.js';
 import type { ScalingRulesInput } from '../schema/behavior-schema.js';
 import type { SpecInput } from '../schema/document-schema.js';
-import type {
-  Behavior,
-  DownscaleConfirmation,
-  Fallback,
-  Forecast,
-  MaxReplicasFrom,
-  MetricSpec,
-  PodDeletionCost,
-  ScaleUpLimit,
-  ScalerSpec,
-  ScalingRules,
+import {
+  type Behavior,
+  type DownscaleConfirmation,
+  type Fallback,
+  type Forecast,
+  isOfResource,
+  type MaxReplicasFrom,
+  type MetricSpec,
+  type PodDeletionCost,
+  type ScalerSpec,
+  type ScaleUpLimit,
+  type ScalingRules,
 } from '../spec.js';
 import { parseRange } from '../../schedules/local-time.js';
 import type { Schedule } from '../../schedules/schedule.js';
@@ -92,9 +93,8 @@ function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null
 }
 
 /** Returns whether the sum of the values of a metric is the load of the workload, whatever its replicas are. */
-function hasTotalLoad({ type, name, target }: MetricSpec): boolean {
-  const isResource = type === 'Resource' || type === 'ContainerResource';
-  return target.type !== 'Value' && !(isResource && name !== 'cpu');
+function hasTotalLoad(metric: MetricSpec): boolean {
+  return metric.target.type !== 'Value' && (!isOfResource(metric) || metric.name === 'cpu');
 }
 
 function resolveDeletionCost({ podDeletionCost }: SpecInput): PodDeletionCost | null {

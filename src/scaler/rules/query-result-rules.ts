@@ -1,5 +1,5 @@
 import { type QueryFacts, analyzeQuery } from '../../promql/analyze.js';
-import { type Expression, unwrap } from '../../promql/expressions.js';
+import { type Expression, type ExpressionOf, unwrap } from '../../promql/expressions.js';
 import { mayHave } from '../../promql/labels.js';
 import { NEEDS_METRICSQL } from '../../promql/metricsql.js';
 import { excerpt } from '../../promql/types.js';
@@ -155,7 +155,7 @@ function checkFilter(
 function keepsValues(
   query: string,
   expressions: readonly Expression[],
-  { operator, operands }: Extract<Expression, { readonly form: 'binary' }>,
+  { operator, operands }: ExpressionOf<'binary'>,
 ): boolean {
   const [left, right] = operands.map((operand) => unwrap(expressions, operand));
   if (left === undefined || right === undefined) return true;

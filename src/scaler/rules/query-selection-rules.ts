@@ -1,7 +1,7 @@
-import { type Expression, unwrap } from '../../promql/expressions.js';
+import { type Expression, type ExpressionOf, unwrap } from '../../promql/expressions.js';
 import { type Finding, finding, formatPath, type Path } from '../problems/finding.js';
 
-type Selector = Extract<Expression, { readonly form: 'selector' }>;
+type Selector = ExpressionOf<'selector'>;
 
 interface Selecting {
   readonly path: Path;
@@ -121,7 +121,7 @@ function valueOperands(expression: Expression, expressions: readonly Expression[
 
 /** A difference or quotient of two counters may be a queue length or an average. */
 function binaryOperands(
-  { operator, isBool, operands }: Extract<Expression, { readonly form: 'binary' }>,
+  { operator, isBool, operands }: ExpressionOf<'binary'>,
   expressions: readonly Expression[],
 ): readonly number[] {
   switch (operator) {

@@ -1,5 +1,6 @@
 import type { FieldCause } from '../objects/status-error.js';
 import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../kinds/json.js';
+import { errorMessage } from '../../units/failure.js';
 
 /** Evaluates a CEL expression. Throws if it is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;
@@ -71,7 +72,7 @@ function outcome(
     const result = evaluate(expression, variables);
     return typeof result === 'boolean' ? result : 'the result is no boolean';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 

@@ -5,6 +5,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { cacheDirectory } from '../../../files/cache-directory.js';
 import type { Clock } from '../../../units/clock.js';
 import { type Environment, runCommand } from './child-process.js';
+import { errorMessage } from '../../../units/failure.js';
 
 export interface ProgramContext {
   /** Also those of the cache directory and `PROMSCALER_PROMETHEUS_MIRROR`. */
@@ -151,7 +152,7 @@ async function installLine({ env }: ProgramContext, { install, page }: Program):
 }
 
 export function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   // The errors of Node.js for several addresses have an empty message.
   const { code } = error as { readonly code?: unknown };
   return reason === '' && typeof code === 'string' ? code : reason;

@@ -6,10 +6,10 @@ import { formatMetric } from '../../ui/numbers.js';
 import { needsLogScale, pointAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
-import type { Tolerances } from '../model/tolerance.js';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem } from './legend-item.jsx';
 import { TimeChart } from './time-chart.jsx';
+import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
 interface MetricStripsProps {
   readonly data: ChartData;

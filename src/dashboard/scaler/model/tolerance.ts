@@ -1,12 +1,7 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
 import { BUILT_IN } from '../../../scaler/schema/presets.js';
 import { toleranceNumber } from '../../../units/quantity.js';
-
-/** Tolerances as fractions of the target. */
-export interface Tolerances {
-  readonly down: number;
-  readonly up: number;
-}
+import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
 /** Reads the tolerances of a document: of `behavior`, of the spec, or the default. */
 export function readTolerances(document: Readonly<Record<string, unknown>>): Tolerances {

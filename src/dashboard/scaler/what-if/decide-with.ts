@@ -7,6 +7,7 @@ import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import type { SnapshotAnswer } from '../../../api/answers.js';
 import type { PastDecision } from '../model/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
+import { isSame } from '../../../scaler/field-changes.js';
 
 /** A problem of a document with the message of `promscaler validate`. */
 export interface DocumentProblem {
@@ -91,10 +92,6 @@ const NOT_QUERIED: Sample = {
 function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
   const { maxReplicasFrom } = spec;
   return maxReplicasFrom !== null && !isSame(maxReplicasFrom, scaler.spec.maxReplicasFrom);
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 /** A query next to that of the metric that is added or changed has no answer; one that is removed is not needed. */
