@@ -47,11 +47,11 @@ export function checkSchema<T>(
     if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
-      const known = knownKeys(schema, path);
       for (const key of issue.keys) {
         const parent = emptyParent(schemaAt(schema, path), valueAt(withNulls, path), key);
         const indent = parent === null ? null : `; indent it under ${parent}:, which is empty`;
-        findings.push(unknownField([...path, key], known, indent ?? hints.get(formatPath([...path, key]))));
+        const specific = indent ?? hints.get(formatPath([...path, key])) ?? MISPLACED_FIELDS.get(key);
+        findings.push(unknownField(schema, [...path, key], specific));
       }
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
@@ -108,12 +108,34 @@ function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: s
   return parent?.[0] ?? null;
 }
 
-function unknownField(path: Path, known: readonly string[], specific: string | undefined): Finding {
+/** A name that more objects have, such as `name`, tells nothing about where it belongs. */
+const MOST_PARENTS = 3;
+
+/** Returns which objects of the schema have the field; empty if none has, or too many have. */
+function misplaced(schema: z.core.$ZodType, key: string): string {
+  const parents = parentsOf(schema, key, '');
+  const isTold = parents.length > 0 && parents.length <= MOST_PARENTS;
+  return isTold ? `; it is a field of ${parents.join(', ')}` : '';
+}
+
+/** Returns the paths of the objects that have the field, such as `spec.metrics[].external`. */
+function parentsOf(schema: z.core.$ZodType | undefined, key: string, path: string): readonly string[] {
+  const current = unwrap(schema);
+  if (current instanceof z.ZodArray) return parentsOf(current.element, key, `${path}[]`);
+  if (!(current instanceof z.ZodObject)) return [];
+  const fields = Object.entries<z.core.$ZodType>(current.shape);
+  const own = fields.some(([name]) => name === key) ? [path === '' ? 'the document' : path] : [];
+  return [
+    ...own,
+    ...fields.flatMap(([name, field]) => parentsOf(field, key, path === '' ? name : `${path}.${name}`)),
+  ];
+}
+
+function unknownField(schema: z.core.$ZodType, path: Path, specific: string | undefined): Finding {
   const key = String(path.at(-1));
-  const hint =
-    specific ??
-    MISPLACED_FIELDS.get(key) ??
-    (key === '<<' ? '; merge keys are not supported' : didYouMean(key, known));
+  const guess =
+    key === '<<' ? '; merge keys are not supported' : didYouMean(key, knownKeys(schema, path.slice(0, -1)));
+  const hint = specific ?? (guess === '' ? misplaced(schema, key) : guess);
   const message = `${formatPath(path)} is not a known field${hint}`;
   return { code: 'unknown-field', message, path, at: 'key', offset: null };
 }

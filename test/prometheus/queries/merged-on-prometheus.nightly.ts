@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { compareOnPrometheus } from '../../support/merged-on-prometheus.js';
 
-/* Another seed in each run: `npm run test:engines`. The first prometheus on the PATH is used. */
+/* Another seed in each run: `npm run nightly -- test/prometheus`. The first prometheus on the PATH is used. */
 
 const RUNS = 2000;
 
