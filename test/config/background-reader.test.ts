@@ -5,6 +5,7 @@ import { createBackgroundReader } from '../../src/config/background-reader.js';
 import type { DocumentReader } from '../../src/config/document-reader.js';
 import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
 import { ManualClock, eventually } from '../support/manual-clock.js';
+import { shortScalerYaml } from '../support/scaler-yaml.js';
 
 /** The worker runs the built program. */
 const ENTRY = pathToFileURL(resolve('dist/config/reading-worker.js'));
@@ -23,16 +24,8 @@ async function read(text: string, reader = readerOf()): Promise<readonly ReadDoc
   }
 }
 
-function documentText(name: string, spec = ''): string {
-  return `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec: { scaleTargetRef: { name: web }, maxReplicas: 10${spec} }
-`;
-}
-
 function documentsOf(count: number): string {
-  return Array.from({ length: count }, (_, index) => documentText(`w${index}`)).join('---\n');
+  return Array.from({ length: count }, (_, index) => shortScalerYaml(`w${index}`)).join('---\n');
 }
 
 /** A repeated part of a document, and the first problem reported for it. */
@@ -61,7 +54,7 @@ describe('createBackgroundReader', () => {
   afterAll(() => shared.close());
 
   it('reads a large text with the same result as the main thread, and with frozen scalers', async () => {
-    const documents = await read(documentsOf(350) + documentText('x', ', foo: 1'));
+    const documents = await read(documentsOf(350) + shortScalerYaml('x', 10, ', foo: 1'));
 
     const names = documents.map(({ scaler }) => scaler?.name ?? null);
     expect(names).toEqual([...Array.from({ length: 350 }, (_, index) => `w${index}`).slice(0, 349), null]);
@@ -71,7 +64,7 @@ describe('createBackgroundReader', () => {
 
   it('starts a worker for 4,097 characters, not for 4,096', async () => {
     const entry = pathToFileURL('/no/such/worker.js');
-    const small = documentText('web').padEnd(4096, ' ');
+    const small = shortScalerYaml('web').padEnd(4096, ' ');
 
     expect((await read(small, readerOf({ entry })))[0]?.scaler?.name).toBe('web');
     expect((await read(`${small} `, readerOf({ entry })))[0]?.problems).toMatchObject([

@@ -7,6 +7,7 @@ import { NO_QUERIES } from '../../src/importers/manifest/named-metric.js';
 import { readManifests } from '../../src/importers/read-manifests.js';
 import { randomRuns } from '../support/random-runs.js';
 import { check } from './importing.js';
+import { pathsOf, replaceAt } from '../support/value-paths.js';
 
 const SEED = 20_261_122;
 
@@ -193,21 +194,6 @@ const HOSTILE = fc.oneof(
   }),
   fc.jsonValue({ maxDepth: 2 }),
 );
-
-/** Paths of all values of a manifest. */
-function pathsOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, member]) => pathsOf(member, [...path, key]))];
-}
-
-function replaceAt(value: unknown, [step, ...rest]: readonly string[], by: unknown): unknown {
-  if (step === undefined) return by;
-  if (Array.isArray(value))
-    return value.map((item: unknown, index) => (String(index) === step ? replaceAt(item, rest, by) : item));
-  if (typeof value !== 'object' || value === null) return value;
-  const record = value as Readonly<Record<string, unknown>>;
-  return { ...record, [step]: replaceAt(record[step], rest, by) };
-}
 
 /** A value with up to four of its parts, or new members, replaced by hostile values. */
 function mutated(base: unknown) {

@@ -1,75 +1,62 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { importAll, importOne } from './importing.js';
-
-const HEAD = (version: string, name = 'web') => `
-apiVersion: ${version}
-kind: HorizontalPodAutoscaler
-metadata: { name: ${name}, namespace: shop }
-`;
-const TARGET = 'scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }';
-
-function hpa(spec: string, version = 'autoscaling/v2'): string {
-  return `${HEAD(version)}spec:\n  ${TARGET}\n  maxReplicas: 9\n${spec.replace(/^/gm, '  ')}`;
-}
-
-function metric(text: string): string {
-  return hpa(`metrics:\n  - ${text}`);
-}
+import { HPA_TARGET, hpaHead, hpaWithMetric, hpaYaml, importAll, importOne } from './importing.js';
 
 describe('settings without an equivalent', () => {
   it.each([
     [
       'an unknown field',
-      hpa('maxReplicaCount: 3'),
+      hpaYaml('maxReplicaCount: 3'),
       'spec.maxReplicaCount is not a known field; did you mean "maxReplicas"?; it is not carried over',
     ],
     [
       'another resource',
-      metric('{ type: Resource, resource: { name: nvidia.com/gpu, target: { averageUtilization: 60 } } }'),
+      hpaWithMetric(
+        '{ type: Resource, resource: { name: nvidia.com/gpu, target: { averageUtilization: 60 } } }',
+      ),
       'spec.metrics[0].resource is the resource "nvidia.com/gpu"',
     ],
     [
       'an unknown type',
-      metric('{ type: Node, node: { name: x } }'),
+      hpaWithMetric('{ type: Node, node: { name: x } }'),
       'spec.metrics[0] is not a metric: type must be one of Resource',
     ],
     [
       'a missing target',
-      metric('{ type: Resource, resource: { name: cpu } }'),
+      hpaWithMetric('{ type: Resource, resource: { name: cpu } }'),
       'spec.metrics[0].resource has no target',
     ],
     [
       'a second metric of a resource',
-      hpa(
+      hpaYaml(
         'metrics:\n  - { resource: { name: cpu, target: { averageUtilization: 5 } } }\n  - { resource: { name: cpu, target: { averageValue: 1 } } }',
       ),
       'spec.metrics[1] is commented out',
     ],
     [
       'an invalid type',
-      hpa('behavior: { scaleUp: { stabilizationWindowSeconds: "60" } }'),
+      hpaYaml('behavior: { scaleUp: { stabilizationWindowSeconds: "60" } }'),
       'spec.behavior.scaleUp.stabilizationWindowSeconds is "60", must be a whole number',
     ],
     [
       'a window that is too long',
-      hpa('behavior: { scaleUp: { stabilizationWindowSeconds: 3601 } }'),
+      hpaYaml('behavior: { scaleUp: { stabilizationWindowSeconds: 3601 } }'),
       'spec.behavior.scaleUp.stabilizationWindowSeconds is not carried over',
     ],
     [
       'no policies',
-      hpa('behavior: { scaleUp: { policies: [] } }'),
+      hpaYaml('behavior: { scaleUp: { policies: [] } }'),
       'spec.behavior.scaleUp.policies is empty',
     ],
-    ['minReplicas 0 of cpu', hpa('minReplicas: 0'), 'spec.minReplicas is 0; 1 is used'],
+    ['minReplicas 0 of cpu', hpaYaml('minReplicas: 0'), 'spec.minReplicas is 0; 1 is used'],
     [
       'minReplicas above maxReplicas',
-      hpa('minReplicas: 10'),
+      hpaYaml('minReplicas: 10'),
       'spec.minReplicas is 10, above maxReplicas; 9 is used',
     ],
     [
       'an owner',
-      `${HEAD('autoscaling/v2').replace('shop }', 'shop, ownerReferences: [{ controller: true, kind: App, name: a }] }')}spec: { maxReplicas: 3, ${TARGET} }`,
+      `${hpaHead('autoscaling/v2').replace('shop }', 'shop, ownerReferences: [{ controller: true, kind: App, name: a }] }')}spec: { maxReplicas: 3, ${HPA_TARGET} }`,
       'metadata.ownerReferences: App a controls this object',
     ],
   ])('%s is reported in a comment and a line', (_, text, expected) => {
@@ -88,16 +75,16 @@ describe('settings without an equivalent', () => {
     ],
     [
       'a valid name',
-      `${HEAD('autoscaling/v2', 'Web_1')}spec: { maxReplicas: 3, ${TARGET} }`,
+      `${hpaHead('autoscaling/v2', 'Web_1')}spec: { maxReplicas: 3, ${HPA_TARGET} }`,
       'metadata.name is "Web_1", which is not a valid name',
     ],
     ['metadata', 'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler', 'metadata.name is missing'],
-    ['a spec', HEAD('autoscaling/v2'), 'spec is missing'],
-    ['maxReplicas', `${HEAD('autoscaling/v2')}spec: { ${TARGET} }`, 'spec.maxReplicas is missing'],
-    ['a target', `${HEAD('autoscaling/v2')}spec: { maxReplicas: 3 }`, 'spec.scaleTargetRef is missing'],
+    ['a spec', hpaHead('autoscaling/v2'), 'spec is missing'],
+    ['maxReplicas', `${hpaHead('autoscaling/v2')}spec: { ${HPA_TARGET} }`, 'spec.maxReplicas is missing'],
+    ['a target', `${hpaHead('autoscaling/v2')}spec: { maxReplicas: 3 }`, 'spec.scaleTargetRef is missing'],
     [
       'a target that can be scaled',
-      `${HEAD('autoscaling/v2')}spec: { maxReplicas: 3, scaleTargetRef: { kind: DaemonSet, apiVersion: apps/v1, name: a } }`,
+      `${hpaHead('autoscaling/v2')}spec: { maxReplicas: 3, scaleTargetRef: { kind: DaemonSet, apiVersion: apps/v1, name: a } }`,
       'DaemonSet',
     ],
   ])('without %s are not imported', (_, text, expected) => {
@@ -112,7 +99,7 @@ describe('names', () => {
   it('of metrics are unique, and omitted if the query implies them', () => {
     const external = (queue: string) =>
       `  - { type: External, external: { metric: { name: depth, selector: { matchLabels: { queue: ${queue} } } }, target: { value: 1 } } }`;
-    const { spec } = importOne(hpa(`metrics:\n${external('a')}\n${external('b')}`), {
+    const { spec } = importOne(hpaYaml(`metrics:\n${external('a')}\n${external('b')}`), {
       queries: ({ name, selector }) => ({ query: `sum(${name}{${selector.matchers.join()}})`, notes: [] }),
     });
 
@@ -126,7 +113,7 @@ describe('names', () => {
   });
 
   it('without a namespace get that of the context, with a comment unless it was chosen', () => {
-    const text = hpa('').replace(', namespace: shop', '');
+    const text = hpaYaml('').replace(', namespace: shop', '');
 
     expect(importOne(text, { namespace: 'prod', isNamespaceGiven: true }).text).not.toContain(
       'metadata.namespace',
@@ -138,7 +125,7 @@ describe('names', () => {
   });
 
   it('that occur twice are imported once', () => {
-    const [first, second] = importAll(`${hpa('')}\n---\n${hpa('', 'autoscaling/v2beta2')}`);
+    const [first, second] = importAll(`${hpaYaml('')}\n---\n${hpaYaml('', 'autoscaling/v2beta2')}`);
 
     expect(first?.scaler).not.toBeNull();
     expect(second).toMatchObject({ scaler: null });

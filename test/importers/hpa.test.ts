@@ -1,13 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
-import { filledIn, importOne } from './importing.js';
-
-const HEAD = (version: string, name = 'web') => `
-apiVersion: ${version}
-kind: HorizontalPodAutoscaler
-metadata: { name: ${name}, namespace: shop }
-`;
-const TARGET = 'scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }';
+import { filledIn, HPA_TARGET, hpaHead, hpaWithMetric, hpaYaml, importOne } from './importing.js';
 
 /** Each version of the API with the same meaning: 2 to 9 replicas at 75 % of the requested CPU. */
 const VERSIONS: readonly (readonly [string, string])[] = [
@@ -22,7 +15,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   [
     'autoscaling/v1',
     `spec:
-  ${TARGET}
+  ${HPA_TARGET}
   minReplicas: 2
   maxReplicas: 9
   targetCPUUtilizationPercentage: 75`,
@@ -30,7 +23,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   [
     'autoscaling/v2beta1',
     `spec:
-  ${TARGET}
+  ${HPA_TARGET}
   minReplicas: 2
   maxReplicas: 9
   metrics: [{ type: Resource, resource: { name: cpu, targetAverageUtilization: 75 } }]`,
@@ -40,7 +33,7 @@ const VERSIONS: readonly (readonly [string, string])[] = [
       [
         version,
         `spec:
-  ${TARGET}
+  ${HPA_TARGET}
   minReplicas: 2
   maxReplicas: 9
   metrics: [{ type: Resource, resource: { name: cpu, target: { type: Utilization, averageUtilization: 75 } } }]`,
@@ -48,17 +41,9 @@ const VERSIONS: readonly (readonly [string, string])[] = [
   ),
 ];
 
-function hpa(spec: string, version = 'autoscaling/v2'): string {
-  return `${HEAD(version)}spec:\n  ${TARGET}\n  maxReplicas: 9\n${spec.replace(/^/gm, '  ')}`;
-}
-
-function metric(text: string): string {
-  return hpa(`metrics:\n  - ${text}`);
-}
-
 describe('an HPA', () => {
   it.each(VERSIONS)('of %s has the same document as any other version', (version, spec) => {
-    const { lost, spec: imported } = importOne(HEAD(version) + spec);
+    const { lost, spec: imported } = importOne(hpaHead(version) + spec);
 
     expect(lost).toEqual([]);
     expect(imported).toEqual({
@@ -128,7 +113,7 @@ spec:
   ])('of a target %s %s', (apiVersion, kind, expected) => {
     const version = apiVersion === '' ? '' : `apiVersion: ${apiVersion}, `;
     const { spec, lost } = importOne(
-      `${HEAD('autoscaling/v2')}spec: { maxReplicas: 3, scaleTargetRef: { ${version}kind: ${kind}, name: db } }`,
+      `${hpaHead('autoscaling/v2')}spec: { maxReplicas: 3, scaleTargetRef: { ${version}kind: ${kind}, name: db } }`,
     );
 
     expect(lost).toEqual([]);
@@ -187,15 +172,15 @@ spec: { maxReplicas: 9, targetCPUUtilizationPercentage: 50, scaleTargetRef: { ki
       { resource: { name: 'cpu', target: { averageUtilization: 60 } } },
     ],
   ])('keeps the metric %s', (written, expected) => {
-    const { spec, lost } = importOne(metric(written));
+    const { spec, lost } = importOne(hpaWithMetric(written));
 
     expect(lost).toEqual([]);
     expect(spec).toMatchObject({ metrics: [expected] });
   });
 
   it('without behavior has none, and with {} has {}: they differ', () => {
-    expect(importOne(hpa('')).spec).not.toHaveProperty('behavior');
-    expect(importOne(hpa('behavior: {}')).spec).toMatchObject({ behavior: {} });
+    expect(importOne(hpaYaml('')).spec).not.toHaveProperty('behavior');
+    expect(importOne(hpaYaml('behavior: {}')).spec).toMatchObject({ behavior: {} });
   });
 
   it.each([
@@ -227,7 +212,7 @@ spec: { maxReplicas: 9, targetCPUUtilizationPercentage: 50, scaleTargetRef: { ki
       { scaleUp: { tolerance: '50m' }, scaleDown: { tolerance: 0 } },
     ],
   ])('keeps those settings of behavior %s that differ from the defaults', (_, behavior, expected) => {
-    const { spec, lost } = importOne(hpa(`behavior: ${behavior}`));
+    const { spec, lost } = importOne(hpaYaml(`behavior: ${behavior}`));
 
     expect(lost).toEqual([]);
     expect((spec as { behavior: unknown }).behavior).toEqual(expected);
@@ -240,7 +225,7 @@ describe('a metric whose query is unknown', () => {
 
   it('has a placeholder in its place, with an example, and no part is commented out', () => {
     const { text, lost, spec } = importOne(
-      hpa(
+      hpaYaml(
         `metrics:\n  - ${PODS}\n  - { type: Resource, resource: { name: cpu, target: { averageUtilization: 60 } } }`,
       ),
     );
@@ -266,7 +251,7 @@ describe('a metric whose query is unknown', () => {
   });
 
   it('does not leave another metric, or the default metric, in effect if it is the only one', () => {
-    const { text } = importOne(metric(PODS));
+    const { text } = importOne(hpaWithMetric(PODS));
 
     expect(text).toContain('\n  metrics:\n');
     expect(readScalers(text, 'x').problems.map(({ code, place }) => [code, place?.line])).toEqual([
@@ -275,26 +260,26 @@ describe('a metric whose query is unknown', () => {
   });
 
   it.each([
-    ['only it', metric(PODS)],
+    ['only it', hpaWithMetric(PODS)],
     [
       'it and another',
-      hpa(`metrics:\n  - ${PODS}\n  - { resource: { name: cpu, target: { averageUtilization: 6 } } }`),
+      hpaYaml(`metrics:\n  - ${PODS}\n  - { resource: { name: cpu, target: { averageUtilization: 6 } } }`),
     ],
     [
       'an object',
-      metric(
+      hpaWithMetric(
         '{ type: Object, object: { describedObject: { apiVersion: v1, kind: Service, name: api }, metric: { name: rps }, target: { type: Value, value: 2k } } }',
       ),
     ],
     [
       'an object of v2beta1',
-      metric(
+      hpaWithMetric(
         '{ type: Object, object: { target: { kind: Service, name: api }, metricName: rps, targetValue: 2k } }',
       ),
     ],
     [
       'an external metric',
-      metric(
+      hpaWithMetric(
         '{ type: External, external: { metricName: depth, metricSelector: { matchLabels: { queue: a } }, targetAverageValue: 30 } }',
       ),
     ],
@@ -313,7 +298,7 @@ describe('a metric whose query is unknown', () => {
     ['depth', 'pass the rules of prometheus-adapter with --adapter-config'],
   ])('named %s has its own reason', (name, reason) => {
     const { lost } = importOne(
-      metric(`{ type: External, external: { metric: { name: "${name}" }, target: { value: 1 } } }`),
+      hpaWithMetric(`{ type: External, external: { metric: { name: "${name}" }, target: { value: 1 } } }`),
     );
 
     expect(lost.join()).toContain(reason);
@@ -329,7 +314,7 @@ describe('a metric whose query is unknown', () => {
     ["{ matchLabels: { q: 'a$pods\"' } }", String.raw`q="a\u0024pods\""`],
   ])('has the selector %s as matchers in its example', (selector, matcher) => {
     const { text } = importOne(
-      metric(
+      hpaWithMetric(
         `{ type: External, external: { metric: { name: depth, selector: ${selector} }, target: { value: 1 } } }`,
       ),
     );
@@ -343,7 +328,7 @@ describe('a metric whose query is unknown', () => {
     ['v1, kind: Namespace', 'hits{namespace="$object", a="b"}'],
   ])('without rules suggests the series of the described object: %s', (reference, series) => {
     const { text } = importOne(
-      hpa(
+      hpaYaml(
         `metrics: [{ type: Object, object: { describedObject: { apiVersion: ${reference}, name: main }, metric: { name: hits, selector: { matchLabels: { a: b } } }, target: { type: Value, value: 7 } } }]`,
       ),
     );

@@ -129,3 +129,22 @@ export function filledIn(text: string, query: string): string {
       all.slice(0, at).endsWith('query: ') ? query : 'FILL IN',
     );
 }
+
+export function hpaHead(version: string, name = 'web'): string {
+  return `
+apiVersion: ${version}
+kind: HorizontalPodAutoscaler
+metadata: { name: ${name}, namespace: shop }
+`;
+}
+
+export const HPA_TARGET = 'scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }';
+
+/** Returns an HPA of `web` with at most 9 replicas and the lines of `spec`. */
+export function hpaYaml(spec: string, version = 'autoscaling/v2'): string {
+  return `${hpaHead(version)}spec:\n  ${HPA_TARGET}\n  maxReplicas: 9\n${spec.replace(/^/gm, '  ')}`;
+}
+
+export function hpaWithMetric(text: string): string {
+  return hpaYaml(`metrics:\n  - ${text}`);
+}

@@ -1,28 +1,12 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { createPrometheusClient } from '../../src/prometheus/client/client.js';
+import { describe, expect, it } from '@jest/globals';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
-import { aSource, T0 } from '../support/builders.js';
-import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';
+import { T0 } from '../support/builders.js';
+import { vectorBody } from './fakes.js';
+import { clientOf, serve, serveText } from './served.js';
 
 const BODY = vectorBody([{ labels: { pod: 'a' }, value: 3 }]);
 const VALUE = { class: 'value', series: [{ labels: { pod: 'a' }, value: 3 }], evaluatedAt: T0 };
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-});
-
-async function serve(...parameters: Parameters<typeof startServer>): Promise<FakeServer> {
-  const server = await startServer(...parameters);
-  cleanups.push(server.close);
-  return server;
-}
-
-const serveText = (status: number, body: string, headers: Record<string, string> = {}) =>
-  serve((response) => response.writeHead(status, headers).end(body));
-
-const clientOf = (overrides: Partial<SourceConfig>) => createPrometheusClient(aSource(overrides), realClock);
 const ask = (overrides: Partial<SourceConfig>, timeoutMs = 2000) =>
   clientOf(overrides).query('sum(x{a="&+é"})', { timeoutMs });
 

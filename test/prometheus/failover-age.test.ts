@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { formatInstant } from '../../src/units/time.js';
 import { Fixture } from '../control/fixture.js';
 import { aSource, at } from '../support/builders.js';
-import { type FakeServer, startRound, startServer, vectorBody } from './fakes.js';
+import { startRound, vectorBody } from './fakes.js';
+import { serve } from './served.js';
 
 /** A Prometheus whose data allows `load / 10` replicas. */
 interface Engine {
@@ -16,12 +17,6 @@ interface Engine {
   /** Number of targets; null: it reports its start time instead. */
   targets: number | null;
 }
-
-const servers: FakeServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(({ close }) => close()));
-});
 
 /** A scaler with 6 replicas that has run for long on data of two engines, of which B is tried after A. */
 async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial<Engine> } = {}) {
@@ -45,7 +40,7 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
   const b: Engine = { ...usual, ...given.b };
   const urls: string[] = [];
   for (const engine of [a, b]) {
-    const server = await startServer((response, { url, form }) => {
+    const server = await serve((response, { url, form }) => {
       const query = form.get('query') ?? '';
       const isMetric = query.includes('jobs');
       if (!(isMetric ? engine.answersQueries : engine.answersPages)) {
@@ -65,7 +60,6 @@ async function setUp(given: { readonly a?: Partial<Engine>; readonly b?: Partial
         response.end(JSON.stringify({ status: 'success', data }));
       } else response.writeHead(404).end();
     });
-    servers.push(server);
     urls.push(server.url);
   }
   const metrics = createMetricSource({

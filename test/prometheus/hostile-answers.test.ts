@@ -1,23 +1,9 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { classifyAnswer } from '../../src/prometheus/answers/classify.js';
-import { createPrometheusClient } from '../../src/prometheus/client/client.js';
-import { aSource } from '../support/builders.js';
-import { type FakeServer, realClock, startServer, vectorBody } from './fakes.js';
+import { type FakeServer, vectorBody } from './fakes.js';
+import { clientOf, serve } from './served.js';
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-});
-
-async function serve(...parameters: Parameters<typeof startServer>): Promise<FakeServer> {
-  const server = await startServer(...parameters);
-  cleanups.push(server.close);
-  return server;
-}
-
-const ask = ({ url }: FakeServer) =>
-  createPrometheusClient(aSource({ urls: [url] }), realClock).query('up', { timeoutMs: 20_000 });
+const ask = ({ url }: FakeServer) => clientOf({ urls: [url] }).query('up', { timeoutMs: 20_000 });
 
 const MIB = 1024 * 1024;
 const BODY = vectorBody([{ labels: {}, value: 3 }]);
@@ -40,7 +26,7 @@ describe('the status of an answer', () => {
       response.writeHead(206).end('{"status":"success","data":{"startTime":"2026-01-01T00:00:00Z"}}'),
     );
 
-    const client = createPrometheusClient(aSource({ urls: [server.url] }), realClock);
+    const client = clientOf({ urls: [server.url] });
 
     await expect(client.startTime({ timeoutMs: 2000 })).resolves.toBeNull();
   });
@@ -178,10 +164,7 @@ describe('the size of an answer', () => {
       response.write(whole.slice(0, -last.length));
       waiting.push(() => response.end(last));
     });
-    const client = createPrometheusClient(
-      aSource({ urls: [server.url], maxConcurrentQueries: 10 }),
-      realClock,
-    );
+    const client = clientOf({ urls: [server.url], maxConcurrentQueries: 10 });
     const answers = Array.from({ length: 10 }, () =>
       client.query('up', { timeoutMs: 20_000, mayRetry: false }).then((answer) => {
         for (const end of waiting.splice(0)) end();

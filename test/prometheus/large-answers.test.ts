@@ -1,18 +1,12 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { createPrometheusClient } from '../../src/prometheus/client/client.js';
-import { aSource } from '../support/builders.js';
-import { realClock, startServer, vectorBody } from './fakes.js';
+import type { aSource } from '../support/builders.js';
+import { vectorBody } from './fakes.js';
+import { clientOf, serve } from './served.js';
 
 const MIB = 1024 * 1024;
 /** Buffers of both sockets hold some MiB that the client never reads. */
 const IN_BUFFERS = 12 * MIB;
-
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-});
 
 type Limits = Parameters<typeof aSource>[0];
 
@@ -23,7 +17,7 @@ async function askFor(
 ): Promise<{ readonly answer: Answer; readonly sentBytes: number }> {
   let sentBytes = 0;
   const pieces = body[Symbol.iterator]();
-  const server = await startServer((response) => {
+  const server = await serve((response) => {
     const send = (): void => {
       while (!response.destroyed) {
         const { value, done } = pieces.next() as IteratorResult<string, undefined>;
@@ -41,8 +35,7 @@ async function askFor(
     response.writeHead(200, { 'content-type': 'application/json' });
     send();
   });
-  cleanups.push(server.close);
-  const client = createPrometheusClient(aSource({ urls: [server.url], ...limits }), realClock);
+  const client = clientOf({ urls: [server.url], ...limits });
   const answer = await client.query('up', { timeoutMs: 60_000, mayRetry: false });
   return { answer, sentBytes };
 }

@@ -1,14 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ReadOptions, readDocuments, readScalers } from '../../src/scaler/read/read-scalers.js';
 import { MAX_DOCUMENTS, readYaml } from '../../src/scaler/yaml/read-yaml.js';
+import { shortScalerYaml } from '../support/scaler-yaml.js';
 
 function documentText(name: string, spec = ''): string {
-  return `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec: { scaleTargetRef: { name: web }, maxReplicas: 10${spec} }
----
-`;
+  return `${shortScalerYaml(name, 10, spec)}---\n`;
 }
 
 /** Options with which reading the document `name` throws, as a bug would. */

@@ -5,6 +5,7 @@ import { formatProblem } from '../../src/scaler/problems/problem.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 import { offsetInText } from '../../src/scaler/yaml/scalar-offset.js';
+import { pathsOf, replaceAt } from '../support/value-paths.js';
 
 const GOOD = {
   apiVersion: 'promscaler.dev/v1',
@@ -67,23 +68,6 @@ const GOOD = {
   },
 };
 
-/** Returns the path of every value in `value`. */
-function placesOf(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, member]) => placesOf(member, [...path, key]))];
-}
-
-function replaced(value: unknown, path: readonly string[], by: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined) return by;
-  if (Array.isArray(value))
-    return value.map((item: unknown, index): unknown =>
-      String(index) === step ? replaced(item, rest, by) : item,
-    );
-  const object = value as Record<string, unknown>;
-  return { ...object, [step]: replaced(object[step], rest, by) };
-}
-
 const WRONG = fc.oneof(
   fc.constantFrom(
     undefined,
@@ -120,12 +104,12 @@ describe('parseScaler', () => {
   });
 
   it('returns a scaler or an error for a document with any values in any two places', () => {
-    const place = fc.constantFrom(...placesOf(GOOD));
+    const place = fc.constantFrom(...pathsOf(GOOD));
     fc.assert(
       fc.property(place, WRONG, place, WRONG, (first, one, second, two) => {
-        const once = replaced(GOOD, first, one);
-        const isReachable = placesOf(once).some((path) => path.join('/') === second.join('/'));
-        const value = isReachable ? replaced(once, second, two) : once;
+        const once = replaceAt(GOOD, first, one);
+        const isReachable = pathsOf(once).some((path) => path.join('/') === second.join('/'));
+        const value = isReachable ? replaceAt(once, second, two) : once;
 
         const { scaler, problems } = parseScaler(value);
 

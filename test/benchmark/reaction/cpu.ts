@@ -11,10 +11,11 @@ import { constant } from '../../../src/simulator/controllers/curves.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
 import { sleep } from '../../../src/units/clock.js';
 import { writeMarkedSection } from '../marked-section.js';
-import { describeMachine, median } from '../report.js';
+import { describeMachine } from '../report.js';
 import { HpaController } from '../../support/hpa-controller.js';
 import { readPage, sumOf } from '../exposition.js';
 import { versionOf } from '../rounds.js';
+import { spread } from './write-section.js';
 
 export const CPU_USAGE = `npm run bench -- reaction --cpu [--write]
 
@@ -115,7 +116,7 @@ function tableOf(measured: readonly (readonly Step[])[]): readonly string[] {
   return [
     `| figure | ${VARIANTS.map(({ name }) => name).join(' | ')} |`,
     `| --- |${VARIANTS.map(() => ' --- |').join('')}`,
-    row('first change of the replicas: minimum, median, maximum', (steps) =>
+    row('first change of the replicas: minimum, maximum', (steps) =>
       spread(steps.map(({ seconds }) => seconds)),
     ),
     row(`its replicas, of the ${2 * REPLICAS} that the step needs: mean`, (steps) =>
@@ -249,11 +250,6 @@ function hpaOf(namespace: string, name: string): JsonObject {
   };
 }
 
-function spread(seconds: readonly number[]): string {
-  const figures = [Math.min(...seconds), median(seconds), Math.max(...seconds)];
-  return figures.map((figure) => `${figure.toFixed(1)} s`).join(', ');
-}
-
 function documentOf(namespace: string, name: string): string {
   return `apiVersion: promscaler.dev/v1
 kind: Scaler
@@ -276,7 +272,7 @@ defaults.
 
 The last column is a model on the same simulated cluster, not the HPA itself: its controller every ${PERIOD_SECONDS} s, and
 metrics-server, which scrapes every ${SCRAPE_SECONDS} s and has the mean of the last interval. On a control plane of Kubernetes 1.36
-with a metrics API that answered at once, the HPA wrote after 1.3, 9.7 and 18.4 s (minimum, median and maximum of 20
+with a metrics API that answered at once, the HPA wrote after 1.3, 9.7 and 18.4 s (minimum and maximum of 20
 steps); metrics-server adds up to 15 s.
 
 A step shows when it exceeds the tolerance of 10 %: after 1.5 s in the interval of metrics-server, and after 4.5 s in

@@ -26,7 +26,8 @@ export function tableOf(results: readonly ReactionFigures[]): readonly string[] 
   ];
 }
 
-function spread(seconds: readonly number[]): string {
+/** Returns minimum, median and maximum. */
+export function spread(seconds: readonly number[]): string {
   const figures = [Math.min(...seconds), median(seconds), Math.max(...seconds)];
   return figures.map((figure) => `${figure.toFixed(1)} s`).join(', ');
 }

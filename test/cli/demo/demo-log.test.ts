@@ -10,6 +10,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from '../fake-io.js';
 import { cpuSnapshot, recordOf } from '../live-service.js';
+import { shortScalerYaml } from '../../support/scaler-yaml.js';
 
 /** A log at 2026-01-01T00:00:00Z, and its output. */
 function startLog(): { readonly log: DemoLog; readonly lines: () => readonly string[] } {
@@ -112,11 +113,7 @@ describe('the log of a decision that is not carried out', () => {
 });
 
 describe('the log of documents', () => {
-  const WEB = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec: { scaleTargetRef: { name: web }, maxReplicas: 5 }
-`;
+  const WEB = shortScalerYaml('web', 5);
   const API = WEB.replaceAll('name: web', 'name: api');
 
   /** Returns a directory of documents, and the log of each `load` without times and the spaces of columns. */

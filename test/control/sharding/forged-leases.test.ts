@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_TRANSITIONS, type LeaseSpec } from '../../../src/kubernetes/lease.js';
 import { type MemberLease, readBuckets } from '../../../src/kubernetes/member-leases.js';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
-import { Members } from './members.js';
+import { Members, threeMembers } from './members.js';
 
 const ALL = [...Array(STATE_BUCKETS).keys()];
 
@@ -40,13 +40,6 @@ async function renew(fixture: Members, seconds: number, write: (beat: number) =>
     write(beat);
     await fixture.pass(2);
   }
-}
-
-async function threeMembers(): Promise<Members> {
-  const fixture = new Members();
-  for (const name of ['a', 'b', 'c']) fixture.add(name);
-  await fixture.pass(10);
-  return fixture;
 }
 
 function served(fixture: Members): readonly number[] {

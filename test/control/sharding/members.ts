@@ -165,3 +165,11 @@ export class MemberProcess {
     return sendWithFate(this.fate(verb), given, () => this.#fixture.apply(verb, request.name, request));
   }
 }
+
+/** Three replicas that have divided the buckets. */
+export async function threeMembers(): Promise<Members> {
+  const fixture = new Members();
+  for (const name of ['a', 'b', 'c']) fixture.add(name);
+  await fixture.pass(10);
+  return fixture;
+}

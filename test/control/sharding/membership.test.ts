@@ -1,16 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
-import { Members } from './members.js';
+import { Members, threeMembers } from './members.js';
 
 const ALL = [...Array(STATE_BUCKETS).keys()];
-
-/** Three replicas that have divided the buckets. */
-async function threeMembers(): Promise<Members> {
-  const fixture = new Members();
-  for (const name of ['a', 'b', 'c']) fixture.add(name);
-  await fixture.pass(10);
-  return fixture;
-}
 
 function shared(fixture: Members): readonly number[] {
   return fixture.all.flatMap(({ served }) => served).sort((a, b) => a - b);

@@ -1,13 +1,12 @@
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { decide } from '../../../src/decision/decide.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import type { Sample, Snapshot } from '../../../src/decision/snapshot/snapshot.js';
-import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
 import { toSample } from '../../../src/prometheus/samples.js';
 import { aDocument, aPod, aSource, at, T0, WORKLOAD } from '../../support/builders.js';
-import { realClock, startServer } from '../fakes.js';
+import { afterThisTest, clientOf, serve, serveText } from '../served.js';
 
 /*
  * The classes of algorithm.md, section 2, row by row, from the bytes of a server to the decision: 5 replicas of 10 each, so
@@ -15,11 +14,6 @@ import { realClock, startServer } from '../fakes.js';
  */
 
 const SECONDS = T0 / 1000;
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-});
 
 interface Wire {
   readonly status?: number;
@@ -39,10 +33,8 @@ const errorOf = (status: number, errorType: string): Wire => ({
   body: JSON.stringify({ status: 'error', errorType, error: 'why' }),
 });
 
-async function serve({ status = 200, body, headers = {} }: Wire): Promise<string> {
-  const server = await startServer((response) => response.writeHead(status, headers).end(body));
-  cleanups.push(server.close);
-  return server.url;
+async function urlOf({ status = 200, body, headers }: Wire): Promise<string> {
+  return (await serveText(status, body, headers)).url;
 }
 
 const EXTERNAL = { metric: { name: 'm' }, query: 'sum(m)', target: { averageValue: 10 } };
@@ -70,7 +62,7 @@ async function outcome(
   const snapshot = snapshotOf(metric);
   const [spec] = snapshot.scaler.spec.metrics;
   if (spec === undefined) throw new Error('there is no metric');
-  const client = createPrometheusClient(aSource({ urls: [url] }), realClock);
+  const client = clientOf({ urls: [url] });
   const answer = await client.query('sum(m)', { timeoutMs });
   const context = { namespace: 'shop', workload: WORKLOAD, pods: [aPod('a')], now, source: aSource() };
   const sample = toSample(spec, answer, context);
@@ -113,7 +105,7 @@ describe('an answer that is an error', () => {
       'not an answer of the',
     ],
   ])('fails and holds: %s', async (_name, wire, why) => {
-    expect(await outcome(await serve(wire))).toEqual({
+    expect(await outcome(await urlOf(wire))).toEqual({
       sample: 'failed',
       replicas: 5,
       why: expect.stringContaining(why),
@@ -133,9 +125,8 @@ describe('an answer that is an error', () => {
       });
     });
     await new Promise<void>((resolve) => cut.listen(0, '127.0.0.1', resolve));
-    cleanups.push(() => new Promise((resolve) => cut.close(() => resolve())));
-    const silent = await startServer(() => undefined);
-    cleanups.push(silent.close);
+    afterThisTest(() => new Promise((resolve) => cut.close(resolve)));
+    const silent = await serve(() => undefined);
     const { port } = cut.address() as AddressInfo;
 
     const outcomes = [
@@ -184,17 +175,17 @@ describe('an answer of success', () => {
     ['1e999, which is beyond a number', success(vector('1e999')), 'invalid', 5],
     ['a negative value', success(vector('-1')), 'invalid', 5],
   ])('with %s', async (_name, wire, sample, replicas) => {
-    expect(await outcome(await serve(wire))).toMatchObject({ sample, replicas });
+    expect(await outcome(await urlOf(wire))).toMatchObject({ sample, replicas });
   });
 
   it('of an Object metric with two series is invalid, with one a value', async () => {
     const object = { object: EXTERNAL };
 
-    expect(await outcome(await serve(success(vector('10', '10'))), object)).toMatchObject({
+    expect(await outcome(await urlOf(success(vector('10', '10'))), object)).toMatchObject({
       sample: 'invalid',
       replicas: 5,
     });
-    expect(await outcome(await serve(success(vector('20'))), object)).toMatchObject({ replicas: 2 });
+    expect(await outcome(await urlOf(success(vector('20'))), object)).toMatchObject({ replicas: 2 });
   });
 
   it('of a Pods metric: two series of one pod are invalid, a series of an unlisted pod is ignored, a scalar is invalid', async () => {
@@ -210,7 +201,7 @@ describe('an answer of success', () => {
     const scalar = success({ resultType: 'scalar', result: [SECONDS, '1'] });
 
     const outcomes = [series('a', 'a'), series('gone'), scalar, series('a', 'gone')].map(async (wire) =>
-      outcome(await serve(wire), pods),
+      outcome(await urlOf(wire), pods),
     );
 
     expect((await Promise.all(outcomes)).map(({ sample, replicas }) => [sample, replicas])).toEqual([
@@ -227,7 +218,7 @@ describe('an answer of success', () => {
     [-120, 'value', 2],
     [-121, 'partial', 5],
   ])('with a clock %d s off is a %s: %d replicas', async (seconds, sample, replicas) => {
-    const url = await serve(success(vector('20')));
+    const url = await urlOf(success(vector('20')));
 
     expect(await outcome(url, undefined, { now: at(seconds) })).toMatchObject({ sample, replicas });
   });
@@ -248,6 +239,6 @@ describe('onMissing and onNaN', () => {
     ['+Inf', 'onNaN', success(vector('+Inf')), 5],
     ['a failure', 'onNaN', errorOf(503, 'timeout'), 5],
   ])('turn %s with %s into zero', async (_name, field, wire, replicas) => {
-    expect(await outcome(await serve(wire), zero(field))).toMatchObject({ replicas });
+    expect(await outcome(await urlOf(wire), zero(field))).toMatchObject({ replicas });
   });
 });

@@ -2,39 +2,24 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
 import { aSource, T0 } from '../../support/builders.js';
-import { type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
+import { realClock, vectorBody } from '../fakes.js';
+import { afterThisTest, clientOf, serve, serveText } from '../served.js';
 
 const BODY = vectorBody([{ labels: { pod: 'a' }, value: 3 }]);
 const VALUE = { class: 'value', series: [{ labels: { pod: 'a' }, value: 3 }], evaluatedAt: T0 };
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-});
-
-async function serve(...parameters: Parameters<typeof startServer>): Promise<FakeServer> {
-  const server = await startServer(...parameters);
-  cleanups.push(server.close);
-  return server;
-}
-
-const serveText = (status: number, body: string, headers: Record<string, string> = {}) =>
-  serve((response) => response.writeHead(status, headers).end(body));
-
 async function aFile(content: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'client-test-'));
-  cleanups.push(() => rm(directory, { recursive: true }));
+  afterThisTest(() => rm(directory, { recursive: true }));
   const path = join(directory, 'secret');
   await writeFile(path, content);
   return path;
 }
 
-const clientOf = (overrides: Partial<SourceConfig>) => createPrometheusClient(aSource(overrides), realClock);
 const ask = (overrides: Partial<SourceConfig>, timeoutMs = 2000) =>
   clientOf(overrides).query('sum(x{a="&+é"})', { timeoutMs });
 

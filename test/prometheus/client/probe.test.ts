@@ -1,25 +1,15 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createProbe } from '../../../src/prometheus/client/request.js';
 import { recognizePage } from '../../../src/prometheus/recognize-page.js';
 import { aSource } from '../../support/builders.js';
-import { type FakeServer, realClock, startServer } from '../fakes.js';
+import { realClock } from '../fakes.js';
+import { serve } from '../served.js';
 
-const servers: FakeServer[] = [];
 const { signal } = new AbortController();
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-async function start(respond: Parameters<typeof startServer>[0]): Promise<FakeServer> {
-  const server = await startServer(respond);
-  servers.push(server);
-  return server;
-}
 
 describe('createProbe', () => {
   it('returns a page with its redirect, which it does not follow', async () => {
-    const server = await start((response) => {
+    const server = await serve((response) => {
       response.writeHead(302, { Location: '/login' });
       response.end();
     });
@@ -32,8 +22,8 @@ describe('createProbe', () => {
   });
 
   it('sends the credentials of the data source only to its own hosts', async () => {
-    const own = await start((response) => response.end('{}'));
-    const other = await start((response) => response.end('{}'));
+    const own = await serve((response) => response.end('{}'));
+    const other = await serve((response) => response.end('{}'));
     const probe = createProbe(aSource({ urls: [own.url], headers: { 'X-Token': 'secret' } }), realClock);
 
     await probe({ url: `${own.url}/`, timeoutMs: 10_000, signal });

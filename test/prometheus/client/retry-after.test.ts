@@ -1,28 +1,23 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createPrometheusClient } from '../../../src/prometheus/client/client.js';
 import { instantFromMs } from '../../../src/units/time.js';
 import { aSource } from '../../support/builders.js';
-import { type FakeServer, realClock, startServer, vectorBody } from '../fakes.js';
+import { realClock, vectorBody } from '../fakes.js';
+import { clientOf, serve } from '../served.js';
 
 const NOW_MS = Date.UTC(2026, 0, 1, 12);
 const VALUE = vectorBody([{ labels: {}, value: 1 }]);
-
-const servers: FakeServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map(({ close }) => close()));
-});
 
 /** A source that answers `hostile` queries with a status and a `Retry-After`, and others with a value. */
 async function setUp(status: number, retryAfter: string | null) {
   let nowMs = 0;
   const clock = { ...realClock, monotonicMs: () => nowMs, now: () => instantFromMs(NOW_MS + nowMs) };
-  const server = await startServer((response, { form }) => {
+  const server = await serve((response, { form }) => {
     const isHostile = form.get('query')?.startsWith('hostile') === true;
     const headers = isHostile && retryAfter !== null ? { 'Retry-After': retryAfter } : {};
     response.writeHead(isHostile ? status : 200, headers).end(isHostile ? '' : VALUE);
   });
-  servers.push(server);
   const client = createPrometheusClient(aSource({ urls: [server.url] }), clock);
   const ask = async (query: string, namespace?: string): Promise<string> => {
     const answer: Answer = await client.query(query, { timeoutMs: 5000, namespace, mayRetry: false });
@@ -79,12 +74,11 @@ describe('a Retry-After', () => {
 describe('a 503', () => {
   const timesOf = async (retryAfter: string | null, timeoutMs: number): Promise<readonly number[]> => {
     const times: number[] = [];
-    const server = await startServer((response) => {
+    const server = await serve((response) => {
       times.push(performance.now());
       response.writeHead(503, retryAfter === null ? {} : { 'Retry-After': retryAfter }).end();
     });
-    servers.push(server);
-    await createPrometheusClient(aSource({ urls: [server.url] }), realClock).query('up', { timeoutMs });
+    await clientOf({ urls: [server.url] }).query('up', { timeoutMs });
     return times.map((time) => time - (times[0] ?? 0));
   };
 
