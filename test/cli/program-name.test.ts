@@ -138,7 +138,7 @@ describe('a hint of a command that was started with node /srv/promscaler/main.js
       ` | ${COMMAND} import --dry-run - > web.yaml\n  ${COMMAND} adopt hpa/web`,
     );
     expect(started.stdout).toContain(`\nSwitch:  ${COMMAND} adopt hpa/web -n shop --switch`);
-    expect(paused.stderr).toContain(`End the pause first, see ${COMMAND} resume`);
+    expect(paused.stderr).toContain(`End the pause first: ${COMMAND} resume shop/web. Nothing was changed`);
   });
 });
 

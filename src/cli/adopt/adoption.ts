@@ -1,12 +1,12 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
-import { nameTarget } from '../../kubernetes/targets.js';
+import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { namesHint } from '../input/nearest-keys.js';
-import { type AdoptOptions, type Source, commandFor, nameSource } from './adopt-options.js';
+import { type AdoptOptions, type Source, commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
@@ -102,6 +102,32 @@ export function isMadeFrom(source: Source, { object }: Pick<ScalerObject, 'objec
 export async function readDryRun({ objects }: AdoptContext, { name }: ScalerObject): Promise<boolean | null> {
   const object = await objects.get(SCALER, name);
   return object === null ? null : objectIn(object, 'spec')?.['dryRun'] === true;
+}
+
+/** Returns the workload; null: it does not exist; undefined: it is forbidden, or of a kind that is not read. */
+export async function readWorkload(
+  { objects }: AdoptContext,
+  { target }: Pick<ScalerObject, 'target'>,
+): Promise<JsonObject | null | undefined> {
+  const plural = watchedPlural(target);
+  if (plural === null) return undefined;
+  try {
+    return await objects.get({ root: APPS_ROOT, plural, word: target.kind.toLowerCase() }, target.name);
+  } catch (error) {
+    if (error instanceof CommandError) return undefined;
+    throw error;
+  }
+}
+
+/** Returns `spec.paused` of a Scaler object, false or null if it is unset. */
+export function pausedIn(object: JsonObject): unknown {
+  return objectIn(object, 'spec')?.['paused'] ?? false;
+}
+
+/** Returns the command that ends a pause by the document. */
+export function endPauseCommand(context: AdoptContext, { name }: Pick<ScalerObject, 'name'>): string {
+  const patch = `patch scalers.promscaler.dev ${name} --type merge -p '{"spec":{"paused":null}}'`;
+  return kubectlFor(patch, context.source, context);
 }
 
 /** Returns `deployment shop/web`. */

@@ -1,9 +1,11 @@
+import { kedaPause } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { formatSeconds } from '../../units/format.js';
 import { HPA } from '../reach/source-kinds.js';
 import { type Source, kubectlFor, nameSource } from './adopt-options.js';
 import type { AdoptContext } from './adoption.js';
+import { annotationsOf } from './saved-manifest.js';
 import { conditionText, whyNoValue, whyUnable } from './service-view.js';
 
 /** How a dry run agrees with its autoscaler. The numbers are those of the service. */
@@ -101,8 +103,13 @@ async function whyNoCount(
   if (object === null) return `${nameSource(source)} does not exist anymore`;
   const hpa = kind === HPA ? object : await findHpa(context);
   const describe = (what: string): string => kubectlFor(`describe ${what}`, source, context);
-  if (hpa === null)
-    return `${nameSource(source)} has no HPA: KEDA creates one unless the ScaledObject is paused. See ${describe(`scaledobject ${name}`)}`;
+  if (hpa === null) {
+    const pause = kedaPause(annotationsOf(object));
+    if (pause === null)
+      return `${nameSource(source)} has no HPA: KEDA has not created one. See ${describe(`scaledobject ${name}`)}`;
+    const end = kubectlFor(`annotate scaledobject ${name} ${pause}-`, source, context);
+    return `${nameSource(source)} has no HPA, because it is paused (annotation ${pause}). To end the pause: ${end}`;
+  }
   const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   const label = `HPA ${namespace}/${hpaName}`;
   if (objectIn(view, 'otherScaler') === null)

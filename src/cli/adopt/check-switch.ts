@@ -1,19 +1,24 @@
 import type { ScalerView } from '../../api/answers.js';
+import { readPause } from '../../control/cycle/pause.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
+import { pauseMessage } from '../../telemetry/cycle-record.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import {
   type AdoptContext,
   type ScalerObject,
   conditionOf,
+  endPauseCommand,
   isMadeFrom,
   nameScaler,
   nameWorkload,
+  pausedIn,
+  readWorkload,
   targetOf,
 } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
 import { changesText, managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
-import { manifestOf, savedManifest, specChanges } from './saved-manifest.js';
+import { annotationsOf, manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 import { HPA } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -41,7 +46,7 @@ export async function whyRefused(
 ): Promise<Refusal | null> {
   const { source, options } = context;
   const isForced = options.force === true;
-  const unserved = whyNotServed(context, scaler, view);
+  const unserved = (await whyPausedNow(context, scaler, view)) ?? whyNotServed(context, scaler, view);
   if (unserved !== null) return { why: unserved, canBeForced: false };
   if (object === null) return null;
   const other =
@@ -79,8 +84,10 @@ function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: Servic
   if (accepted === null) return row === null ? whyNotRead(context, scaler) : whyUnwritten(context, scaler);
   if (textIn(accepted, 'status') !== 'True')
     return `${name} is invalid: ${textIn(accepted, 'message') ?? ''}`;
-  const paused = objectIn(scaler.object, 'spec')?.['paused'] ?? false;
-  return paused === false ? null : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first`;
+  const paused = pausedIn(scaler.object);
+  return paused === false
+    ? null
+    : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first: ${endPauseCommand(context, scaler)}`;
 }
 
 function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
@@ -98,14 +105,26 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). I${reason.slice(1)}`;
 }
 
+/** The last decision may be older than the annotations of the workload. */
+async function whyPausedNow(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { row }: ServiceView,
+): Promise<string | null> {
+  const { io, source } = context;
+  const workload = await readWorkload(context, scaler);
+  const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), io.clock.now());
+  const paused = now !== null ? pauseMessage(now) : row === null ? null : whyPaused(row);
+  return paused === null
+    ? null
+    : `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first: promscaler resume ${source.namespace}/${scaler.name}`;
+}
+
 function whyNotServed(
   context: AdoptContext,
   scaler: ScalerObject,
   { row, isLed }: ServiceView,
 ): string | null {
-  const paused = row === null ? null : whyPaused(row);
-  if (paused !== null)
-    return `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first, see promscaler resume`;
   if (!isLed) return 'no replica of the service leads, so that nothing would scale';
   const other = row?.otherScaler ?? null;
   // Both would be held without the dry run.

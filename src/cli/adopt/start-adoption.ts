@@ -5,7 +5,6 @@ import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
-import { watchedPlural } from '../../kubernetes/targets.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
@@ -19,9 +18,13 @@ import { SCALER } from '../reach/source-kinds.js';
 import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
+  endPauseCommand,
   isMadeFrom,
   nameScaler,
+  pausedIn,
   readAdoption,
+  readWorkload,
+  type ScalerObject,
   targetOf,
   nameWorkload,
   notStarted,
@@ -56,7 +59,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
       io.stderr.write(
         `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare metrics and bounds of both before a switch, which needs --force\n`,
       );
-    printNext(context, isMade);
+    printNext(context, { scaler, offersSwitch: isMade });
     return 0;
   }
   const { document, text, notes } =
@@ -81,7 +84,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   );
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
   const exitCode = await waitForService(context, created.name);
-  printNext(context, true);
+  printNext(context, { scaler: { name: created.name, object: document }, offersSwitch: true });
   return exitCode;
 }
 
@@ -118,18 +121,8 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
 
 /** Throws `CommandError` if the workload does not exist. Other kinds and forbidden workloads are not checked. */
 async function checkTarget(context: AdoptContext, created: Created): Promise<void> {
-  const { objects, source } = context;
-  const plural = watchedPlural(created.target);
-  if (plural === null) return;
-  const word = created.target.kind.toLowerCase();
-  let found: JsonObject | null;
-  try {
-    found = await objects.get({ root: '/apis/apps/v1', plural, word }, created.target.name);
-  } catch (error) {
-    if (error instanceof CommandError) return;
-    throw error;
-  }
-  if (found === null)
+  const { source } = context;
+  if ((await readWorkload(context, created)) === null)
     throw new CommandError(
       `${nameWorkload(context, created)} does not exist, so ${nameSource(source)} scales nothing. Nothing was created. Create the workload, or delete ${nameSource(source)}`,
     );
@@ -218,10 +211,22 @@ async function waitForService(context: AdoptContext, name: string): Promise<Exit
   return 1;
 }
 
-function printNext(context: AdoptContext, offersSwitch: boolean): void {
+function printNext(
+  context: AdoptContext,
+  {
+    scaler,
+    offersSwitch,
+  }: { readonly scaler: Pick<ScalerObject, 'name' | 'object'>; readonly offersSwitch: boolean },
+): void {
   const { io, source } = context;
+  const paused = pausedIn(scaler.object);
+  if (paused !== false)
+    io.stdout.write(
+      `Paused:  spec.paused is ${String(paused)}, so that nothing is compared or switched. To end it: ${endPauseCommand(context, scaler)}\n`,
+    );
   io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
-  if (offersSwitch) io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
+  if (offersSwitch && paused === false)
+    io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
 }
 
 /** Reads the completed document of a file and sets `dryRun: true`. Its target must be that of the autoscaler. */

@@ -21,6 +21,7 @@ import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
 import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
 import { confirmService } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
+import type { ServiceView } from './service-view.js';
 import {
   manifestOf,
   openManifestFile,
@@ -57,6 +58,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
     if (short !== null && options.force !== true) warnings.push(short);
   };
   mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
+  if (object === null) warnings.push(whyNotCompared(context, view));
   const manager = object === null ? null : managerOf(object);
   if (manager !== null) warnings.push(managerAdvice(manager, source));
   const differs = object === null ? null : whatDiffers(context, scaler, object);
@@ -79,6 +81,16 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
       : await removeSource(context, scaler, { first: object, file });
   await waitUntilGone(context, scaler);
   return endDryRun(context, scaler, { manifest, before: view.row });
+}
+
+/** Without an autoscaler, the dry run may have drifted from the count of the workload. */
+function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string {
+  const wanted = row === null ? null : row.desiredReplicas;
+  const change =
+    wanted === null || wanted === row?.currentReplicas
+      ? ''
+      : `, now from ${row?.currentReplicas ?? '?'} to ${wanted}`;
+  return `${nameSource(source)} does not exist, so that nothing is compared: the first decision may change the count${change}`;
 }
 
 function mustBeAllowed(refusal: Refusal | null): void {

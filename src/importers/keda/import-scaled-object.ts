@@ -333,7 +333,22 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
       log.lose(['metadata', 'annotations', key], 'is not known; it is not carried over');
   const isUpPaused = isSet('paused-scale-out');
   const isDownPaused = isSet('paused-scale-in');
-  if (replicas !== undefined || isSet('paused') || (isUpPaused && isDownPaused)) return { paused: true };
-  if (isUpPaused) return { paused: 'scale-up' };
-  return isDownPaused ? { paused: 'scale-down' } : {};
+  const isPaused = kedaPause(annotations) !== null || (isUpPaused && isDownPaused);
+  const paused = isPaused ? true : isUpPaused ? 'scale-up' : isDownPaused ? 'scale-down' : null;
+  if (paused === null) return {};
+  const [key = ''] = ['paused', 'paused-scale-out', 'paused-scale-in'].filter(isSet);
+  if (replicas === undefined)
+    log
+      .at(['spec', 'paused'])
+      .note(
+        ['metadata', 'annotations', `${PREFIX}${key}`],
+        `is set, and so is spec.paused: ${String(paused)}: remove it to end the pause here, too.`,
+      );
+  return { paused };
+}
+
+/** Returns the annotation with which KEDA scales nothing and has no HPA; null: there is none. */
+export function kedaPause(annotations: Readonly<Record<string, unknown>>): string | null {
+  if (annotations[`${PREFIX}paused-replicas`] !== undefined) return `${PREFIX}paused-replicas`;
+  return isFlagSet(annotations[`${PREFIX}paused`]) ? `${PREFIX}paused` : null;
 }

@@ -227,7 +227,8 @@ describe('adopt', () => {
           'the service to follow',
         );
       },
-      'scaler shop/web has spec.paused: true: remove it first. Nothing was changed',
+      'scaler shop/web has spec.paused: true: remove it first: ' +
+        `kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"paused":null}}' -n shop. Nothing was changed`,
     ],
     [
       'a service that has stopped before it accepted the document',
@@ -302,11 +303,16 @@ describe('adopt of a ScaledObject', () => {
     },
   });
 
-  async function start(advanced: JsonObject = {}): Promise<AdoptFixture> {
+  async function create(object: JsonObject): Promise<AdoptFixture> {
     const fixture = await AdoptFixture.create();
     fixture.name = 'scaledobject/web';
     fixture.cluster.simulator.addObject(SCALED_OBJECTS);
-    fixture.cluster.simulator.addObject(scaledObject(advanced));
+    fixture.cluster.simulator.addObject(object);
+    return fixture;
+  }
+
+  async function start(advanced: JsonObject = {}): Promise<AdoptFixture> {
+    const fixture = await create(scaledObject(advanced));
     const owner = {
       apiVersion: 'keda.sh/v1alpha1',
       kind: 'ScaledObject',
@@ -320,6 +326,34 @@ describe('adopt of a ScaledObject', () => {
     await fixture.start();
     return fixture;
   }
+
+  it('that is paused has a document that is paused, and says how both pauses end', async () => {
+    const key = 'autoscaling.keda.sh/paused';
+    const { metadata, ...rest } = scaledObject();
+    const paused = { ...(metadata as JsonObject), annotations: { [key]: 'true' } };
+    const fixture = await create({ ...rest, metadata: paused });
+    await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+    const endPause = `kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"paused":null}}' -n shop`;
+
+    const { exitCode, stdout } = await fixture.run();
+    const refused = await fixture.run('--switch', '--force');
+    await fixture.cluster.edit('web', { paused: false });
+    await fixture.decided(2);
+    const report = await fixture.run('--report');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove it to end the pause here, too.\n`,
+    );
+    expect(stdout).toContain(
+      `Paused:  spec.paused is true, so that nothing is compared or switched. To end it: ${endPause}\n`,
+    );
+    expect(stdout).not.toContain('Switch:');
+    expect(refused.stderr).toContain(`has spec.paused: true: remove it first: ${endPause}. Nothing was`);
+    expect(report.stderr).toContain(
+      `ScaledObject shop/web has no HPA, because it is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`,
+    );
+  });
 
   it('waits until KEDA has removed its HPA, and creates the ScaledObject again', async () => {
     const fixture = await start();

@@ -78,11 +78,26 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);
   });
 
+  it('with --force and a pause that the service has not read yet: the HPA is not deleted', async () => {
+    await fixture.start();
+    const uid = fixture.hpa()?.metadata['uid'];
+    fixture.cluster.simulator.faults.add({ verbs: ['watch'], resource: 'deployments' }, { kind: 'stall' });
+    await annotate({ 'promscaler.dev/paused': 'true' });
+
+    const { exitCode, stderr } = await fixture.run('--switch', '--force');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: scaler shop/web is paused: scaling is paused by annotation. End the pause first: promscaler resume shop/web. Nothing was changed\n',
+    ]);
+    expect([fixture.hpa()?.metadata['uid'], fixture.isDryRun()]).toEqual([uid, true]);
+  });
+
   it.each([
     [
       'a forgotten pause of the workload',
       () => annotate({ 'promscaler.dev/paused': 'scale-up', 'promscaler.dev/paused-reason': 'release' }),
-      'scaler shop/web is paused: scale-up is paused by annotation; release. End the pause first',
+      'scaler shop/web is paused: scale-up is paused by annotation; release. End the pause first: promscaler resume shop/web. Nothing',
     ],
     [
       'a pause that keeps a count',
@@ -92,7 +107,7 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     [
       'paused: scale-down in the document',
       () => fixture.cluster.edit('web', { paused: 'scale-down' }),
-      'scaler shop/web has spec.paused: "scale-down": remove it first. Nothing was changed',
+      'scaler shop/web has spec.paused: "scale-down": remove it first: kubectl patch',
     ],
     [
       'a deployment tool that manages the scaler',

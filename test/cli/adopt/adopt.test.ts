@@ -1,6 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { eventually } from '../../support/manual-clock.js';
+import { send } from '../../simulator/cluster.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
+
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 
 jest.setTimeout(60_000);
 
@@ -63,6 +66,26 @@ describe('adopt', () => {
     fixture.cluster.load = 90;
     await eventually(() => fixture.cluster.replicas('web') === 9, 'the HPA to scale up');
     expect(fixture.controller.writes.at(-1)).toEqual({ from: 6, to: 9 });
+  });
+
+  it('says that the first decision may change the count if the HPA is gone before the switch', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.cluster.edit('web', { minReplicas: 6 });
+    await send(fixture.cluster.simulator, 'DELETE', HPA_PATH);
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === 2,
+      'the service to follow',
+    );
+    await fixture.decided(2);
+
+    const { exitCode, stdout, stderr } = await fixture.run('--switch');
+
+    expect([exitCode, stderr]).toEqual([
+      0,
+      'promscaler: warning: HPA shop/web does not exist, so that nothing is compared: the first decision may change the count, now from 4 to 6\n',
+    ]);
+    expect(stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
   });
 
   it('reports the share of rounds with the same count, and the largest difference with its reason', async () => {
