@@ -152,6 +152,12 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
       snippet: kubectl(namespace, 'get', target.kind.toLowerCase()),
     },
+    {
+      text: 'Or move the document to the namespace of its target, if that has another one',
+      snippet: command(
+        `kubectl get ${quoteForShell(target.kind.toLowerCase())} -A --field-selector=${quoteForShell(`metadata.name=${target.name}`)}`,
+      ),
+    },
   ];
 }
 

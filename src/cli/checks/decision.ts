@@ -1,4 +1,5 @@
 import { runCycle } from '../../control/cycle/cycle.js';
+import { readPause } from '../../control/cycle/pause.js';
 import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';
@@ -7,8 +8,9 @@ import { SCALING_DISABLED } from '../../decision/conditions.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { scalerKey, type ScalerSpec } from '../../scaler/spec.js';
 import { type CycleRecord, pauseMessage } from '../../telemetry/cycle-record.js';
+import { countOf } from '../../units/format.js';
 import type { CheckName } from './check-names.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type ClusterContext, usedSources } from './context.js';
@@ -34,11 +36,16 @@ export async function checkDecision(
   const failing = record.conditions.find(
     ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
   );
-  const { decision, pause } = record;
+  const { decision } = record;
+  const { spec } = scaler;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
-  const sentence = `current decision, without windows: ${decision.reason}${describeHold(facts, pause)}`;
+  // The cycle was a dry run, whatever the document says.
+  const notKept = facts.isDryRun ? 'the dry run' : record.otherScaler === undefined ? null : 'the conflict';
+  const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
+  const without = spec.fallback === null ? 'windows' : 'windows and fallback';
+  const sentence = `current decision, without ${without}: ${decision.reason}${describeHold(facts, pause)}`;
   if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
-    return [make.warning(sentence, fixForNoValue(decision, { pods, above }))];
+    return [make.warning(sentence, fixForNoValue(decision, { pods, above, spec }))];
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
   if (far !== undefined)
     return [
@@ -56,9 +63,20 @@ export async function checkDecision(
 
 function fixForNoValue(
   { metrics }: Decision,
-  { pods, above }: { readonly pods: readonly OwnedPod[]; readonly above: readonly CheckResult[] },
+  {
+    pods,
+    above,
+    spec: { fallback },
+  }: {
+    readonly pods: readonly OwnedPod[];
+    readonly above: readonly CheckResult[];
+    readonly spec: Pick<ScalerSpec, 'fallback'>;
+  },
 ): string {
-  const effect = 'a metric without a value triggers no scaling';
+  const effect =
+    fallback === null
+      ? 'a metric without a value triggers no scaling'
+      : `a metric without a value for ${fallback.afterSeconds} s counts as ${countOf(fallback.replicas, 'replica')} (spec.fallback)`;
   if (above.some(({ check, status }) => CAUSES.has(check) && status !== 'ok'))
     return `see the problems above: until they are fixed, ${effect}`;
   const ready = new Set(pods.filter(({ pod }) => pod.ready === true).map(({ name }) => name));

@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { cluster, document, diagnosed, healthy, prometheus } from './fixture.js';
+import { cluster, document, diagnosed, healthy, metric, prometheus } from './fixture.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 
 const ofWeb = (replicas = 2): Promise<Simulator> =>
   cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas }] });
+
+async function annotate(simulator: Simulator, annotations: Readonly<Record<string, string>>): Promise<void> {
+  const patched = await fetch(`${simulator.url}/apis/apps/v1/namespaces/shop/deployments/web`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: JSON.stringify({ metadata: { annotations } }),
+  });
+  expect(patched.status).toBe(200);
+}
 
 describe('decision', () => {
   it('is the one that the service would make now, and nothing is changed', async () => {
@@ -40,15 +49,49 @@ describe('decision', () => {
     );
   });
 
+  it('says when the fallback counts, which the service may use while it decides without it', async () => {
+    const simulator = await ofWeb();
+    const { url } = await prometheus([]);
+    const fallback = '  fallback: { afterSeconds: 60, replicas: 6 }\n';
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', `${fallback}${metric('external', 'sum(mails)')}`) },
+    });
+
+    expect(of('decision')).toMatchObject([
+      {
+        status: 'warning',
+        message: expect.stringMatching(/^current decision, without windows and fallback: .*stays at 2$/),
+        fix: expect.stringContaining(
+          'a metric without a value for 60 s counts as 6 replicas (spec.fallback)',
+        ),
+      },
+    ]);
+  });
+
+  it.each([
+    ['', 'kept at 3'],
+    ['  dryRun: true\n', 'would be kept at 3 without the dry run'],
+  ])('says that a pause keeps a count, unless the document is in dry run: %j', async (spec, kept) => {
+    const simulator = await ofWeb();
+    await annotate(simulator, { 'promscaler.dev/paused-replicas': '3' });
+    const { url } = await prometheus([]);
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', spec) },
+    });
+
+    expect(of('decision')[0]?.message).toContain(`(not applied: scaling is paused by annotation; ${kept})`);
+  });
+
   it('warns of a pause by annotation, which may be forgotten, and names the command that ends it', async () => {
     const simulator = await ofWeb();
     const annotations = { 'promscaler.dev/paused': 'scale-up', 'promscaler.dev/paused-reason': 'release' };
-    const patched = await fetch(`${simulator.url}/apis/apps/v1/namespaces/shop/deployments/web`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: JSON.stringify({ metadata: { annotations } }),
-    });
-    expect(patched.status).toBe(200);
+    await annotate(simulator, annotations);
     const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
     const { url } = await prometheus(healthy(pods, 0.8));
 
