@@ -134,7 +134,7 @@ function fixDocument(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
-  const { namespace, target, conditions } = scaler;
+  const { target, conditions } = scaler;
   const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
   const near = guessIn(failed?.message ?? '');
   return [
@@ -149,14 +149,8 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
           ),
         ]),
     {
-      text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef`,
-      snippet: kubectl(namespace, 'get', target.kind.toLowerCase()),
-    },
-    {
-      text: 'Or move the document to the namespace of its target, if that has another one',
-      snippet: command(
-        `kubectl get ${quoteForShell(target.kind.toLowerCase())} -A --field-selector=${quoteForShell(`metadata.name=${target.name}`)}`,
-      ),
+      text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef or the namespace`,
+      snippet: command(`kubectl get -A ${quoteForShell(target.kind.toLowerCase())}`),
     },
   ];
 }

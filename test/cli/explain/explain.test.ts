@@ -306,10 +306,8 @@ describe('explain NAMESPACE/NAME', () => {
 
 What to do
   Correct the name of the target. In the file of shop/web, set: spec.scaleTargetRef.name: checkout
-  Create the Deployment web, or correct spec.scaleTargetRef:
-    kubectl get -n shop deployment
-  Or move the document to the namespace of its target, if that has another one:
-    kubectl get deployment -A --field-selector=metadata.name=web
+  Create the Deployment web, or correct spec.scaleTargetRef or the namespace:
+    kubectl get -A deployment
 `,
     ]);
   });
