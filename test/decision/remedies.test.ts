@@ -188,9 +188,7 @@ describe('what to do about the state of a scaler', () => {
       },
     ];
     const [create = ''] = await remediesFor(what);
-    expect(create).toMatch(
-      / or correct spec\.scaleTargetRef or the namespace: kubectl get -A deployment$/,
-    );
+    expect(create).toMatch(/ or correct spec\.scaleTargetRef or the namespace: kubectl get -A deployment$/);
 
     expect(await remediesFor(what, { conditions })).toEqual([
       expect.stringMatching(
