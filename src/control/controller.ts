@@ -34,7 +34,7 @@ export interface ControllerPorts {
   readonly clock: Clock;
   /** Whether the caches are filled. The first round waits for that, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
-  /** Whether they are being filled: then the first round waits at most `FIRST_LISTS_WAIT_MS`. */
+  /** Whether the caches are being filled; if so, the first round waits up to `FIRST_LISTS_WAIT_MS`. */
   readonly isListing: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: MetricSource['startRound'];
@@ -56,10 +56,9 @@ const FIRST_ROUND_WAIT_MS = 2000;
  */
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
-/** `scaler`: the document that the answers are for; a reload may replace that of the entry. */
+/** `scaler`: the document that was queried; a reload may replace the document of the entry. */
 type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'followUps' | 'signal'>;
 
-/** A scaler of the controller. */
 interface Entry {
   /** `key` of the scaler: the same string as long as the entry exists. */
   readonly key: string;
@@ -69,11 +68,11 @@ interface Entry {
   memory: Memory;
   /** Total seconds by which the wall clock had been set when the memory was last updated. */
   clockSetBy: number;
-  /** Whether the controller still has this entry, and no other one with its key. */
+  /** False once the entry was removed or replaced by another one with its key. */
   isCurrent: boolean;
   /** Whether a cycle runs, or waits for its answers. */
   isRunning: boolean;
-  /** Whether its next cycle comes early: none has run with this document, and the others of its target, yet. */
+  /** True until a cycle has run with this document and the current other scalers of its target. */
   isEarly: boolean;
 }
 
@@ -85,7 +84,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
   let shared: ReturnType<typeof findSharedTargets> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
-  /** The slots of all periods count from here: periods meet as often as they can, and share their queries. */
+  /** Start of the slots of all periods: with a common start, rounds coincide often and share their queries. */
   let startMs = 0;
 
   const createEntry = (scaler: Scaler): Entry => ({
@@ -173,7 +172,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     });
   };
 
-  /** Never rejects: an entry whose cycle does not end is never due again. */
+  /** Must not reject: the entry would count as running forever, and never be due again. */
   const runEntry = async (entry: Entry, answered: AnsweredScaler): Promise<void> => {
     const { scaler } = answered;
     try {
@@ -226,7 +225,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       for (const entry of entries.values()) {
         const { scaler } = entry;
         const { scaleTargetRef } = scaler.spec;
-        // Compared first: a hand-over of a fleet removes thousands of HPAs.
+        // Cheapest check first: a hand-over of a fleet removes thousands of HPAs.
         if (scaler.namespace !== namespace || scaleTargetRef.name !== target.name) continue;
         entry.isEarly ||= targetKey(namespace, scaleTargetRef) === targetKey(namespace, target);
         requestEarly();
@@ -269,7 +268,7 @@ function keepOrAdd(
 ): void {
   const { key } = scaler;
   const old = entries.get(key);
-  // Nearly every document of a reload is an old one.
+  // A reload leaves nearly every document unchanged.
   if (old?.scaler === scaler) return;
   const isSameTarget =
     old !== undefined &&

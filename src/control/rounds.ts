@@ -6,11 +6,11 @@ export interface Round {
   readonly at: Instant;
   /** Seconds between the slot and the start of the round. */
   readonly latenessSeconds: number;
-  /** Slots since the last round that were skipped. */
+  /** Skipped slots since the last round. */
   readonly missed: number;
 }
 
-/** A start this long ago is now: a real clock moves between the start and the call. */
+/** A start up to this long ago counts as now: the clock advances between the start and the call. */
 const START_MS = 1000;
 
 /**
@@ -52,7 +52,7 @@ interface EarlyRound {
 
 /** Combines successive edits. Also the maximum wait for the status after an edit. */
 const MIN_INTERVAL_MS = 3000;
-/** All documents of one reload arrive in the same turn of the event loop. */
+/** All documents of a reload arrive within one event-loop iteration. */
 const DEBOUNCE_MS = 50;
 
 export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {
@@ -79,7 +79,7 @@ export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {
 export interface InFlight {
   readonly begin: () => void;
   readonly end: () => void;
-  /** Resolves once all work that had begun before this call, and any other until then, has ended. */
+  /** Resolves as soon as no work is in flight. */
   readonly untilNone: () => Promise<void>;
 }
 

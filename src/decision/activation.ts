@@ -14,8 +14,8 @@ export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
   /**
-   * Since when all metrics have been at or below their threshold, by full values; null: one is above, or has no full
-   * value.
+   * Start of the time in which full values of all metrics are at or below their threshold; null: a metric is above it
+   * or has no full value.
    */
   readonly inactiveSince: Instant | null;
   /** Part of a sentence. */

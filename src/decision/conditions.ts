@@ -18,7 +18,7 @@ export const SCALING_DISABLED = buildCondition(
   'scaling is disabled since the replica count of the target is zero',
 );
 
-/** Takes the place of what an earlier version of the document has found. */
+/** Replaces the conditions of an earlier version of the document. */
 export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
     'ScalingActive',
@@ -48,7 +48,7 @@ function validMetric(message: string): Condition {
   return buildCondition('ScalingActive', 'ValidMetricFound', message);
 }
 
-/** Shared by all scalers with an equal metric, because their records keep it. */
+/** Scalers with an equal metric share the string, which their records keep. */
 const calculatedFrom = rememberByText((metric) =>
   validMetric(`the replica count was calculated from ${metric}`),
 );
@@ -132,7 +132,8 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
 }
 
 /**
- * If the count does not rise, a schedule has lowered `maxReplicas` below it, and the limits of a scale-up do not apply.
+ * If the count does not rise, a schedule has lowered `maxReplicas` below the count, and the limits of a scale-up do not
+ * apply.
  */
 function tooHigh(
   { current, spec, bounds }: LimitContext,
@@ -157,7 +158,7 @@ function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount
     : limitedBy('TooFewReplicas', `${describeCount(stabilized, limited)}, ${describeFloor(context.bounds)}`);
 }
 
-/** Returns the count before rate limits and bounds in the words of the reason, such as `23 by stabilization`. */
+/** Returns the count before rate limits and bounds, as the reason states it: `23 by stabilization`. */
 function describeCount(stabilized: number, { steps }: LimitedCount): string {
   const by = steps.findLast(({ limit }) => limit === 'stabilization' || isHold({ limit }))?.limit;
   return by === undefined ? `${stabilized} recommended` : `${stabilized} by ${by}`;
@@ -167,7 +168,7 @@ function limitedBy(reason: ReasonOf<'ScalingLimited'>, message: string): Conditi
   return buildCondition('ScalingLimited', reason, message);
 }
 
-/** Returns the count set by the last of these limits that changed it; null: none of them did. */
+/** Returns the count set by the last of `limits` that changed it, or null. */
 function capOf({ steps }: LimitedCount, limits: readonly LimitName[]): number | null {
   return steps.findLast(({ limit }) => limits.includes(limit))?.to ?? null;
 }

@@ -23,9 +23,9 @@ import { countAre } from '../units/format.js';
 /**
  * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not throw for
  * a snapshot that `parseSnapshot` accepts, and returns the same decision for the same snapshot. Ignores dry run, pause
- * and leadership, which only prevent a decision from being carried out. Source: HorizontalPodAutoscaler of Kubernetes
- * 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA. `podFacts` saves time if its pods are the list of
- * the snapshot, and changes no decision.
+ * and leadership, which only prevent a decision from being applied. `podFacts` saves time if it is about the same list
+ * of pods; it never changes the decision. Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go,
+ * reconcileAutoscaler), with the limits of CHPA.
  */
 export function decide(given: Snapshot, podFacts?: PodFacts): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
@@ -211,7 +211,7 @@ function decideWithinLimits(
       snapshot,
       ...(recommended > reactive ? { forecast: forecast?.result } : {}),
     },
-    // The stabilization window holds what the metrics have asked for, not what a forecast has.
+    // The stabilization window records the recommendation of the metrics, without the forecast.
     state: buildNextState(snapshot, {
       desired,
       recommended: reactive,

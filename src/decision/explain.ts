@@ -5,11 +5,11 @@ import { isBoundOverHold, isHold } from './limits/limits.js';
 import { describeFallback, type JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/** The facts from which the reason of a decision that used metrics is written, besides the decision. */
+/** Facts, besides the decision, for the reason of a decision that used metrics. */
 export interface Measured {
   /** The largest proposal, after activation and before any limit. */
   readonly recommended: number;
-  /** Null: activation determines the count, no metric has a proposal. */
+  /** Null: activation determines the count, because no metric has a proposal. */
   readonly winner: JudgedMetric | null;
   /** How activation has changed the count. */
   readonly note: string | null;
@@ -42,7 +42,7 @@ export function explainCount(
   const held = explainSteps(limits);
   const outcome = countChange(current, desired);
   const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;
-  // Joined into one string: a template would keep the tree of its parts, and each scaler may keep a reason.
+  // `join` makes a flat string: a template would keep its parts in memory for each scaler that keeps a reason.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }
 

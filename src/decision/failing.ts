@@ -2,7 +2,7 @@ import type { Condition } from './result/condition.js';
 
 /**
  * Returns whether a condition is a failure. A forbidden window, a target at 0, starting pods and a paused rollout are
- * not.
+ * not failures.
  */
 export function isFailing({
   type,

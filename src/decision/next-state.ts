@@ -28,7 +28,7 @@ export interface Outcome {
   readonly forecast?: ForecastState | undefined;
 }
 
-/** Returns the state for the next decision, if this one is carried out. Source: algorithm.md, step 7. */
+/** Returns the state for the next decision, if this one is applied. Source: algorithm.md, step 7. */
 export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
@@ -73,7 +73,7 @@ function saturationAfter(
   return metrics.find((metric) => metric.saturation !== undefined)?.saturation;
 }
 
-/** Returns whether the next decision uses a result of a decision before this time. */
+/** Returns whether the next decision uses a result from before `time`. */
 function hasOlder({ recommendations, downscaleProposals, inactiveSince }: State, time: Instant): boolean {
   const times = [recommendations?.[0]?.at, downscaleProposals[0]?.at, inactiveSince];
   return times.some((at) => at !== undefined && at !== null && at < time);
@@ -92,8 +92,8 @@ function downscaleProposals(
 const NO_PROPOSALS: State['downscaleProposals'] = [];
 
 /**
- * Returns whether this decision sets the 0, or the state already says so: a decision that keeps a 0 does not show who
- * set it.
+ * Returns whether promscaler set the target to 0. A decision that keeps a 0 does not show who set it, so the state
+ * decides.
  */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
@@ -126,7 +126,7 @@ function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: Scale
   return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
 }
 
-/** Returns the entries since `start`, and the added one; null: none is added. */
+/** Returns the entries since `start`, followed by `added` unless it is null. */
 export function recent<T extends { readonly at: Instant }>(
   entries: readonly T[],
   added: T | null,

@@ -1,6 +1,5 @@
 import { isOfObject, type Problem } from '../scaler/problems/problem.js';
 
-/** Why a document is not in effect. */
 export interface RejectedVersion {
   /** The first error, in one line. */
   readonly cause: string;
@@ -8,7 +7,7 @@ export interface RejectedVersion {
   readonly isUnusedObject: boolean;
 }
 
-/** The fields of a problem that a rejection needs; the API has them, too. */
+/** Fields of a problem that a rejection needs. The API has these fields, too. */
 export type Rejecting = Pick<Problem, 'severity' | 'code' | 'file' | 'path' | 'message'> & {
   readonly scaler?: string | null | undefined;
 };
@@ -19,8 +18,8 @@ export function isUnusedObject(problem: Pick<Problem, 'code' | 'file'>): boolean
 }
 
 /**
- * Returns why a version of a document is rejected; null: it has no error. Errors of an object that is not used are
- * named only without others.
+ * Returns why a version of a document is rejected; null: it has no error. Errors of an unused object are named only if
+ * there are no others.
  */
 export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | null {
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -32,7 +31,7 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
-/** Most messages already begin with the path, or with that of the object around it. */
+/** Most messages already begin with the path, or with the path of the enclosing object. */
 export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
   const [named = ''] = message.split(/[\s:]/, 1);
   const isNamed = named !== '' && path.startsWith(named);

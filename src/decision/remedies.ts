@@ -19,11 +19,10 @@ import {
 import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
 
-/** What to do about a state. */
 export interface Remedy {
   /** An imperative. */
   readonly text: string;
-  /** What to copy; null: there is nothing. */
+  /** What to copy; null: nothing. */
   readonly snippet: Snippet | null;
 }
 
@@ -190,7 +189,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** Which of the two shall stay, only a person knows. */
+/** Only a person knows which of the two should stay. */
 function deleteThis(scaler: TroubledScaler): Remedy {
   const { generation, rejections } = scaler;
   const file = generation === null ? (scaler.file ?? 'its file') : null;
@@ -238,7 +237,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** A scaler may hold the manifest of an adopted HPA, so it is not deleted. */
+/** A scaler may contain the manifest of an adopted HPA, so it is not deleted. */
 function makeWay(other: OtherScaler): readonly Remedy[] {
   const { kind, namespace, name, file } = other;
   if (kind !== 'Scaler') return [deleteOther(other)];
@@ -256,7 +255,7 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
 
 type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
 
-/** `adopt` compares objects with an HPA or a ScaledObject, and hands over to them. Null: the two are others. */
+/** Returns null unless a Scaler object conflicts with an HPA or a ScaledObject: `adopt` supports only these. */
 function adopt({ namespace, otherScaler, generation }: TroubledScaler, flag: string): Snippet | null {
   const resource = ADOPTED[otherScaler?.kind ?? ''];
   if (resource === undefined || otherScaler === null || generation === null) return null;
@@ -290,7 +289,7 @@ function doctor(scaler: TroubledScaler): Snippet {
   return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
 }
 
-/** Without a node, no command helps but those that show what the nodes lack. */
+/** If no node has room, commands can only show what the nodes lack. */
 function startPods(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions } = scaler;
   const byTime = '--sort-by=.lastTimestamp';
@@ -323,7 +322,10 @@ function findData(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** Whether Prometheus did not answer the query, so that it is not tried again there. 400 and 422 are about the query. */
+/**
+ * Returns whether Prometheus did not answer, so that trying the query there is pointless. Codes 400 and 422 are errors
+ * of the query.
+ */
 function isUnanswered({ error }: TroubledScaler['metrics'][number]): boolean {
   return error !== null && /^Prometheus: (?!.*\bHTTP 4(?:00|22)\b)/.test(error);
 }
@@ -342,7 +344,7 @@ function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet | null
   return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
 }
 
-/** A schedule may set the maximum in effect: then the document's own is another number. */
+/** The document's maximum may differ from the maximum in effect, which a schedule can set. */
 function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
@@ -359,7 +361,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   return generation === null ? [meanwhile, raised] : [raised];
 }
 
-/** At most twice the maximum is kept without a person who has looked at the metric. */
+/** Suggested up to twice the maximum; beyond that, a person should look at the metric first. */
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
   return {
@@ -375,7 +377,7 @@ function explain(scaler: TroubledScaler): Remedy {
   };
 }
 
-/** An object is patched; a file is edited by its owner, who sees `edit`, by default the field. */
+/** Returns a patch command for an object. For a file, returns `edit` (default: the field) for the owner of the file. */
 function patch(
   scaler: TroubledScaler,
   text: string,

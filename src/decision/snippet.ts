@@ -2,7 +2,7 @@ import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 
-/** A command is for a shell. A line of the document and a query of Prometheus are not. */
+/** Text to copy: a shell command, a line of the document, or a query. */
 export interface Snippet {
   readonly kind: 'command' | 'edit' | 'query';
   readonly text: string;
@@ -18,8 +18,8 @@ export interface Named {
 export interface Pausable extends Named {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * When a pause of 30 minutes from now ends, in RFC 3339. If it is set, kubectl alone runs the commands of pauses, for a
-   * reader who may not have the plugin.
+   * End of a pause of 30 minutes from now, in RFC 3339. If set, pause commands use plain kubectl, for readers who may
+   * not have the plugin.
    */
   readonly pauseUntil?: string | undefined;
 }

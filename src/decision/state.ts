@@ -48,7 +48,7 @@ export interface ScalerState {
   readonly until: Instant | null;
 }
 
-/** The facts of a cycle. A past cycle lacks the optional ones; its conditions have most of them. */
+/** A past cycle lacks the optional facts; its conditions contain most of them. */
 export interface StateFacts {
   readonly decision: PastDecision | null;
   readonly outcome: {
@@ -321,7 +321,7 @@ function atMaximum({ decision }: StateFacts): Reason | null {
   return boundBy(decision, 'max_replicas', `maxReplicas is ${decision.maxReplicas}`);
 }
 
-/** Whether the maximum in effect, not a limit before it, keeps the count below the recommendation. */
+/** Returns whether the maximum in effect, not a limit before it, keeps the count below the recommendation. */
 function wantsMore({ recommendedReplicas, desiredReplicas, maxReplicas }: PastDecision): boolean {
   return (recommendedReplicas ?? 0) > maxReplicas && desiredReplicas >= maxReplicas;
 }
@@ -347,8 +347,8 @@ function atMinimum({ decision }: StateFacts): Reason | null {
 }
 
 /**
- * The step of a bound says which schedule has set it. Without a step, a limit of an earlier recommendation has changed
- * the count as far before the bound did.
+ * The step of a bound names its schedule. Without such a step, a limit of an earlier recommendation had already changed
+ * the count to the bound.
  */
 function boundBy(
   { recommendedReplicas, desiredReplicas, limits }: PastDecision,
@@ -371,7 +371,7 @@ function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
   return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
 }
 
-/** The state while a limit keeps the result from the recommendation; null: a bound of the document has its own rules. */
+/** The state while a limit keeps the count from the recommendation; null: the bounds have their own rules. */
 const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
   untrusted_metric: 'PartialData',
   stabilization: 'Stabilizing',

@@ -24,7 +24,7 @@ interface Changed {
   readonly memory: Memory;
 }
 
-/** Carries out a decision. Null: there is nothing to change or to check, as in nearly every cycle. */
+/** Applies a decision. Null: there is nothing to change or to check, as in nearly every cycle. */
 export async function carryOut(
   input: CycleInput,
   ports: CyclePorts,
@@ -106,14 +106,12 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   if (signal.aborted || !isCurrent()) return NOT_WANTED;
   const why = leadership.whyNoWrites();
   if (why !== null) return why;
-  // `now` is the time of the read of the target: a change that was unresolved then still counts as unresolved
-  // after a long wait.
+  // `now` is when the target was read: a change that was unresolved then counts as unresolved after a long wait, too.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica or an earlier term of this one has announced'
     : null;
 }
 
-/** Limits the concurrent changes. */
 export interface ChangeSlots {
   /** Waits for a free slot and a responsive event loop. Resolves with a function that frees the slot. */
   readonly take: () => Promise<() => void>;
@@ -255,9 +253,9 @@ async function prepare(
 }
 
 /**
- * Whether the earlier change and this one have the same precondition, so that at most one of them can be applied. If
- * not, the earlier one may have been applied and reverted, and replacing its intent would lose the window that it
- * started.
+ * Returns whether the earlier change and this one have the same precondition, so that at most one of them can be
+ * applied. If not, the earlier one may have been applied and reverted, and replacing its intent would lose the window
+ * that it started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;

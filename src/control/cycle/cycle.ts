@@ -29,9 +29,9 @@ import type {
 const MAX_DECISIONS = 3;
 
 /**
- * Runs one cycle of a scaler: read, decide, act, record. Failures of other systems become part of the record. An error
- * with which the promise rejects is a defect of promscaler. Nearly every cycle finds everything in memory and changes
- * nothing: its `await`s then end in the same turn of the event loop.
+ * Runs one cycle of a scaler: read, decide, act, record. Failures of other systems become part of the record; if the
+ * promise rejects, that is a defect of promscaler. Nearly every cycle finds everything in memory, changes nothing, and
+ * completes within one event-loop iteration.
  */
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
   const { scaler, now, readings } = given;
@@ -63,9 +63,9 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
 }
 
 /**
- * Decides and carries out the decision. If another client has changed the count in between, decides again from that
- * count, up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial, and it
- * decides again.
+ * Decides and applies the decision. If another client has changed the count in between, decides again from that count,
+ * up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial, and it decides
+ * again.
  */
 async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observed): Promise<Settled> {
   const { clock } = ports;
@@ -100,9 +100,9 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
 }
 
 /**
- * Returns the decision to carry out: the decision itself or, in a pause with a fixed count, the change to that count.
- * The fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf`,
- * even if the target is already at 0, so that the target is scaled up again after the pause.
+ * Returns the decision to apply: the decision itself or, in a pause with a fixed count, the change to that count. The
+ * fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf`, even
+ * if the target is already at 0, so that the target is scaled up again after the pause.
  */
 function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant): Decision {
   const replicas = pause?.replicas ?? null;
@@ -123,8 +123,8 @@ function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant):
 }
 
 /**
- * Queries the age of the samples before a scale-down only, so that all other cycles cost nothing. Recommendations that
- * were recorded while data was late do no harm: the count falls only with a current one. Null: nothing to query.
+ * Queries the age of the samples before a scale-down only, so that other cycles send no such queries. Recommendations
+ * from late data do no harm: the count falls only with a current one. Null: nothing to query.
  */
 function whyOld(
   { scaler, followUps }: CycleInput,
@@ -132,7 +132,7 @@ function whyOld(
 ): Promise<readonly (string | null)[]> | null {
   // A user sets the fixed count of a pause.
   if (decision.action !== 'scale-down' || order !== decision || followUps.whyOld === undefined) return null;
-  // The maximum lowers the count as far without any metric.
+  // Such a count follows from the maximum alone, without any metric.
   if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;
   const metrics = new Set<number>();
@@ -150,7 +150,7 @@ function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Ob
   return { ...observed, snapshot: { ...observed.snapshot, samples } };
 }
 
-/** The other client may be an earlier PATCH of this process with an unknown result. */
+/** The change may come from an earlier PATCH of this process with an unknown result. */
 function memoryAfterMove(
   memory: Memory,
   moved: Extract<ScaleResult, { kind: 'moved' }>,

@@ -6,14 +6,14 @@ import { stops } from './pause.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
 
-/** Returns why a decision is not carried out; null: it is. */
+/** Returns why a decision is not applied, or null. */
 export function whyHeld(
   { scaler: { spec }, sharesTargetWith }: CycleInput,
   { memory, otherScaler, isDryRun, pause, degraded }: Observed,
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // A dry run is intended to run next to the autoscaler that it will replace. That of the service ends for both scalers.
+  // A dry run is meant to run next to the autoscaler that it replaces. The service's dry run ends for both scalers.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =

@@ -16,7 +16,7 @@ interface CycleTimes {
   readonly endedAt: Instant;
 }
 
-/** Returns the memory after a cycle. A decision that was not carried out does not count as a change. */
+/** Returns the memory after a cycle. A decision that was not applied does not count as a change. */
 export function nextMemory(settled: Settled, times: CycleTimes): Memory {
   const memory = memoryAfter(settled, times);
   const { snapshot } = settled.observed;
@@ -54,7 +54,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
   return { ...resolved, state: overridden(unchanged(), order, { ...result, ...times }) };
 }
 
-/** Adds what the next cycle compares its record with. */
+/** Adds the values with which the next cycle compares its record. */
 export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
   const wasPaused = pause !== null;
   const wasDryRun = dryRun || (memory.wasDryRun ?? false);

@@ -150,15 +150,15 @@ function keepFacts(
   return before?.pods === pods ? before : new PodFacts(pods);
 }
 
-/** Marks what earlier decisions have stored as results of another version of the document. */
+/** Marks stored results of earlier decisions as results of another version of the document. */
 function afterDocumentChange({ state, scaler: before }: Memory, scaler: Scaler, now: Instant): State {
   const isSame = before === undefined || isSameSpec(before, scaler);
   return isSame ? state : { ...state, documentChangedAt: now };
 }
 
 /**
- * Returns the list of the last cycle if the new one has the same elements in the same order, otherwise the new one. What
- * was computed from a list, and kept by its identity, is then found again.
+ * Returns `before` if both lists have the same elements in the same order, otherwise `list`. Values cached by the
+ * identity of the list are then found again.
  */
 export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]): readonly T[] {
   if (before?.length !== list.length) return list;
@@ -166,7 +166,7 @@ export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]
   return before;
 }
 
-/** Most scalers have no hold, and their state stays the same object. */
+/** Most scalers have no hold; their state is not copied. */
 function withHold(state: State, holdScaleDownUntil: Instant | null, holdReason: string | null): State {
   const isSame = state.holdScaleDownUntil === holdScaleDownUntil && state.holdReason === holdReason;
   return isSame ? state : { ...state, holdScaleDownUntil, holdReason };

@@ -11,7 +11,7 @@ const MAX_REASON_LENGTH = 200;
 /**
  * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
  * ends only the pause by annotations. An invalid annotation pauses more rather than less, because its author wanted to
- * stop the scaling; `facts` report it. `notKept`: what prevents that a fixed count is set, such as `the dry run`; null:
+ * stop the scaling; `facts` report it. `notKept`: what prevents setting a fixed count, such as `the dry run`; null:
  * nothing.
  */
 export function readPause(

@@ -16,7 +16,6 @@ import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js';
 
-/** Returns the record of a cycle that read its target. */
 export function buildRecord(
   { scaler, memory: before, now, followUps, sharesTargetWith }: CycleInput,
   settled: Settled,
@@ -107,7 +106,7 @@ function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | nu
   return { beside: nameOtherScaler(other), theirReplicas, difference };
 }
 
-/** A count that is held because a metric has no full value is the count of the HPA, and would always agree with it. */
+/** While a metric has no full value, the held count is the HPA's count, and would always agree with it. */
 function isCalculated({ metrics, action }: Decision): boolean {
   // Without metrics, a bound sets the count, or the target is at 0 and nothing is calculated.
   if (metrics.length === 0) return action !== 'none';
@@ -163,7 +162,7 @@ function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settl
   }
 }
 
-/** Returns the list of the last cycle if it consists of both lists. As `keepList`, but nearly always builds no list. */
+/** As `keepList` for the concatenation of two lists, which is rarely built. */
 function keepJoined<T>(
   before: readonly T[] | undefined,
   first: readonly T[],
@@ -197,7 +196,7 @@ function cannotReadTarget({ kind, message }: KubernetesError): Condition {
     : buildCondition('AbleToScale', 'FailedGetScale', message);
 }
 
-/** Returns the condition of a second failure in the same round, which a reader would otherwise find after the first. */
+/** Returns the condition of a second failure in the same round, so that a user sees both failures at once. */
 function failedQuery(
   { kind }: KubernetesError,
   { spec }: Scaler,
@@ -239,7 +238,7 @@ export function uniqueConditions(duplicates: readonly string[] | null): readonly
   return [buildCondition('MetricsUnique', 'DuplicateSeries', duplicates.join('; '))];
 }
 
-/** Keeps the object of the last record, as long as it says the same. */
+/** Reuses the condition of the last record while its content is unchanged. */
 function forecastConditions(
   { observed: { snapshot }, decision }: Settled,
   before: readonly Condition[] | undefined,

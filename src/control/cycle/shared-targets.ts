@@ -8,8 +8,8 @@ export function targetKey(namespace: string, ref: TargetRef): string {
 }
 
 /**
- * Returns for each scaler another one of its target that is not in dry run by its document: a conflict, unless the
- * scaler itself is in dry run. Scalers in dry run disturb none.
+ * Returns for each scaler another scaler of its target whose document does not set dry run: a conflict, unless the
+ * scaler itself is in dry run.
  */
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, OtherScaler> {
   const first = new Map<string, Scaler>();

@@ -61,7 +61,7 @@ export interface Unread extends Pick<Observed, 'pause' | 'isDryRun'> {
   readonly target: ScaleTarget | null;
 }
 
-/** Prevents a decision from being carried out, without changing it. */
+/** Prevents a decision from being applied, without changing it. */
 export interface Hold {
   readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
   readonly outcome: OutcomeKind;
@@ -71,7 +71,7 @@ export interface Hold {
 export interface Decided {
   readonly observed: Observed;
   readonly decision: Decision;
-  /** The decision to carry out. In a pause with a fixed count it differs from `decision`. */
+  /** The decision to apply. In a pause with a fixed count it differs from `decision`. */
   readonly order: Decision;
   readonly hold: Hold | null;
 }
@@ -144,7 +144,7 @@ export interface CycleReportPorts {
   readonly recordEvent: (target: ScaleTarget | null, event: TargetEvent, scaler: string) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
-  /** A cycle of the round that began at this time has ended. */
+  /** Called after each cycle of the round that began at `now`. */
   readonly onEnd?: (now: Instant) => void;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }

@@ -30,12 +30,14 @@ export function observeLease(
   return before?.rawSpec === rawSpec ? before : { rawSpec, spec, atMs: nowMs };
 }
 
-/** Multiple of the own lease duration: longer durations in a Lease, which a rolling update may leave, are not believed. */
+/**
+ * Limits the duration in a Lease to this multiple of the own lease duration. A rolling update may leave a longer one.
+ */
 const MAX_DURATIONS = 4;
 
 /**
- * Returns the duration of a Lease in milliseconds: at most four times the own one, so that a Lease of a stranger ends,
- * too. A duration of 0, which no API server accepts, counts as unset. Source: reliability.md, W16.
+ * Returns the duration of a Lease in milliseconds: at most four times the own one, so that a Lease written by another
+ * client expires, too. A duration of 0, which no API server accepts, counts as unset. Source: reliability.md, W16.
  */
 export function durationMs(
   { leaseDurationSeconds: seconds }: LeaseSpec,

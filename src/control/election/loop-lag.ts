@@ -7,7 +7,7 @@ export interface LoopLag {
   readonly stop: () => void;
 }
 
-/** Each tick takes 0.1 ms of CPU. Of the time that the process is stopped, up to one tick is not seen. */
+/** Each tick takes 0.1 ms of CPU. If the process is suspended, up to one tick of that time is not measured. */
 const TICK_MS = 500;
 
 export function watchLoopLag(clock: Clock): LoopLag {

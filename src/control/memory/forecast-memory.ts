@@ -3,9 +3,8 @@ import { bucketOf, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 
-/** What the loop remembers of a forecast between two cycles. */
 export interface ForecastMarks {
-  /** The count that the last cycle left. */
+  /** Replicas after the last cycle. */
   readonly replicas: number;
   /** The quarter of an hour in which the state was stored last. */
   readonly quarter: number;
@@ -14,16 +13,16 @@ export interface ForecastMarks {
 const QUARTER_MS = 900_000;
 
 /**
- * Returns the quarter of an hour, which begins at another time for each ConfigMap. All scalers of a ConfigMap are then
- * stored with one write, and those of a service with 64 an hour.
+ * Returns the quarter of an hour, whose start differs per ConfigMap. All scalers of a ConfigMap are then stored with
+ * one write, and a service makes 64 writes an hour.
  */
 export function quarterOf(scaler: Scaler, now: Instant): number {
   return Math.floor((now + (bucketOf(scaler) * QUARTER_MS) / STATE_BUCKETS) / QUARTER_MS);
 }
 
 /**
- * Returns the state in which the count without a forecast is the count that the target has. For a count that no decision
- * of the scaler has set: what a forecast costs would otherwise include the difference.
+ * Sets the count without a forecast to `replicas`, which the scaler did not set: otherwise the difference would count
+ * as a cost of the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;
@@ -32,7 +31,7 @@ export function rebased<S extends State>(state: S, replicas: number): S {
   return { ...state, forecast: { ...forecast, reactive } };
 }
 
-/** Returns the state of a later decision. */
+/** Returns the state of the later decision. */
 export function laterForecast(
   a: Pick<State, 'forecast'>,
   b: Pick<State, 'forecast'>,

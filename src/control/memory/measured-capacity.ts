@@ -9,12 +9,12 @@ import {
 import type { MetricSpec, Scaler, ScalerSpec } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 
-/** Pods that carry this much less, or more, than on the days before have changed. */
+/** A larger difference from the days before is a drift. */
 const DRIFT_SHARE = 0.1;
-/** Pods that serve less than this share while there are errors have an outage, which is no capacity. */
+/** Pods that serve less than this share, with errors, have an outage: their load is not a capacity. */
 const LEAST_SHARE = 0.5;
 const DAY_SECONDS = 86_400;
-/** After this time, the days before are those of the new pods. */
+/** After this time, the days before are days of the new pods. */
 const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
 
 /**
@@ -72,7 +72,7 @@ export function areAlike(one: StoredCapacities | undefined, other: StoredCapacit
   });
 }
 
-/** Returns the capacities of both, of each the later one. */
+/** Merges both; of two capacities of a metric, keeps the later one. */
 export function laterCapacities(
   one: StoredCapacities | undefined,
   other: StoredCapacities | undefined,
@@ -87,10 +87,10 @@ export function laterCapacities(
 }
 
 /**
- * Returns the capacity of a pod by a reading; null: nothing was served. It is the highest of the days and of the last
- * hour. If pods were at their limit in the last hour, but served less than 90 % of the lowest day, it is what they served
- * then, until they serve as much again, for 3 days at most. More than 110 % of the highest day is a drift only if all
- * pods are of the last day: otherwise pods were just not that busy before.
+ * Returns the capacity of a pod: the highest of the days and of the last hour; null: nothing was served. If pods at
+ * their limit served less than 90 % of the lowest day in the last hour, returns that until they serve as much again,
+ * for 3 days at most. More than 110 % of the highest day is a drift only if all pods started within the last day:
+ * otherwise pods were only less busy before.
  */
 export function measureCapacity(
   before: MeasuredCapacity | undefined,
@@ -127,7 +127,7 @@ interface KeptDrift {
   readonly value: number;
 }
 
-/** A drift to more ends after a day, one to less when pods serve as much as before. */
+/** A drift to a higher capacity ends after a day, to a lower one when pods serve as much as before. */
 function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: CapacityReading): KeptDrift | null {
   if (before?.drift === undefined) return null;
   const { drift, value } = before;
@@ -149,8 +149,8 @@ function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
 }
 
 /**
- * Adds to each sample what was measured of its metric. A document that uses a capacity that is not known has the target
- * instead, which may only raise the count.
+ * Adds the measured capacities to the samples. While a capacity is unknown, the target applies and may only raise the
+ * count.
  */
 export function withCapacities(
   samples: readonly Sample[],

@@ -19,7 +19,7 @@ import type { PodStarts } from './pod-starts.js';
 export interface Memory {
   readonly uid: string | null;
   readonly state: State;
-  /** Start of a window after a scaling at an unknown time. A time in `state` that equals it is an assumption. */
+  /** Assumed start of a window after a scaling at an unknown time. An equal time in `state` is an assumption, too. */
   readonly assumedAt: Instant | null;
   /** The last known scalings, if `state` contains an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales | undefined;
@@ -35,7 +35,7 @@ export interface Memory {
   readonly shortfall: Shortfall | null;
   /** Facts of the pods as last listed: the same object as long as no pod has changed. Absent: not listed yet. */
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
-  /** Only for documents that use the time in which pods start; absent: none was seen. */
+  /** Only for documents that use the pod start time; absent: no start was seen. */
   readonly podStarts?: PodStarts | undefined;
   /** Only for documents with a forecast; absent: none was decided yet. */
   readonly forecastMarks?: ForecastMarks | undefined;
@@ -47,7 +47,7 @@ export interface Memory {
   readonly conditions?: readonly Condition[] | undefined;
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean | undefined;
-  /** Whether the last cycle was a dry run, after which no change was accepted or checked; absent: false. */
+  /** Whether the last cycle was a dry run and no change was accepted or checked since; absent: false. */
   readonly wasDryRun?: boolean | undefined;
   readonly isRestored: boolean;
   /** The stored entry on which this memory is based; null: none. */
@@ -141,7 +141,6 @@ export function forNewTerm(memory: Memory, now: Instant): Memory {
   };
 }
 
-/** Returns the last value of `maxReplicasFrom`, and the state of the forecast, if there are any. */
 export function keptIn({
   maxReplicasFrom,
   forecast,
@@ -177,17 +176,15 @@ export function withChange(state: State, change: number, at: Instant): State {
 }
 
 /**
- * Returns the state after an intent that may have been carried out: every change that it may have caused starts its
- * window.
+ * Returns the state after an intent that may have been applied: every change that it may have caused starts its window.
  */
 export function withIntent(state: State, intent: Intent, at: Instant): State {
   return intendedCounts(intent).reduce((after, count) => withChange(after, count - intent.from, at), state);
 }
 
 /**
- * Returns the state after a decision that was not carried out: it keeps the recommendation, not the change, which the
- * scaler without a forecast would not have made either. Above 0 replicas `zeroedBySelf` is false, because the next 0 may
- * be set by another client.
+ * Returns the state after a decision that was not applied: it keeps the recommendation, not the change, also for the
+ * count without a forecast. Above 0 replicas `zeroedBySelf` is false, because the next 0 may be set by another client.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {

@@ -8,10 +8,10 @@ export type PodStarts = ReadonlyMap<string, number>;
 /** Starts of pods that are gone are kept up to this number. */
 const KEPT = 100;
 
-/** A pod that took longer was probably not ready for other reasons: readiness has only the time of its last change. */
+/** A longer start was probably unready for another reason: the Ready condition has only its last change. */
 const LONGEST_SECONDS = 3600;
 
-/** Most documents do not use the time in which pods start, or state it. */
+/** False for most documents: they set the pod start time, or do not use it. */
 export function learnsPodStart({ podStart, forecast }: Pick<ScalerSpec, 'podStart' | 'forecast'>): boolean {
   return podStart === null ? forecast?.leadSeconds === null : podStart.seconds === null;
 }
@@ -39,7 +39,7 @@ function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null 
   return seconds >= 0 && seconds <= LONGEST_SECONDS ? seconds : null;
 }
 
-/** Follows the seconds of `podStartOf` in a message. The time until a node has room for a pod is not part of them. */
+/** Follows the seconds of `podStartOf` in a message. Excludes the time until a node has room for the pod. */
 export const POD_START_OF = 'in which 95 % of the pods became ready after their start on a node';
 
 /** Returns the seconds of `POD_START_OF`, at least 1; null: no pod has become ready. */

@@ -46,8 +46,8 @@ export function restoreMemory(
 
 /**
  * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the times in
- * memory were shifted, the stored times were not. Which metrics fail, and who has set a 0, comes from the entry if there
- * is one.
+ * memory were shifted, the stored times were not. If there is an entry, it determines which metrics fail and who set a
+ * 0.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -77,9 +77,8 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
 }
 
 /**
- * Returns the unresolved change after both terms, and one that is lost because another one takes its place. If the
- * entry lacks a change that it had, another replica has resolved it. If the change was never stored, or the entry cannot
- * be read, the change is still open.
+ * Returns the unresolved change of both terms, and a change that is lost because another one replaces it. If the entry
+ * lacks a change, another replica has resolved it, unless it was never stored or the entry cannot be read.
  */
 function joinChanges(
   { uid, unresolved: stored }: Memory,
@@ -160,7 +159,7 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
   return { up: laterOf(a.up, b.up), down: laterOf(a.down, b.down) };
 }
 
-/** Which metrics fail comes from the last decision of this process, and since when from the earliest observation. */
+/** Which metrics fail comes from the last decision of this process, their start times from the earliest observation. */
 function failingSinceOf(
   { recommendations, failingSince }: State,
   theirs: State['failingSince'],

@@ -82,7 +82,7 @@ export function liveOthers(
 
 const RELEASED_MS = 60_000;
 const EXPIRED_MS = 600_000;
-/** A stranger may have created thousands. */
+/** Limits the deletions at once: another client may have created thousands of Leases. */
 const MAX_REMOVED = 10;
 
 /** Returns Leases to delete, released for a minute or not renewed for ten minutes: at most ten. */
@@ -97,8 +97,8 @@ function findStale(members: ObservedMembers, own: string, nowMs: number): readon
 
 /**
  * Returns the number of a new claim: above the numbers of this member, of the members and of the leader, so that the
- * epochs of a bucket increase from owner to owner. A Lease at the largest number, which only a stranger writes, does not
- * count: the API server rejects a larger one. After its own largest number, a member starts again with 1.
+ * epochs of a bucket increase from owner to owner. A Lease at the largest number does not count: only another client
+ * writes it, and the API server rejects a larger one. After its own largest number, a member starts again with 1.
  */
 export function nextNumber(
   members: ObservedMembers,

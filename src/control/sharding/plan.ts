@@ -2,7 +2,7 @@ import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { ElectionTimes } from '../election/election-rules.js';
 import type { ObservedMember } from './members.js';
 
-/** Computes the plan of one member from what it sees, and remembers who does not do its part. */
+/** Plans the owners of buckets from the view of one member, and remembers members that do not claim their buckets. */
 export interface Planner {
   /** Returns the planned owner of each bucket. */
   readonly plan: (view: PlannerView) => ReadonlyMap<number, string>;
@@ -21,11 +21,11 @@ export interface PlannerView {
 
 /** Renewals that this process has seen, before a member that claims nothing gets a share. */
 const LEAST_RENEWALS = 2;
-/** Members that start together count each other at once. */
+/** Members that join within these periods count each other immediately. */
 const JOINING_PERIODS = 3;
-/** A member claims a bucket within one or two periods after its last owner has released it. */
+/** Periods until a free bucket counts as unclaimed; a claim normally takes one or two. */
 const CLAIM_PERIODS = 5;
-/** Twice as many as can own a bucket. Further ones own nothing until others are gone. */
+/** Twice as many members as can own a bucket. Further members own nothing until others are gone. */
 const MAX_COUNTED = 2 * STATE_BUCKETS;
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
@@ -39,8 +39,8 @@ interface Idle {
 /**
  * Creates the planner of a member. A member without claims counts after its second renewal, and as long as it claims
  * what the plan gives it: after five periods in which a bucket was free and its planned owner did not claim it, that
- * member gets no other bucket for a minute, then for twice as long each time, up to an hour. A bucket
- * therefore has no owner for a short time only, also next to forged Leases. Source: reliability.md, W33, W36.
+ * member gets no other bucket for a minute, then for twice as long each time, up to an hour. Even with forged Leases, a
+ * bucket therefore lacks an owner for a short time only. Source: reliability.md, W33, W36.
  */
 export function createPlanner(identity: string, times: ElectionTimes): Planner {
   const periodMs = times.retryPeriodSeconds * 1000;
@@ -99,7 +99,7 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
       const resting = new Set<string>();
       for (const { lease } of countedOf(view)) {
         const member = lease.spec.holderIdentity;
-        // Two members never own a bucket: the claim of the other one is not confirmed, or forged.
+        // A bucket has one owner: another claim to an own bucket is unconfirmed or forged.
         const buckets = lease.buckets.filter((bucket) => !isOwned(bucket));
         claims.set(member, buckets);
         if (isIdle(member, buckets.length, nowMs)) resting.add(member);

@@ -43,7 +43,7 @@ interface DueStatusesPorts {
 /** Minimum interval per scaler between writes, if only messages or metric values have changed. */
 const MINOR_INTERVAL_MS = 10_000;
 
-/** Takes 30 ms. Most records of a cycle change nothing in the status, which only computing it shows. */
+/** Takes 30 ms. Most cycles do not change the status, but only computing it shows that. */
 const MAX_COMPUTED_PER_PASS = 300;
 
 interface CheckedStatus extends DueStatus {
@@ -61,8 +61,8 @@ interface CheckedStatus extends DueStatus {
 }
 
 /**
- * Checks all objects on each call, but computes the status only for objects with changes; if only messages or metric
- * values have changed, not before its turn.
+ * Checks all objects on each call, but computes a status only after a change. Changes of messages or metric values
+ * wait.
  */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, rejectedSince, clock } = ports;

@@ -95,7 +95,7 @@ function withoutEarlier(
   return { ...others, lastScaleTime };
 }
 
-/** Before the first cycle of this process, the state of an earlier process stays, except that of a rejection. */
+/** Before the first cycle of this process, the state of an earlier process stays, unless it is a rejection. */
 function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
   const { status } = object;
   const stored = storedState(status);
@@ -103,7 +103,7 @@ function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInp
   if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
     return stored;
   const rejected = rejection === null ? null : { ...rejection, since: rejectedSince };
-  // A scaler has one state, also if a file takes precedence over this object.
+  // If a file takes precedence over this object, the object shows the state of the scaler in the file.
   const isInEffect = verdict.scaler !== null || rejection?.isUnusedObject === true;
   const state =
     isInEffect && last !== null
@@ -179,7 +179,7 @@ function generationOf(
   return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
-/** The API has the same time. Null for `Accepted` and `Ready`, which only the object has. */
+/** The API shows the same time. Null for `Accepted` and `Ready`, which only the object has. */
 function sinceOf({ type }: NewCondition, last: LedgerEntry | null): Instant | null {
   return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
 }
@@ -203,7 +203,7 @@ function truncated(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 3)}...`;
 }
 
-/** The reasons of the condition `Accepted`, with the status that each one has. */
+/** The reasons of the condition `Accepted`, each with its status. */
 export const ACCEPTED_REASONS = {
   Accepted: 'True',
   Invalid: 'False',
@@ -218,7 +218,7 @@ function acceptedBecause(reason: AcceptedReason, message: string): NewCondition 
   return { type: 'Accepted', status: ACCEPTED_REASONS[reason], reason, message };
 }
 
-/** Reasons that lie outside of the document, in order of precedence. */
+/** Reasons outside of the document, in order of precedence. */
 const REASONS: readonly (readonly [code: string, reason: AcceptedReason])[] = [
   ['duplicate-document', 'Duplicate'],
   ['namespace-not-watched', 'NamespaceNotWatched'],
@@ -251,7 +251,7 @@ function readyOf(
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
   if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
-  // No user has asked for this hold, and only a user can end it.
+  // No user has requested this hold, and only a user can end it.
   if (held?.status === 'True' && held.reason === 'ConflictingScaler')
     return { ...held, type: 'Ready', status: 'False' };
   const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
@@ -261,7 +261,7 @@ function readyOf(
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
   if (active === undefined || active.status === 'Unknown') {
-    // A count outside of its bounds is decided without metrics, again and again while that is not carried out.
+    // A count outside of its bounds is decided without metrics in each cycle until the change is applied.
     const decision = last === null ? null : reasonOf(last.record);
     const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
     return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
@@ -273,7 +273,7 @@ function readyOf(
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }
 
-/** `kubectl get hpa` prints as many. */
+/** `kubectl get hpa` also prints two metrics. */
 const SHOWN_METRICS = 2;
 
 /**

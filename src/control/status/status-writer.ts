@@ -40,7 +40,7 @@ interface StatusWriterPorts {
 const PASS_MS = 2000;
 /** Metric values and messages: 5 per second, so that fluctuating metrics of many objects do not load the API server. */
 const MAX_REFRESHES_PER_PASS = 10;
-/** Bounds the age of the order: a condition that changes during a pass waits for at most 2 s. */
+/** Limits the length of a pass: a condition that changes during it waits for at most 2 s. */
 const MAX_TRANSITIONS_PER_PASS = 500;
 /** After a lasting 403, a namespace waits 5 to 10 s, doubled up to a minute. */
 const FORBIDDEN_MS = { first: 5000, last: 30_000 };
@@ -114,7 +114,7 @@ export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSigna
           refusals: refusalsOf(one.object.namespace),
         };
         stoppedForMs = handleFailure(failure, () => backoff.next());
-        // Any other answer shows that the namespace is allowed, or nothing about it.
+        // Any other error does not mean that the namespace is forbidden.
         if (!isForbidden(error)) refusals.delete(one.object.namespace);
         if (stoppedForMs > 0) window.overloaded();
       }
@@ -149,7 +149,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof KubernetesError && error.kind === 'forbidden';
 }
 
-/** The 403 of a namespace since its last write. */
+/** The 403 responses in a namespace since its last write. */
 interface Refused extends Refusals {
   readonly backoff: Backoff;
 }
@@ -168,8 +168,8 @@ async function writeOne(
 }
 
 /**
- * Returns the Event of a rejected generation; null: it is accepted, or its stored status says already that it is
- * rejected, so that neither a restart nor another leader repeats the Event.
+ * Returns the Event of a rejected generation; null: it is accepted, or its stored status already says that it is
+ * rejected. So neither a restart nor another leader repeats the Event.
  */
 function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | null {
   const isRejection = ({ type, status, observedGeneration }: StatusCondition): boolean =>
@@ -239,7 +239,6 @@ function handleFailure(
   }
 }
 
-/** How many requests may be under way at once. */
 interface RequestWindow {
   readonly size: () => number;
   readonly answered: (tookMs: number) => void;
@@ -247,20 +246,20 @@ interface RequestWindow {
   readonly overloaded: () => void;
 }
 
-/** The lane `status` has as many connections. API priority and fairness has 245 seats for service accounts. */
+/** The number of connections of the lane `status`. API priority and fairness has 245 seats for service accounts. */
 const MAX_AT_ONCE = 20;
 const FIRST_AT_ONCE = 5;
 const SLOW_ANSWER_MS = 500;
-/** One slow minute of the server counts once a second, not for each of its answers. */
+/** A slow minute of the server shrinks the window once a second, not with each answer. */
 const SHRINK_INTERVAL_MS = 1000;
 
-/** After an overload, one more at once is tried in this interval. */
+/** After an overload, the window grows by one request per interval. */
 const GROW_INTERVAL_MS = 10_000;
 
 /**
  * Grows by one for each full window of quick answers. Halves when the server is overloaded, or takes half a second for
- * an answer: more requests at once would only wait in the queue of the server, ahead of other clients. Then approaches
- * the last size that worked quickly, and larger ones slowly.
+ * an answer: more requests at once would only wait in the queue of the server, ahead of other clients. Then grows
+ * quickly to the last size that worked, and slowly above it.
  */
 function createRequestWindow(clock: Clock): RequestWindow {
   let size = FIRST_AT_ONCE;

@@ -2,17 +2,16 @@ import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 
-/** After a longer pause between two decisions, what was spent meanwhile is not known. */
+/** After a longer pause between two decisions, only this much of it counts, because its counts are unknown. */
 const LONGEST_STEP_SECONDS = 300;
 
-/** Counts of the time since the last decision. */
 export interface Counts {
   readonly current: number;
   /** The count without a forecast. */
   readonly reactive: number;
-  /** The count of a forecast that is not used; null: it is used, or there is none. */
+  /** The count of a forecast that is not used; null: the forecast is used, or there is none. */
   readonly observed: number | null;
-  /** The pods that carry the load at the usage that a forecast plans with. */
+  /** Pods needed for the load, at the usage that the forecast plans with. */
   readonly needed: number;
   readonly ready: number;
   /** The pods that would carry load without a forecast. */
@@ -38,7 +37,6 @@ export function stepOf(
   };
 }
 
-/** Adds a step to what was spent. */
 export function addSpent(
   parts: readonly SpentPart[],
   now: Instant,
@@ -60,7 +58,6 @@ export function addSpent(
   return [...kept, next];
 }
 
-/** Returns the sums of the parts, in pod-seconds. */
 export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'> {
   const sum = { reactive: 0, added: 0, short: 0, prevented: 0 };
   for (const { reactive, added, short, prevented } of parts) {
@@ -73,8 +70,8 @@ export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'>
 }
 
 /**
- * Returns what the forecast has added, in percent of the replicas of three days without it. Until three days are known,
- * the count without a forecast counts for the rest of them, so that the first raise of a new scaler is not its whole
+ * Returns the pod-seconds that the forecast added, in percent of the replicas of three days without it. For days that
+ * are not recorded yet, assumes the count `reactive`, so that the first raise of a new scaler does not use the whole
  * budget.
  */
 export function spentPercent(parts: readonly SpentPart[], reactive: number): number {
@@ -88,7 +85,7 @@ export function spentPercent(parts: readonly SpentPart[], reactive: number): num
   return total > 0 ? (100 * added) / total : 0;
 }
 
-/** Returns the loads of the last ten minutes, with this one. */
+/** Returns the loads of the last ten minutes, including this one. */
 export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: number): readonly LoadMinute[] {
   const at = multipleBefore(now, 60);
   const start = addSeconds(at, -9 * 60);
@@ -97,7 +94,7 @@ export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: nu
   return [...kept, { at, sum: open.sum + load, count: open.count + 1 }];
 }
 
-/** Returns the proposals as far back as `seconds`, the last one before that included, with this one if it differs. */
+/** Returns the proposals of the last `seconds` and the last one before, and adds this one if it differs. */
 export function addProposal(
   proposals: readonly Recommendation[],
   { at, replicas }: Recommendation,

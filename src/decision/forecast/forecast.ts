@@ -11,7 +11,7 @@ import { advanceReactive, carryingPods, reactiveOf } from './reactive.js';
 
 export interface Forecasted {
   readonly result: ForecastResult;
-  /** The recommendation, raised by the forecast where it is used. */
+  /** The recommendation, raised by the forecast if it is used. */
   readonly recommended: number;
   readonly state: ForecastState;
 }

@@ -6,10 +6,9 @@ import type { Pod, Sample } from '../snapshot/snapshot.js';
 
 /** The load of the whole workload and of one pod, in base units. */
 export interface Load {
-  /** The identity of the metric. */
   readonly metric: string;
   readonly total: number;
-  /** What a ready pod may carry when a forecast load arrives, at least what the target asks of it. */
+  /** Load that a ready pod may carry when a forecast load arrives; at least the target. */
   readonly ofPod: number;
   /** The usage of a pod with `ofPod`: `95 %`, `the target`. */
   readonly usage: string;

@@ -7,16 +7,18 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
 import { FEWEST_SEASONS } from './seasons.js';
 
-/** Minutes with a value among the last ten, without which there is no forecast. */
+/** A forecast needs values in this many of the last ten minutes. */
 const FEWEST_MINUTES = 5;
 
-/** Days with a smaller rise do not count: the pods for it already run, and days that rise at other times would each add. */
+/**
+ * Days with a smaller rise do not count: the pods for it already run, and small rises at various times would add up.
+ */
 const LEAST_RISE = 1.25;
 
-/** A day may need this many times the load of an earlier day. */
+/** Limits the factor that scales the load of an earlier day to today. */
 const HIGHEST_SCALE = 2;
 
-/** The highest load of the lookback times this is the highest forecast. */
+/** Limits a forecast to this multiple of the highest load in the lookback. */
 const ABOVE_HIGHEST = 1.2;
 
 export interface Proposed {
@@ -32,13 +34,12 @@ export interface Given {
   readonly history: LoadHistory | undefined;
   readonly load: Load;
   readonly minutes: readonly LoadMinute[];
-  /** The upper bound in effect. */
   readonly maxReplicas: number;
 }
 
 /**
- * Returns the count that the load to come needs: a quantile of what the same time of earlier days needed, each scaled
- * by today's level. Higher loads give higher counts.
+ * Returns the replicas for the expected load: a quantile of the loads at the same time of earlier days, each scaled to
+ * today's level. A higher load never gives a lower count.
  */
 export function proposeForecast({ now, forecast, history, load, minutes, maxReplicas }: Given): Proposed {
   if (history === undefined) return silent('the load of the earlier days was not read yet');
@@ -75,16 +76,14 @@ function silent(why: string): Proposed {
   return { replicas: null, why };
 }
 
-/** A load that is expected, in base units. */
 export interface ExpectedLoad {
-  /** The lowest of the earlier days, at the level of today. */
+  /** The lowest load of the earlier days, scaled to today's level. */
   readonly low: number;
-  /** The quantile, which the forecast plans with. */
+  /** The quantile that the forecast plans with. */
   readonly expected: number;
   readonly high: number;
 }
 
-/** What the earlier days show about each minute of the next hour. */
 export interface LoadAhead {
   /** The history that a decision now would use. */
   readonly history: LoadHistory;
@@ -92,16 +91,15 @@ export interface LoadAhead {
 }
 
 interface LaterSeasons {
-  /** The time of the load. */
   readonly at: Instant;
-  /** From now until the decision that plans for it; below 0: it was made. */
+  /** Seconds until the decision that plans for this load; negative: already made. */
   readonly seconds: number;
   readonly seasons: readonly Season[];
 }
 
 /**
- * Returns the load that is expected within the lead from now on, with or without a rise; null: too little is known. With
- * `later`: the load at that time, at the level of now.
+ * Returns the load expected within the lead time, whether it rises or not; null: too little is known. The second
+ * argument selects a later time; its load is scaled to the current level.
  */
 export function expectLoad(
   { forecast, history, minutes }: Pick<Given, 'forecast' | 'minutes'> & { readonly history: LoadHistory },
@@ -126,7 +124,7 @@ function rankOf({ quantile }: Forecast, count: number): number {
   return Math.ceil(quantile * count) - 1;
 }
 
-/** Returns why the load to come is not known; null: it is. */
+/** Returns why no load can be expected, or null. */
 function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMinute[]): string | null {
   if (unusable !== null) return unusable;
   if (seasons.length < FEWEST_SEASONS) {
@@ -138,7 +136,7 @@ function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMi
     : null;
 }
 
-/** Whether the load of two thirds of the days rises, or that of this weekday in two thirds of the weeks. */
+/** Returns whether the load rises on two thirds of the days, or on two thirds of the same weekdays. */
 function hasRise(seasons: readonly Season[], now: Instant, leadSeconds: number): boolean {
   const then = addSeconds(now, leadSeconds);
   const weeks = seasons.filter(({ at }) => Math.round(secondsBetween(at, then) / 86_400) % 7 === 0);

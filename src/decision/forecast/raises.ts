@@ -6,20 +6,20 @@ import type { Raise } from '../snapshot/snapshot.js';
 
 const DAY_MS = 86_400_000;
 
-/** A raise of another day was at the same time if it began within this time of it. */
+/** Raises of two days are at the same time of day if their starts differ by at most this. */
 const SAME_TIME_MS = 30 * 60_000;
-/** After this time without a forecast, or above the count without one, the next is another raise. */
+/** After a longer time in which the forecast does not raise the count, the next raise is a new one. */
 const LONGEST_PAUSE_SECONDS = 300;
 /**
- * A longer one counts as several, each with its own time of day. What is left of its pods after that is not counted:
- * the tolerance can keep one for the rest of the day.
+ * A longer raise counts as several, each with its own time of day. Pods that remain after a raise do not count: the
+ * tolerance can keep one for the rest of the day.
  */
 const LONGEST_SECONDS = 3600;
 const WEEKDAYS_KEPT = 28;
 
-/** What a pod that is missing may cost: it is worth ten that are not needed. */
+/** One missing pod is worth ten unneeded pods. */
 const WORTH = 10;
-/** One day may be a holiday, and two a weekend. */
+/** Fewer days are not representative: one may be a holiday, two a weekend. */
 const FEWEST_DAYS = 3;
 const FEWEST_WEEKDAYS = 2;
 
@@ -56,8 +56,8 @@ export function addToRaises(
 
 /**
  * Returns why a forecast should not raise now: its raises at this time of earlier days have added more than ten times
- * the pod-seconds that they have prevented. Judges those of the same weekday if there are two, otherwise those of any day
- * if there are three. Null: it should raise, or too little is known.
+ * the pod-seconds that they have prevented. Judges raises of the same weekday if there are two, otherwise of any day if
+ * there are three. Null: it should raise, or too little is known.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
   const local = (at: Instant): number => Date.parse(`${formatLocal(at, timeZone)}Z`);

@@ -10,15 +10,14 @@ import { podRequests } from '../proposals/pod-requests.js';
 import type { JudgedMetric } from '../proposals/propose.js';
 import type { Pod, ReactiveCount, Recommendation, Snapshot } from '../snapshot/snapshot.js';
 
-/** Without a raise, the count of the scaler is that without a forecast. */
+/** Without a raise by a forecast, the target has the count without a forecast. */
 export function reactiveOf({ target, state }: Snapshot): ReactiveCount {
   const { lastScaleUp, lastScaleDown, scaleEvents } = state;
   return { replicas: target.specReplicas, lastScaleUp, lastScaleDown, scaleEvents };
 }
 
 /**
- * Returns how many pods of the scaler without a forecast carry the load that the metrics show now: those that it has
- * had for `leadSeconds`.
+ * Returns how many pods would carry the current load without a forecast: those that would have run for `leadSeconds`.
  */
 export function carryingPods(
   { replicas, scaleEvents }: ReactiveCount,
@@ -36,9 +35,8 @@ export function carryingPods(
 }
 
 /**
- * Returns the count that the scaler without a forecast would set now, from the one that it would have now. It would not
- * see the load that its pods cannot carry: pods that are full ask for a little more at a time, where the pods of a
- * forecast show all of the load at once.
+ * Returns the count that the scaler would set now without a forecast. Without it, load beyond the capacity of the pods
+ * would not show: full pods raise the count step by step, while the pods of a forecast show the whole load at once.
  */
 export function advanceReactive(
   before: ReactiveCount,
@@ -76,7 +74,7 @@ export function advanceReactive(
   };
 }
 
-/** The scaler without a forecast has recommended no more than it has seen. */
+/** Without a forecast, no recommendation would exceed `most`, the count for the visible load. */
 function atMost(most: number, recommendations: readonly Recommendation[]): readonly Recommendation[] {
   return recommendations.some(({ replicas }) => replicas > most)
     ? recommendations.map(({ at, replicas }) => ({ at, replicas: Math.min(most, replicas) }))
@@ -105,8 +103,8 @@ function recommendedAt(
 }
 
 /**
- * Returns the usage at which a pod hides further load, in the unit of the target: its cpu limit, otherwise its requests.
- * Null: not known, or the metric is not that of a resource.
+ * Returns the usage at which a pod hides further load, in the unit of the target: its cpu limit, otherwise its
+ * requests. Null: not known, or not a resource metric.
  */
 function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;

@@ -6,13 +6,13 @@ import type { Season } from '../snapshot/snapshot.js';
 /** Each of the last seven days, and the same weekday of the four weeks before. */
 const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 
-/** Fewer earlier days say too little about this one. */
+/** A forecast needs this many earlier days. */
 export const FEWEST_SEASONS = 3;
 
-/** The load of a season is the highest until this long after the time when a pod that is started now carries load. */
+/** A season's load is the highest until this long after a pod started now would carry load. */
 const SECONDS_AFTER_LEAD = 180;
 
-/** What the load of today is compared with. */
+/** The mean load of this long before now is compared with the same time of earlier days. */
 const LEVEL_SECONDS = 600;
 
 /** A load at a time, in base units. */
@@ -22,8 +22,7 @@ export interface LoadPoint {
 }
 
 /**
- * Returns the time of each earlier day at which the clock showed what it shows now, the latest first. A day lasts 23 or
- * 25 hours when the clock changes.
+ * Returns the current local time on each earlier day, latest first. A day lasts 23 or 25 hours when the clock changes.
  */
 export function seasonTimes(now: Instant, { lookbackDays, timeZone }: Forecast): readonly Instant[] {
   const local = Date.parse(`${formatLocal(now, timeZone)}Z`);
@@ -33,7 +32,7 @@ export function seasonTimes(now: Instant, { lookbackDays, timeZone }: Forecast):
   );
 }
 
-/** From which to which time the loads around the time of a season are needed, relative to it. */
+/** Returns the range of loads that a season needs, in seconds relative to its time. */
 export function seasonSeconds(leadSeconds: number): { readonly from: number; readonly to: number } {
   return { from: -LEVEL_SECONDS, to: leadSeconds + SECONDS_AFTER_LEAD };
 }
@@ -62,9 +61,9 @@ export function pointsAround(
 }
 
 /**
- * Returns what a day shows about the time from now on: the highest load until a pod that is started now carries load,
- * and 180 s more, as the mean of two points: the highest of some noisy points is too high. Null if the points, in the
- * order of their times, have a gap of more than `maxGapSeconds`.
+ * Returns the highest load of a day from now until 180 s after a pod started now would carry load. Uses means of two
+ * consecutive points, because the maximum of noisy points is too high. Null if the points, in the order of their times,
+ * have a gap of more than `maxGapSeconds`.
  */
 export function seasonOf(
   at: Instant,

@@ -3,15 +3,15 @@ import { buildCondition, type Condition } from '../result/condition.js';
 import type { ForecastState } from '../snapshot/snapshot.js';
 import { sumOfParts } from './budget.js';
 
-/** The parts of three days, without the one that is still open. */
+/** Three days of parts, without the unfinished one. */
 const FEWEST_PARTS = 11;
 
 /** Ten minutes of one missing pod in three days are not worth a change. */
 const LEAST_SHORT_POD_SECONDS = 600;
 
 /**
- * Returns the condition of a forecast that only observes, and would have prevented at least half of the missing pod-time
- * of three days within its budget. Null: it would not have, or it is not known yet. The result changes every 6 hours.
+ * Returns a condition if a forecast in mode `Observe` would have prevented at least half of the missing pod-time of
+ * three days, within its budget. Null: it would not have, or it is not known yet. The result changes every 6 hours.
  */
 export function worthRaising(
   { mode, budgetPercent }: Forecast,

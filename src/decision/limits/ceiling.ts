@@ -2,7 +2,6 @@ import { judgeValues } from '../snapshot/judge-sample.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** The ceiling of `maxReplicasFrom`. */
 export interface Ceiling {
   /** 0 to `MAX_REPLICAS`. */
   readonly replicas: number;
@@ -12,7 +11,7 @@ export interface Ceiling {
 
 /**
  * Returns the ceiling of `maxReplicasFrom`, rounded down: the value of its query, otherwise the last full value; null
- * if there is neither, so that only `maxReplicas` applies. A partial value may be too low, and counts as none.
+ * if there is neither, so that only `maxReplicas` applies. A partial value may be too low and is ignored.
  */
 export function ceilingOf({
   scaler,
@@ -29,7 +28,7 @@ export function ceilingOf({
   return last === undefined ? null : { replicas: last, error };
 }
 
-/** Returns why an answer to the query is no ceiling; null: it is one. */
+/** Returns why the query's answer cannot be used as a ceiling, or null. */
 export function whyNoCeiling(sample: Snapshot['maxReplicasFrom']): string | null {
   if (sample === undefined) return 'the query was not sent';
   if (sample.form === 'error') return sample.error;

@@ -32,7 +32,6 @@ export interface LimitedCount {
   readonly steps: readonly LimitStep[];
 }
 
-/** Returns the count after this limit, which may not have changed it. */
 export function countAfter(
   name: LimitName,
   { recommended }: Pick<LimitContext, 'recommended'>,
@@ -44,8 +43,8 @@ export function countAfter(
 }
 
 /**
- * Whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept. Bounds override holds, and the
- * reason is then the bound. Source: reliability.md, decision 16.
+ * Returns whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept. Bounds override holds,
+ * and the reason is then the bound. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
@@ -68,7 +67,10 @@ export function applyLimits(context: LimitContext): LimitedCount {
   return { replicas, steps: steps ?? NO_STEPS };
 }
 
-/** Where one of them leads to the same count as a bound, the bound is the cause. Source: algorithm.md, points 28, 34. */
+/**
+ * If one of these limits leads to the same count as a bound, the reason names the bound. Source: algorithm.md, points
+ * 28, 34.
+ */
 const YIELDS_TO_BOUND: ReadonlySet<LimitName> = new Set([
   'policy',
   'scale_up_limit',
@@ -80,7 +82,7 @@ function boundOf(from: number, to: number, context: LimitContext): number | unde
   return (to > from ? limitToMinReplicas : limitToMaxReplicas)(from, context)?.to;
 }
 
-/** The decisions of all scalers share it. They are kept for a round or longer. */
+/** Shared by all decisions, which are kept for a round or longer. */
 const NO_STEPS: readonly LimitStep[] = [];
 
 function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): Limited | null {
@@ -152,9 +154,9 @@ function applyRecoveryHold(replicas: number, { now, current, state }: LimitConte
 }
 
 /**
- * The limit of CHPA for one scale-up, which without `behavior` is also that of the HPA (factor 2, minimum 4). With
- * `behavior` it applies only if the document or preset sets it; then the lower of policy and limit applies. Never below
- * the current count, because the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
+ * CHPA's limit for one scale-up; without `behavior`, also the HPA's (factor 2, minimum 4). With `behavior` it applies
+ * only if the document or preset sets it; then the lower of policy and limit applies. Never below the current count,
+ * because the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
  */
 function applyScaleUpLimit(replicas: number, context: LimitContext): Limited | null {
   const limit = scaleUpLimit(context);

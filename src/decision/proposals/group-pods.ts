@@ -56,8 +56,8 @@ export function groupPods(
 }
 
 /**
- * Returns when each ready pod counts that is too young now, earliest first: the time of the first decision whose sample
- * is of a whole window in which the pod was ready, if samples stay as old as this one. Empty without such a pod.
+ * Returns when each ready pod that is still too young will count, earliest first: at the first decision whose sample
+ * covers a whole window in which the pod was ready, if samples stay as old as this one.
  */
 export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): readonly Instant[] {
   return pods

@@ -76,7 +76,7 @@ function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): Use
   };
 }
 
-/** Same as `UseValues`, for the position of a pod in the sample. */
+/** As `UseValues`, for the position of a pod in the sample. */
 function valuesAt(
   metric: PodMetric,
   sample: ContainersSample | PodsSample,
@@ -193,7 +193,7 @@ function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { 
   return 'error' in answer ? answer : { byPod: answer.requests };
 }
 
-/** Adds the usage of pods; with requests, only of pods that have one. */
+/** Adds the usage of pods; if requests are given, only of pods that have requests. */
 function sumUsage(names: readonly string[], useValues: UseValues, byPod: Requests['byPod']): Usage {
   const sum = new MilliSum();
   let requested = 0n;

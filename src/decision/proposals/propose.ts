@@ -15,7 +15,6 @@ import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
 import { inEffect, proposeFromTotal } from './total-metrics.js';
 
-/** A metric, the answer to its query, and what followed from it. */
 export interface JudgedMetric {
   /** See `inEffect`. */
   readonly spec: MetricSpec;
@@ -54,10 +53,10 @@ export interface Pick {
   readonly replicas: number | null;
   readonly winner: JudgedMetric | null;
   readonly firstFailing: JudgedMetric | null;
-  /** The first metric with the proposal of the fallback. */
+  /** The first metric whose proposal is that of its fallback. */
   readonly firstReplaced: JudgedMetric | null;
   /**
-   * Whether every proposal comes from a full value, or from a fallback that may lower the count. Otherwise the count
+   * Whether every proposal comes from a full value, or from a fallback that may lower the count. If false, the count
    * must not fall.
    */
   readonly isTrusted: boolean;
@@ -94,7 +93,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
     const proposal = noProposal(sample.error);
-    // Usage that was not seen is not known to have been at the limits.
+    // Without a sample, usage is not known to be at the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
       ? { proposal, saturation: { ...saturation, since: null } }
@@ -131,7 +130,7 @@ function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext
 /** Unreachable: `judgeSample` returns an error for a sample in the wrong form, which the types cannot express. */
 const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');
 
-/** Returns `Resource/cpu`, by which the state and the records know a metric. */
+/** Returns the key of a metric in state and records: `Resource/cpu`. */
 export function metricKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }
@@ -154,7 +153,7 @@ function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot
   return { ...result, proposal, error: null, ratio: null, fallback: use };
 }
 
-/** Returns when the fallback replaces a metric that has no proposal now; null: it does not, or does already. */
+/** Returns when the fallback will replace the missing proposal; null: never, or it already does. */
 export function fallbackStart(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): Instant | null {
   const { fallback } = snapshot.scaler.spec;
   if (fallback === null || result.proposal !== null || result.error === null) return null;

@@ -9,7 +9,10 @@ import { ceilCount, MilliSum } from './arithmetic.js';
 /** Usage of at least this percentage of the limits hides load. The kernel lets a throttled pod use a little less than its limit. */
 const SATURATED_PERCENT = 98n;
 
-/** A step needs this much more of what is served than before: more pods of a workload that waits for a lock serve no more. */
+/**
+ * A step requires the served load to have grown by this factor: a workload that waits for a lock serves no more with
+ * more pods.
+ */
 const GROWTH = 1.1;
 
 const NONE: Saturation = { since: null, served: null, step: null };
@@ -21,10 +24,10 @@ export interface Stepped {
 }
 
 /**
- * Raises the proposal of a cpu metric to `factor` times the ready pods if usage has been at the limits of the pods for
- * half of a pod start, and more is served than when usage was last at the target, or than at the last step.
- * Pods that start count toward the step. Until they have had their time to start there is no other one. Never lowers a
- * proposal. Source: algorithm.md, section 3, Saturation.
+ * Raises the proposal of a cpu metric to `factor` times the ready pods if usage has been at the pods' limits for half
+ * of a pod start, and more load is served than when usage was last at the target or at the last step. Starting pods
+ * count toward the step. The next step waits until they have had time to start. Never lowers a proposal. Source:
+ * algorithm.md, section 3, Saturation.
  */
 export function stepOnSaturation(
   metric: ResourceMetric,
@@ -117,7 +120,7 @@ interface LimitUsage {
   readonly ready: number;
   /** Usage of the pods that were ready for the whole window, in percent of their limits, rounded down. */
   readonly percent: bigint;
-  /** Whether these are all ready pods. */
+  /** Whether `percent` covers all ready pods. */
   readonly isWhole: boolean;
 }
 

@@ -5,8 +5,8 @@ import type { Pod } from '../snapshot/snapshot.js';
 import { podRequests } from './pod-requests.js';
 
 /**
- * A list of pods that all run and are ready, which is the usual case for nearly every target. Each pod with a sample
- * counts when the youngest of them is old enough.
+ * Facts about a list of pods that are all running and ready, which is the usual case. Each pod with a sample counts
+ * when the youngest of them is old enough.
  */
 export interface SettledPods {
   readonly groups: PodGroups;
@@ -16,8 +16,7 @@ export interface SettledPods {
 }
 
 /**
- * A list of pods and the facts that follow from it. It is kept with the list between decisions, so the facts are
- * computed once.
+ * A list of pods and facts computed from it. Kept with the list between decisions, so that each fact is computed once.
  */
 export class PodFacts<P extends Pod = Pod> {
   readonly pods: readonly P[];

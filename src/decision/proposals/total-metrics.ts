@@ -50,8 +50,7 @@ export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: nu
 }
 
 /**
- * Returns the sum of the series, and of the rate at which the backlog is to be worked off. Returns 0 for a sample of
- * another form.
+ * Returns the sum of the series plus the rate at which the backlog is to be processed; 0 for a sample of another form.
  */
 export function totalOf(metric: MetricSpec, sample: Sample): Milli {
   const sum = sumOf(sample);
@@ -75,9 +74,9 @@ interface Drain {
 }
 
 /**
- * Returns the rate at which the backlog is to be worked off, next to the rate at which work arrives. A pod that is
- * started now works after its start only, so that this time is added: the backlog that grows until then is not answered
- * with more pods again and again. Null: the metric has no backlog.
+ * Returns the rate at which the backlog is to be processed, in addition to arriving work. The pod start time is added
+ * to the drain time: otherwise the backlog that grows until new pods are ready would add more pods again and again.
+ * Null: the metric has no backlog.
  */
 export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;

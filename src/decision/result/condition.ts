@@ -13,7 +13,7 @@ export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 type Status = 'True' | 'False' | 'Unknown';
 
-/** The reasons of each condition, with the status that each one has. docs/reference/conditions.md explains them. */
+/** The reasons of each condition, each with its status. docs/reference/conditions.md explains them. */
 export const CONDITION_REASONS = {
   AbleToScale: {
     SucceededGetScale: 'True',

@@ -4,10 +4,10 @@ import type { MeasuredCapacity, State } from '../snapshot/snapshot.js';
 import type { Condition } from './condition.js';
 import type { LimitName } from './limit-names.js';
 
-/** The result of `decide`. Log, metrics, conditions and API read it and compute nothing again. */
+/** The result of `decide`. Log, metrics, conditions and API read it and recompute nothing. */
 export interface Decision {
   readonly currentReplicas: number;
-  /** Equal to `currentReplicas` if nothing is to change. */
+  /** Equal to `currentReplicas` if nothing changes. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
   readonly reason: string;
@@ -21,7 +21,7 @@ export interface Decision {
   readonly conditions: readonly Condition[];
   /** Set only for a document with a forecast whose metrics were used. */
   readonly forecast?: ForecastResult;
-  /** State for the next decision, if this one is carried out. */
+  /** State for the next decision, if this one is applied. */
   readonly state: State;
 }
 
@@ -42,9 +42,11 @@ export interface MetricResult {
   readonly pods: PodGroups;
   /** Pod name -> why the pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;
-  /** The measured capacity of a pod, which was the target; unset: that of the document was. */
+  /** The measured capacity of a pod, if it was used as the target; unset: the document's target was used. */
   readonly capacity?: number;
-  /** What `capacity.auto` has measured. Unset: the metric has no such field, or nothing was measured yet. */
+  /**
+   * What `capacity.auto` has measured. Unset: the metric does not have `capacity.auto`, or nothing was measured yet.
+   */
   readonly measuredCapacity?: MeasuredCapacity;
   /** Set only for a metric with `saturation` and a sample. */
   readonly saturation?: SaturationResult;
@@ -52,7 +54,6 @@ export interface MetricResult {
   readonly fallback?: FallbackUse;
 }
 
-/** What the saturation step of a metric has found. */
 export interface SaturationResult {
   /** Part of a sentence. */
   readonly why: string;
@@ -60,9 +61,8 @@ export interface SaturationResult {
   readonly replicas: number | null;
 }
 
-/** What a forecast has proposed, and what it costs. */
 export interface ForecastResult {
-  /** The count that the load to come needs, at most `maxReplicas`; null: `why` says why there is none. */
+  /** Replicas for the expected load, at most `maxReplicas`; null: there are none, see `why`. */
   readonly replicas: number | null;
   /** Part of a sentence. */
   readonly why: string;
@@ -70,7 +70,10 @@ export interface ForecastResult {
   readonly isUsed: boolean;
   /** The count that the scaler would have without a forecast. */
   readonly reactive: number;
-  /** What it has added in the last 3 days, or with `Observe` would have added, in percent of the replicas without it. */
+  /**
+   * Replicas that the forecast added in the last 3 days (`Observe`: would have added), in percent of the replicas
+   * without it.
+   */
   readonly spentPercent: number;
 }
 

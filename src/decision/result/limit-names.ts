@@ -32,7 +32,7 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   forbidden_window: 'Forbidden window',
 };
 
-/** When a limit ends whose step has no `until`. */
+/** Says when a limit without `until` ends. */
 export const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'until every metric has a complete value',
   stabilization: 'until these recommendations have left the window',

@@ -92,7 +92,7 @@ function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Reco
   return mapToJson(quantities, formatMilli);
 }
 
-/** Lists the numbers in the order of `parseSnapshot`: a replayed decision has the same text. */
+/** Lists the numbers in the order of `parseSnapshot`, so that a replayed decision has the same JSON. */
 function measuredToJson(measured: MeasuredCapacity): Readonly<Record<string, unknown>> {
   const { value, low, high, days, at, drift } = measured;
   const numbers = { value, low, high, days, at: formatInstant(at) };

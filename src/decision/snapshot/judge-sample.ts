@@ -50,7 +50,10 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
   return sample.form === 'values' ? errorOfParts(metric, sample) : null;
 }
 
-/** The backlog is a part of the value. Without a capacity, the target of the document applies to a partial sample only. */
+/**
+ * A metric with a backlog has no value without it. Without a capacity, only a partial sample uses the document's
+ * target.
+ */
 function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
   const { backlog, partial } = sample;
@@ -67,7 +70,9 @@ function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | n
     : errorSample('invalid', `the capacity is ${capacity}, must be above 0`);
 }
 
-/** Returns the measured capacity of a pod, which is the target; undefined: there is none, or it is only observed. */
+/**
+ * Returns the measured capacity of a pod if it is used as the target; undefined: there is none, or it is only observed.
+ */
 export function capacityOf(
   { capacityQuery, autoCapacity }: ObjectMetric | ExternalMetric,
   { capacity, measuredCapacity }: ValuesSample,
@@ -128,7 +133,7 @@ export function seriesCountError({ type }: MetricSpec, count: number): string | 
 /** Whether the document reads an error of this kind as 0 (`onMissing: zero`, `onNaN: zero`). */
 export function isReadAsZero(metric: MetricSpec, kind: SampleErrorKind): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
-  // The rate alone would be read as 0, and the backlog with it.
+  // `onMissing: zero` is about the rate; it would read the backlog as 0, too.
   if (metric.backlog !== undefined) return false;
   return (kind === 'missing' && metric.onMissing === 'zero') || (kind === 'nan' && metric.onNaN === 'zero');
 }

@@ -16,30 +16,30 @@ export interface Snapshot {
   readonly maxReplicasFrom?: ValuesSample | ErrorSample;
   /** The time in which 95 % of the target's pods have become ready; unset: not known, or not used. */
   readonly podStartSeconds?: number;
-  /** What earlier days show about the load to come. Unset: the document has no forecast, or its history was not read yet. */
+  /** Unset: the document has no forecast, or its history was not read yet. */
   readonly loadHistory?: LoadHistory;
   readonly state: State;
 }
 
 /** The past load of the metric of the forecast, in base units. */
 export interface LoadHistory {
-  /** From the start of a pod until it carries load, and its load shows in the metric. */
+  /** Time from the start of a pod until its load shows in the metric. */
   readonly leadSeconds: number;
   /** The highest load within the lookback. */
   readonly highest: number;
   /** The latest day first. */
   readonly seasons: readonly Season[];
-  /** Why the history cannot be used; null: it can. */
+  /** Why the history cannot be used, or null. */
   readonly unusable: string | null;
 }
 
-/** What one earlier day shows about the time from now on. */
+/** The load of one earlier day around the current time of day. */
 export interface Season {
-  /** The time of that day at which the load comes that a pod started now would carry. */
+  /** When a pod started at this time of that day would carry load. */
   readonly at: Instant;
-  /** The highest mean of two consecutive minutes of that day from now until 180 s after `at`. */
+  /** The highest mean of two consecutive minutes of that day, from this time of day until 180 s after `at`. */
   readonly load: number;
-  /** The mean load of the 10 minutes before now, on that day. */
+  /** The mean load of the 10 minutes before this time of that day. */
   readonly level: number;
 }
 
@@ -79,13 +79,16 @@ interface Valued {
 }
 
 /**
- * Usage by pod and container, in lists of which samples with the same pods share all but the values: a tenth of the
- * memory of maps.
+ * Usage by pod and container. Lists, because samples with the same pods share all of them but the values: a tenth of
+ * the memory of maps.
  */
 export interface ContainerUsage {
   /** Distinct names. */
   readonly pods: readonly string[];
-  /** Where the containers of each pod start in the following lists, and where the last ones end: one more than `pods`. */
+  /**
+   * Indexes in the following lists at which the containers of each pod start, and the end of the last: one more than
+   * `pods`.
+   */
   readonly starts: readonly number[];
   /** '' is the whole pod. */
   readonly containers: readonly string[];
@@ -147,11 +150,11 @@ export interface MeasuredCapacity {
   /** The lowest and the highest of the days. */
   readonly low: number;
   readonly high: number;
-  /** The number of days with a value, at most 3. 0: only the last hour has one. */
+  /** The number of days with a value, at most 3. 0: only the last hour has a value. */
   readonly days: number;
   /** When it was read. */
   readonly at: Instant;
-  /** Unset: it is that of the days before. */
+  /** Unset: the capacity is about that of the days before. */
   readonly drift?: CapacityDrift;
 }
 
@@ -159,7 +162,7 @@ export interface MeasuredCapacity {
 export interface CapacityDrift {
   readonly since: Instant;
   readonly before: number;
-  /** When the oldest ready pod started: that of a release that replaced all pods. Null: not known. */
+  /** Start of the oldest ready pod, and so of the release that replaced all pods. Null: not known. */
   readonly oldestPod: Instant | null;
 }
 
@@ -187,43 +190,41 @@ export interface ScaleEvent {
   /** +N or -N, never 0. */
   readonly change: number;
   /**
-   * The earliest time of a change whose time is not exactly known, because a clock was set or only its intent was found.
-   * From there until `at` it counts only where it limits a change. Absent: `at`.
+   * Earliest possible time of a change whose exact time is unknown: a clock was set, or only its intent was found.
+   * Between then and `at`, the change counts only where it limits another change. Absent: `at`.
    */
   readonly earliest?: Instant;
   /**
-   * Other times under which a replica may know this change: that of its intent, and those before a wall clock was set.
-   * They identify the change; no decision reads them. Absent: none.
+   * Other times that identify this change: the time of its intent, and times before a wall clock was set. No decision
+   * reads them. Absent: none.
    */
   readonly alsoAt?: readonly Instant[];
 }
 
-/** Whether the cpu usage of a workload shows its load. */
 export interface Saturation {
   /** Since when usage has been at the limits; null: it is not, or not known to be. */
   readonly since: Instant | null;
-  /** What was served at the last step, or later when usage was at or below the target; null: not known. */
+  /** The served load at the last step, or later when usage was at or below the target; null: not known. */
   readonly served: number | null;
   /** The last step, while its pods may be starting. */
   readonly step: { readonly at: Instant; readonly to: number } | null;
 }
 
-/** What a forecast remembers. Times in pod-seconds are those of the last 3 days, in parts of 6 hours. */
+/** Pod-seconds are of the last 3 days, in parts of 6 hours. */
 export interface ForecastState {
-  /** Time of the decision that it is of. */
+  /** Time of the decision that stored it. */
   readonly at: Instant;
-  /** The mean load of each of the last 10 minutes. */
   readonly minutes: readonly LoadMinute[];
   /** The count that the scaler would have without a forecast. */
   readonly reactive: ReactiveCount;
   /** The count of the forecast, each time it changed, as far back as a pod needs to carry load. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
-  /** What its last raises have cost and prevented, the latest last. */
+  /** Pod-seconds added and prevented by the last raises, latest last. */
   readonly raises: readonly Raise[];
 }
 
-/** A time in which a forecast has raised the count, with what followed from it. In pod-seconds. */
+/** A time in which a forecast raised the count, and its effects in pod-seconds. */
 export interface Raise {
   readonly from: Instant;
   readonly until: Instant;
@@ -280,13 +281,13 @@ export interface State {
   /** Absent: the document has no forecast. */
   readonly forecast?: ForecastState | undefined;
   /**
-   * When the document last changed, while a recommendation, a proposal of a scale-down or `inactiveSince` is older;
-   * absent: none is. Only reasons read it.
+   * When the document last changed. Set only while a recommendation, a scale-down proposal or `inactiveSince` is older
+   * than that. Only reasons read it.
    */
   readonly documentChangedAt?: Instant | undefined;
 }
 
-/** Returns a clause about a time before the last change of the document; empty: the time is not. */
+/** Returns a clause if `at` is before the last change of the document, otherwise an empty string. */
 export function sinceChange(at: Instant, { documentChangedAt }: State): string {
   return documentChangedAt === undefined || at >= documentChangedAt
     ? ''
