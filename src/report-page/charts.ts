@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { PageChange, PageData, PageRun, PageMetric, Band } from '../backtest/report/page-data.js';
-import { colorOf, cssColor, dashOf, element, formatTime } from './elements.js';
+import { colorNumber, cssColor, dashOf, element, formatTime } from './elements.js';
 
 interface PodsView {
   readonly shown: ReadonlySet<string>;
@@ -10,6 +10,8 @@ interface PodsView {
 }
 
 const RADIUS = 4;
+/** More markers hide the line below them, so they are smaller. */
+const MANY = 60;
 /** Distance in pixels within which a click opens a marker. */
 const REACH = 16;
 
@@ -20,15 +22,20 @@ export function drawPods(root: HTMLElement, data: PageData, { shown, selected, o
     data,
     runs.map(({ run }) => run),
   );
-  const demand = cssColor('--demand');
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   const series: uPlot.Series[] = [
     TIME,
-    { label: 'demand, lowest', stroke: demand, width: 1, points: { show: false } },
-    { label: 'demand, highest', stroke: demand, width: 1, points: { show: false } },
+    ...bandSeries('demand', '--chart-6'),
     ...runs.map(({ run, index }): uPlot.Series => {
-      const stroke = colorOf(index);
-      const line = { label: run.name, stroke, width: 2, dash: dashOf(index), points: { show: false } };
+      const stroke = cssColor(`--chart-${colorNumber(index)}`);
+      const line = {
+        label: run.name,
+        stroke,
+        width: 2,
+        dash: dashOf(index),
+        points: NO_POINTS,
+        value: valueText,
+      };
       return stepped === undefined ? line : { ...line, paths: stepped };
     }),
   ];
@@ -37,7 +44,7 @@ export function drawPods(root: HTMLElement, data: PageData, { shown, selected, o
     {
       ...options,
       series,
-      bands: [{ series: [2, 1], fill: cssColor('--demand-fill') }],
+      bands: bandIn('--demand-band'),
       hooks: { draw: [(drawn) => drawMarkers(drawn, data.from, selected)] },
     },
     [xs, ...tables],
@@ -102,13 +109,15 @@ function markersOf(
 function drawMarkers(chart: uPlot, from: number, selected: PageRun | undefined): void {
   if (selected === undefined) return;
   const { ctx, bbox } = chart;
-  const radius = RADIUS * devicePixelRatio;
+  const markers = markersOf(chart, selected, { from, isCanvas: true }).filter(
+    ({ x }) => x >= bbox.left && x <= bbox.left + bbox.width,
+  );
+  const radius = (markers.length > MANY ? RADIUS / 2 : RADIUS) * devicePixelRatio;
   ctx.save();
   ctx.strokeStyle = cssColor('--text');
-  ctx.fillStyle = cssColor('--page');
+  ctx.fillStyle = cssColor('--surface');
   ctx.lineWidth = 1.5 * devicePixelRatio;
-  for (const { x, y } of markersOf(chart, selected, { from, isCanvas: true })) {
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+  for (const { x, y } of markers) {
     ctx.beginPath();
     ctx.arc(x, y, radius, 0, 2 * Math.PI);
     ctx.fill();
@@ -135,19 +144,23 @@ function nearest(
 export function drawMetric(data: PageData, metric: PageMetric, width: number): HTMLElement {
   const { name, value, target, isPercent } = metric;
   const unit = isPercent ? ', % of the requests' : '';
-  const color = cssColor('--run-1');
   const xs = bandTimes(value, data.seconds).map((time) => data.from + time);
-  const points = { show: false };
   const chart = new uPlot(
     {
       ...chartOptions(data, width, 200),
       series: [
         TIME,
-        { label: 'lowest', stroke: color, width: 1, points },
-        { label: 'highest', stroke: color, width: 1, points },
-        { label: 'target', stroke: cssColor('--target'), width: 1.5, dash: [6, 4], points },
+        ...bandSeries('value', '--chart-1'),
+        {
+          label: 'target',
+          stroke: cssColor('--chart-6'),
+          width: 1.5,
+          dash: [6, 4],
+          points: NO_POINTS,
+          value: valueText,
+        },
       ],
-      bands: [{ series: [2, 1], fill: cssColor('--run-1-fill') }],
+      bands: bandIn('--chart-band'),
     },
     [xs, [...value.low], [...value.high], xs.map(() => target)],
   );
@@ -164,8 +177,8 @@ type Options = Omit<uPlot.Options, 'series'>;
 
 /** Returns the options that all charts share. */
 function chartOptions({ from, seconds }: PageData, width: number, height: number): Options {
-  const stroke = cssColor('--muted');
-  const line = { stroke: cssColor('--line'), width: 1 };
+  const stroke = cssColor('--text-muted');
+  const line = { stroke: cssColor('--chart-grid'), width: 1 };
   const axis: uPlot.Axis = { stroke, font: FONT, grid: line, ticks: line };
   return {
     width,
@@ -183,10 +196,35 @@ function chartOptions({ from, seconds }: PageData, width: number, height: number
   };
 }
 
+const NO_POINTS = { show: false } as const;
+
 const TIME: uPlot.Series = {
   label: 'time',
-  value: (_, time: number | null) => (time === null ? '--' : formatTime(time)),
+  value: (_, time: number | null) => (time === null ? '' : formatTime(time)),
 };
+
+function valueText(_: uPlot, value: number | null): string {
+  return value === null ? '' : String(value);
+}
+
+/** Returns the series of the lowest and the highest value, which are the first ones of a chart. */
+function bandSeries(label: string, color: string): readonly uPlot.Series[] {
+  const line = { label, stroke: cssColor(color), width: 1, points: NO_POINTS };
+  const range = ({ data }: uPlot, high: number | null, _: number, index: number | null): string => {
+    const low = index === null ? null : (data[1]?.[index] ?? null);
+    if (high === null || low === null) return '';
+    return low === high ? String(high) : `${low} to ${high}`;
+  };
+  return [
+    { ...line, class: 'lowest' },
+    { ...line, value: range },
+  ];
+}
+
+/** Returns the area between them. */
+function bandIn(color: string): uPlot.Band[] {
+  return [{ series: [2, 1], fill: cssColor(color) }];
+}
 
 const MINUTE = 60;
 const DAY = 86_400;

@@ -14,18 +14,21 @@ export function formatTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-const COLORS = 6;
+/** The sixth color of charts is that of the demand. */
+const COLORS = 5;
 
-/** Returns the color of the run with this index, from the style sheet. */
-export function colorOf(index: number): string {
-  return cssColor(`--run-${(index % COLORS) + 1}`);
+/** Returns the number of the color of the run with this index, from 1. */
+export function colorNumber(index: number): number {
+  return (index % COLORS) + 1;
 }
 
+/** Returns a color of the style sheet in the current theme, which a canvas needs. */
 export function cssColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  document.body.style.accentColor = `var(${name})`;
+  return getComputedStyle(document.body).accentColor;
 }
 
-/** Dashes lines from the seventh run on. */
+/** Dashes lines from the sixth run on. */
 export function dashOf(index: number): number[] {
   const round = Math.floor(index / COLORS);
   return round === 0 ? [] : [6, 2 + 2 * round];

@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css';
 import './styles.css';
 import type { PageData, PageChange, PageRun } from '../backtest/report/page-data.js';
 import { drawMetric, drawPods } from './charts.js';
-import { element, formatTime } from './elements.js';
+import { colorNumber, element, formatTime } from './elements.js';
 
 /** The number of runs that are drawn first. */
 const SHOWN_AT_FIRST = 6;
@@ -127,7 +127,7 @@ function createTable(
       onToggle();
     });
     boxes.push(box);
-    const swatch = element('span', { className: `swatch run-${(index % 6) + 1}` });
+    const swatch = element('span', { className: `swatch run-${colorNumber(index)}` });
     const label = element('label', {}, [box, swatch, document.createTextNode(name)]);
     return element('th', { scope: 'row' }, [label]);
   };

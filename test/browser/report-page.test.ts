@@ -96,6 +96,18 @@ describe('the page of backtest --html', () => {
     await close();
   });
 
+  it('has the colors of the dashboard, and a legend that names each line once', async () => {
+    const { page, close } = await open();
+
+    expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(
+      'rgb(246, 247, 249)',
+    );
+    const legend = await page.locator('.u-legend').first().locator('.u-label:visible').allInnerTexts();
+    const names = (await page.locator('.scroll tbody label').allInnerTexts()).map((name) => name.trim());
+    expect(legend.toSorted()).toEqual(['time', 'demand', ...names].toSorted());
+    await close();
+  });
+
   it('names the figures in words', async () => {
     const { page, close } = await open();
 

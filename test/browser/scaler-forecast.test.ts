@@ -44,7 +44,7 @@ test('the expected load is a band until an hour from now, and what was expected 
     expect.stringMatching(/^earlier days \d.* to \d/),
   ]);
 
-  // 100 min until now and 40 min after it: the last decision is at 0.71.
+  // A quarter of the chart is after now: the last decision is at 0.75.
   const clickAt = async (share: number): Promise<void> => {
     const box = await strip.locator('.u-over').boundingBox();
     if (box === null) throw new Error('the chart has no place');

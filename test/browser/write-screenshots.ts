@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { CLI } from '../e2e/service-process.js';
 import { cpuMetric, scalerYaml } from '../support/scaler-yaml.js';
-import { overviewOf, rowOf, serviceOf } from './support/answers.js';
+import { AT, overviewOf, rowOf, serviceOf } from './support/answers.js';
 import { type Viewer, launchBrowser, openPage } from './support/browser.js';
 import { type FakeAnswers, startFakeService } from './support/fake-service.js';
 import { SCREENSHOT_STATES } from './support/screenshot-states.js';
@@ -45,7 +45,7 @@ it.each(SHOTS)('writes $file', async ({ file, hash, answers, until, ...viewer })
   const browser = await launchBrowser();
   const service = await startFakeService({ answers });
   try {
-    const { page, faults } = await openPage(browser, service.url + hash, viewer);
+    const { page, faults } = await openPage(browser, service.url + hash, { ...viewer, at: AT });
     await page.getByText(until, { exact: true }).waitFor();
     // Charts are drawn when the page has its size.
     await page.waitForTimeout(1000);
@@ -72,7 +72,8 @@ it.each(SCREENSHOT_STATES.filter(({ name }) => NAMED?.includes(name) ?? true))(
     const browser = await launchBrowser();
     const service = await startFakeService({ answers, ...(token === undefined ? {} : { token }) });
     try {
-      const { page, faults } = await openPage(browser, service.url + hash, { width: 1440, height: 900 });
+      const viewer = { width: 1440, height: 900, at: AT };
+      const { page, faults } = await openPage(browser, service.url + hash, viewer);
       await act(page);
       for (const width of WIDTHS) {
         for (const colorScheme of ['light', 'dark'] as const) {

@@ -90,7 +90,6 @@ describe('what to do about the state of a scaler', () => {
 
     const [many = ''] = await remediesFor(what, { recommendedReplicas: 5000 });
     const [other] = await remediesFor(what, ROLLOUT);
-
     expect(many).toContain(`--replicas ${2 * (maxReplicas ?? 0)} `);
     expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
     expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(

@@ -27,6 +27,8 @@ export interface Viewer {
   readonly width?: number;
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
+  /** RFC 3339; the time at which the page is opened. Default: now. */
+  readonly at?: string;
 }
 
 /** A page of the dashboard with all that went wrong in it. */
@@ -42,13 +44,14 @@ export interface Watched {
  * console, and the page shows it.
  */
 export async function openPage(browser: Browser, url: string, viewer: Viewer = {}): Promise<Watched> {
-  const { width = 1280, height = 800, scheme = 'light' } = viewer;
+  const { width = 1280, height = 800, scheme = 'light', at } = viewer;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
     timezoneId: 'Europe/Berlin',
     locale: 'en-US',
   });
+  if (at !== undefined) await context.clock.install({ time: at });
   const page = await context.newPage();
   const faults: string[] = [];
   const { origin } = new URL(url);

@@ -8,6 +8,7 @@ import {
   CONFLICT,
   DRY_RUN,
   FIRST_ROUND,
+  FORECAST,
   HEALTHY,
   HOSTILE_STORY,
   LARGE,
@@ -85,7 +86,7 @@ async function tryDocument(page: Page, maximum: string): Promise<void> {
   await page.getByLabel('maxReplicas', { exact: true }).fill(maximum);
 }
 
-/** Forty states of the pages. */
+/** States of the pages, for a look at each. */
 export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   list('maximum', FULL ?? {}, { until: '.start-next .remedy' }),
   list('unready', UNREADY ?? {}, { until: '.start-next .remedy' }),
@@ -166,6 +167,7 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   scaler('no-target', UNREAD),
   scaler('first-round', FIRST_ROUND),
   scaler('large', LARGE),
+  scaler('forecast', FORECAST),
   scaler('limits', MANY_LIMITS),
   scaler('hostile', HOSTILE_STORY),
   scaler('paused', PAUSED),

@@ -71,11 +71,11 @@ interface SubjectProps extends Pick<TimelineSectionProps, 'onSelect'> {
 function Subject({ item: { title, isWarning, icon, second }, onSelect }: SubjectProps): VNode {
   if (second === null) return <Badge tone={isWarning ? 'warn' : 'quiet'} icon={icon} text={title} />;
   return (
-    <button type="button" class="link-button" title="Show the decision" onClick={() => onSelect(second)}>
-      <span class={isWarning ? 'tone-warn' : `mark-${icon}`}>
-        <Icon name={icon} />
-      </span>{' '}
-      {title}
-    </button>
+    <span class={isWarning ? 'tone-warn' : `mark-${icon}`}>
+      <Icon name={icon} />
+      <button type="button" class="link-button" title="Show the decision" onClick={() => onSelect(second)}>
+        {title}
+      </button>
+    </span>
   );
 }
