@@ -9,6 +9,9 @@ export const toJSONSchema = nothing;
 export const createStandardJSONSchemaMethod = nothing;
 export const createToJSONSchemaMethod = nothing;
 
+// zod/v4/core/doc.js: code that zod compiles, which the Content-Security-Policy of the page forbids.
+export const Doc = nothing;
+
 // @lezer/highlight: the grammar of PromQL names its tags when it is loaded.
 export const tags = { function: nothing };
 export const styleTags = () => nothing;
