@@ -2,15 +2,15 @@ import type { ForecastMode, MetricSpec } from '../../scaler/spec.js';
 import type { Figures } from './figures.js';
 import { type Backtest, type Result, runAll, type Variant } from './variant.js';
 
-/** A document that was not given, and its result. */
+/** A variant that is not on the command line, and its result. */
 export interface Added {
   readonly variant: Variant;
   readonly result: Result;
 }
 
 /**
- * Runs a document with a forecast in its other mode, and without a forecast at the lower target that needs as many
- * pod-hours as `Raise`: what its pods could do without foresight. Empty: the document has no forecast.
+ * Returns results of a document with its forecast in the other mode, and without forecast at the lower target that
+ * needs as many pod-hours as `Raise`. Empty if the document has no forecast.
  */
 export async function compareForecast(
   { scaler, name }: Variant,
@@ -37,12 +37,12 @@ export function withMode({ scaler }: Variant, mode: ForecastMode): Variant {
   return { name: `forecast.mode=${mode}`, scaler: { ...scaler, spec } };
 }
 
-/** Less is not worth a comparison. */
+/** A smaller share of the pod-hours is not worth a comparison. */
 const SAME_HOURS = 0.005;
 const MOST_RUNS = 10;
 const LOWEST_FACTOR = 0.2;
 
-/** Null: the forecast hardly needs more pod-hours. */
+/** Returns null if the forecast hardly needs more pod-hours. */
 async function withLowerTarget(
   { scaler }: Variant,
   { without, raised }: { readonly without: Figures; readonly raised: Figures },
@@ -73,7 +73,7 @@ async function withLowerTarget(
   return best;
 }
 
-/** Fractions of a percent, which a document cannot have, are necessary for the same pod-hours. */
+/** Uses fractions of a percent, which a document cannot have, to reach the same pod-hours. */
 function atTarget(scaler: Variant['scaler'], factor: number): Variant {
   const { spec } = scaler;
   const metrics = spec.metrics.map((metric, index) =>

@@ -29,11 +29,11 @@ export interface Figures extends Elasticity {
 
 /** Waits are in seconds. A depth is load times seconds, such as requests. */
 export interface QueueFigures {
-  /** Of the load that was served. */
+  /** Mean over the served load. */
   readonly meanWait: number;
-  /** 95 % of the served load waited for at most this time, by the means of 15 s. */
+  /** 95 % of the served load waited at most this long (15 s means). */
   readonly p95Wait: number;
-  /** Also of load that was not served until the end. */
+  /** Includes load that was not served until the end. */
   readonly maxWait: number;
   /** Load that found the queue full or waited too long, in percent of the load. */
   readonly lost: number;
@@ -89,7 +89,7 @@ function queueFigures(log: QueueLog, { start, stepSeconds, pods }: Demand): Queu
     endDepth = log.depth[step] ?? 0;
     if (served > 0) waits.push({ wait: waited / served, served });
   });
-  // While nothing is served, all wait.
+  // If nothing was served, all load waited.
   const meanWait = sums.served > 0 ? sums.waited / sums.served : most.maxWait;
   const p95Wait = sums.served > 0 ? quantile95(waits, sums.served) : most.maxWait;
   return { meanWait, p95Wait, ...most, lost: percentOf(sums.lost, sums.arrived), endDepth };
@@ -107,7 +107,7 @@ function quantile95(
   return 0;
 }
 
-/** Returns a run whose ready pods are known, with the queue that they would have had. */
+/** Simulates the queue for a run with known ready pods. Returns the run with this queue. */
 export function withQueue(run: Run, { load, capacity, queue: settings }: Scoring): Run {
   if (settings === null || run.queue !== null) return run;
   const { start, end, ready } = run;
@@ -183,7 +183,7 @@ function percentOf(part: number, whole: number): number {
   return whole === 0 ? 0 : (100 * part) / whole;
 }
 
-/** How many pods the load needed in each step. */
+/** The pods that the load needed in each step. */
 export interface Demand {
   readonly start: Instant;
   readonly end: Instant;
@@ -193,8 +193,8 @@ export interface Demand {
 }
 
 /**
- * Returns the pods needed for the mean load of each step: the load divided by what one pod carries, rounded up, at
- * least 1. It uses the mean of a step because the demand of single seconds changes faster than any scaler decides.
+ * Returns the pods for the mean load of each step: load / capacity, rounded up, at least 1. The demand of single
+ * seconds would change faster than any scaler decides.
  */
 export function demandOf(
   load: Load,

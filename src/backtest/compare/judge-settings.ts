@@ -14,14 +14,14 @@ export interface Aim {
   readonly isMissed: boolean;
 }
 
-/** A candidate that meets a condition barely on one half of the load rarely meets it on the other half. */
+/** A candidate that barely meets a condition on one half of the load rarely meets it on the other half. */
 const MARGIN = 0.9;
-/** How much worse a change of the tolerance of scale-downs alone may be than the document. */
+/** How much worse than the document a change may be if it changes only the scale-down tolerance. */
 export const CAREFUL_SLACK = 0.05;
 
 /**
- * Returns whether a change needs no more pod-hours on one probe, and causes no more under-provisioning than the
- * document (or than the limit with a margin). The comparison of windows omits the sixth that favors the change most.
+ * Returns whether a change needs no more pod-hours on one probe and meets the conditions: absolute ones with a margin,
+ * relative ones compared with the document. The comparison of windows omits the sixth that favors the change most.
  */
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>

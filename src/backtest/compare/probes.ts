@@ -26,8 +26,8 @@ export interface ProbeFigures {
 }
 
 /**
- * Returns probes on the load and on the same load reversed. Settings that are chosen on one load overfit it, for example
- * because it only rises, or rises fast and falls slowly.
+ * Returns probes on the load and on the same load reversed. Settings that are chosen on one load overfit it, for
+ * example because it only rises, or rises fast and falls slowly.
  */
 export function probesOf(input: Backtest, start: Instant, end: Instant): readonly Probe[] {
   return [probeOf(input, { start, end }, (load) => load), probeOf(input, { start, end }, reverseLoad)];
@@ -115,7 +115,7 @@ export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly
   return windows.map((window) => figuresOf(runWithin(run, window), window));
 }
 
-/** Returns the part of a run in a window. The counts of rounds remain those of the whole run. */
+/** Returns the part of a run in a window. The counts of rounds cover the whole run. */
 function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
   const isWithin = ({ at }: { readonly at: number }): boolean => at >= start && at < end;
   return {

@@ -2,11 +2,11 @@ import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
 import type { Assignment } from './sweep.js';
 
-/** A low target reacts sooner, because usage cannot exceed 100 %. A high target is sensitive to each point. */
+/** Closer at the top, where each point matters. A low target reacts sooner, because usage cannot exceed 100 %. */
 const PERCENT = [50, 60, 70, 75, 80, 82, 84, 86, 88, 90, 92] as const;
 const FACTORS = [0.6, 0.75, 0.85, 0.95, 1, 1.05, 1.1, 1.2, 1.35] as const;
 const LOWEST_PERCENT = 20;
-/** Above it, a busy pod hides how much load is waiting. */
+/** Above this target, the usage of a pod hides how much load waits. */
 const HIGHEST_PERCENT = 95;
 const DOWN_SECONDS = [60, 120, 180, 240, 450] as const;
 const DOWN_FACTORS = [0.5, 0.8, 0.9, 1.1, 1.25] as const;
@@ -76,7 +76,7 @@ export function neighbours(settings: TunedSettings, bounds: Bounds): readonly Tu
       downPercent: value,
       downSeconds: windowOf(0.6 * downSeconds),
     })),
-    // Scales up at the same utilization, with a narrower tolerance.
+    // A higher target with a narrower tolerance scales up at the same utilization.
     ...(isUtilization && isPercent(target + 4)
       ? [
           {
@@ -141,7 +141,6 @@ const KEY_OF_TYPE: Readonly<Record<MetricSpec['type'], string>> = {
   External: 'external',
 };
 
-/** Returns the settings of the document. */
 export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSettings {
   const { behavior, tolerance, downscaleStabilizationSeconds, minReplicas } = spec;
   return {
@@ -212,10 +211,11 @@ function windowFields(
   const field = 'behavior.scaleDown.stabilizationWindowSeconds';
   const present = spec.behavior?.scaleDown.stabilizationWindowSeconds ?? spec.downscaleStabilizationSeconds;
   if (spec.behavior === null && changes.some((change) => change.field.startsWith('behavior.')))
-    // Without `behavior`, a recommendation that is exactly as old as the window still counts.
+    // Without `behavior`, a recommendation that is exactly as old as the window still counts: the equivalent window is
+    // one period longer.
     return [{ field, value: Math.min(MAX_WINDOW_SECONDS, downSeconds + spec.syncPeriodSeconds) }];
   if (downSeconds === present) return [];
-  // A document without `behavior` keeps its other limits, which `behavior` would replace.
+  // Adding `behavior` would replace the other limits of the document.
   return [{ field: spec.behavior === null ? 'downscaleStabilizationSeconds' : field, value: downSeconds }];
 }
 

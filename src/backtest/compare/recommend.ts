@@ -27,7 +27,7 @@ export interface Recommendation {
   readonly scoring: Scoring;
   /** The figures of the document and of the chosen change in the scored parts of the second half. */
   readonly results: readonly Result[];
-  /** Static fleets and the ideal follower in the same parts. */
+  /** Results of static fleets and the ideal follower over the load parts scored in `results`. */
   readonly baselines: readonly Result[];
 }
 
@@ -42,10 +42,10 @@ export interface Saving {
 const MAX_WORSE_THETA_U = 0.05;
 
 /**
- * Picks settings on the first half of the load. Of twelve parts of the second half, every other one confirms them, and
- * the others score them: halves of the rest would differ like day and night. The change is recommended only if it keeps
- * in both what it promised: fewer pod-hours than the document, and the conditions, or about the same under-provisioning
- * as the document. If the document misses the conditions, a change that meets them may cost more.
+ * Picks settings on the first half of the load. The second half is cut into twelve parts: every other part confirms the
+ * settings, and the others score them, so that both groups contain days and nights. Recommends the change only if it
+ * holds in both groups: fewer pod-hours than the document, and the conditions are met or the under-provisioning is
+ * about that of the document. If the document misses the conditions, a change that meets them may cost more.
  */
 export async function recommend(
   variant: Variant,
@@ -111,12 +111,12 @@ export async function recommend(
   };
 }
 
-/** Under-provisioning that a forecast leaves, at most, where it is worth its pods. */
+/** Largest share of the under-provisioning that a forecast may leave to be worth its pods. */
 const LEFT_BY_FORECAST = 0.5;
 
 /**
- * Recommends `mode: Raise` for a document that observes a forecast if it halves theta_U within its budget, in the parts
- * that confirm and in those that score. Nothing of a forecast is chosen on the load. Null: it does not.
+ * Recommends `mode: Raise` for a document with `mode: Observe` if it halves theta_U within its budget, in the
+ * confirming and in the scoring parts; otherwise null. No setting of a forecast is chosen on the load.
  */
 async function tryRaise(
   variant: Variant,
@@ -152,7 +152,7 @@ async function tryRaise(
   };
 }
 
-/** Whether a forecast that raises leaves at most half of the missing pods, within its budget and the conditions. */
+/** Returns whether `mode: Raise` leaves at most half of the missing pods, within its budget and the conditions. */
 export function isWorthRaising(
   { current, changed }: Compared,
   budgetPercent: number,
@@ -220,7 +220,7 @@ function whyNotConfirmed(
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
 
-/** A change that misses a condition is accepted if its under-provisioning is about that of the document. */
+/** Describes the first missed condition; empty if all are met. */
 function describeMiss(
   { current, changed }: Compared,
   conditions: readonly Threshold[],

@@ -86,7 +86,7 @@ interface Candidate {
 }
 
 interface Scored extends Candidate {
-  /** The share of the pod-hours that it saves, minus the cost of the changed fields. */
+  /** Share of the pod-hours saved, minus the cost of the changed fields. */
   readonly score: number;
 }
 

@@ -70,9 +70,7 @@ function combine(sweeps: readonly Sweep[]): readonly (readonly Assignment[])[] {
   );
 }
 
-/**
- * Returns the document with other values of some fields. The changes are its name. Returns an error if it is invalid.
- */
+/** Returns the document with other values of some fields, named after the changes; or an error if it is invalid. */
 export function changedVariant(
   scaler: Scaler,
   assignments: readonly Assignment[],

@@ -45,15 +45,15 @@ export interface Threshold {
   /** Whether the limit is the figure of the document, as in `theta_U<=document`. */
   readonly isRelative: boolean;
   /**
-   * Returns false for a missing figure, such as `cost` without a price or `lost` without a queue. `document` has the limit of a relative
-   * condition; without it, a relative condition is not met.
+   * Returns false for a missing figure, such as `cost` without a price or `lost` without a queue. `document` has the
+   * limit of a relative condition; without it, a relative condition is not met.
    */
   readonly isMetBy: (figures: Figures, document?: Figures) => boolean;
   /** Returns whether the condition is met after its limit is multiplied (`<`) or divided (`>`) by a margin below 1. */
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
   /** Returns whether a relative condition is met if the figure may be worse by `slack`. */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
-  /** Returns how much worse a figure is than that of the document; negative: better. NaN if it is missing. */
+  /** Returns by how much the figure is worse than the document's; negative: better. NaN if it is missing. */
   readonly excess: (figures: Figures, document: Figures) => number;
 }
 

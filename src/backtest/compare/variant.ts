@@ -36,18 +36,18 @@ export interface Assumptions {
   readonly pricePerPodHour: number | null;
   /** Null: load above the capacity is lost. */
   readonly queue: QueueSettings | null;
-  /** What the query of `maxReplicasFrom` returns. Null: as recorded, and without a history nothing. */
+  /** Value of the `maxReplicasFrom` query. Null: the recorded values; none without a history. */
   readonly maxReplicasFrom: number | null;
   /** Identity of a metric -> what its query measures, valid for `parseMeasure`. Other metrics measure the load. */
   readonly measures: ReadonlyMap<string, string>;
 }
 
-/** The result of one variant. `run` is null for none; `error` says why. */
+/** The run of one variant, or the error that prevented it. */
 export type Result =
   | { readonly name: string; readonly run: Run; readonly figures: Figures; readonly error: null }
   | { readonly name: string; readonly run: null; readonly figures: null; readonly error: string };
 
-/** Demand is the mean load of each period of this length: the default sync period. */
+/** The default sync period. The demand is the mean load of each period of this length. */
 export const DEMAND_STEP_SECONDS = 15;
 
 /** `within`: the scored time. Default: the whole load. */
@@ -69,9 +69,9 @@ export interface WorkloadModel {
   readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
   /** The cpu limit of a pod. Default: none. */
   readonly cpuLimitOf?: (scaler: Scaler) => Milli;
-  /** What the query of `maxReplicasFrom` returns; null: nothing is known. Default: null. */
+  /** Values of the `maxReplicasFrom` query; null (default): unknown. */
   readonly ceilingOf?: (scaler: Scaler) => Load | null;
-  /** When the first round is, and the replicas before it. Default: as in `runVariant`. */
+  /** Time of the first round, and the replicas before it. Default: as in `runVariant`. */
   readonly startOf?: (
     scaler: Scaler,
     start: Instant,
@@ -86,7 +86,6 @@ export function traceWorkload(load: Load, assumptions: Assumptions): WorkloadMod
   };
 }
 
-/** What documents are run on. */
 export interface Backtest {
   readonly workload: WorkloadModel;
   readonly scoring: Scoring;
@@ -142,8 +141,8 @@ function ceilingOf(
 }
 
 /**
- * Returns rows to compare with: a fixed number of pods with the peak and reserve of the document, a fixed number of
- * pods for the highest demand, and an ideal scaler that always has exactly the pods that the load needs.
+ * Returns the rows to compare with: a static fleet with the document's highest pod count, a static fleet for the
+ * highest demand, and an ideal scaler that always has exactly the pods that the load needs.
  */
 export function baselines(scoring: Scoring, document: Result | undefined): readonly Result[] {
   const peak = document?.figures?.peakPods;
@@ -170,7 +169,6 @@ function firstCount({ spec }: Scaler, { demand }: Scoring): number {
   return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));
 }
 
-/** A document and the input of its run. */
 export interface Job {
   readonly scaler: Scaler;
   readonly input: RunInput;

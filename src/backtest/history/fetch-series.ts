@@ -163,7 +163,9 @@ interface Chunk {
   readonly end: Instant;
 }
 
-/** Below the limit of Prometheus of 11,000 points per series, and small enough for its default of 50 million samples. */
+/**
+ * Below the limit of Prometheus of 11,000 points per series, and small enough for its default of 50 million samples.
+ */
 const CHUNK_POINTS = 4000;
 const FEWEST_POINTS = 60;
 

@@ -22,7 +22,7 @@ interface HistoryInput extends Omit<Backtest, 'runJobs'> {
   /** Starts with the first value, because nothing is known about the time before. */
   readonly range: Range;
   readonly warmUpSeconds: number;
-  /** When a ready pod had the highest load, which is its capacity; null: the capacity is known. */
+  /** When a ready pod had the highest load, which is taken as its capacity; null: the capacity is known. */
   readonly capacityAt: Instant | null;
   /** The replicas that ran; null: unknown. */
   readonly ran: Result | null;
@@ -80,13 +80,13 @@ function runSince(run: Run, start: Instant): Run {
   return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
 }
 
-/** A single value may owe its height to the times of scrapes. */
+/** A single high value may be caused by the times of scrapes. */
 const STEPS = 3;
 
 /**
- * Returns the highest load of a ready pod that lasted for three steps, and when; null without such a time. A value is a
- * mean over the window of its query: it is divided by the most pods that were ready since the window before began, so
- * that pods that were just removed do not raise it.
+ * Returns the highest load per ready pod that lasted for three steps, and its time; null if there is none. Divides each
+ * value by the most pods that were ready in the two windows before it, so that pods that were just removed do not raise
+ * it.
  */
 export function estimateCapacity(
   { observed, windowSeconds }: MetricHistory,

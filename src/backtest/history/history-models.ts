@@ -6,14 +6,13 @@ import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
-/** The history of one metric. */
 export interface MetricHistory {
   /** The total over all pods; for memory, the mean per pod. Shifted back by half of the window. */
   readonly load: Load;
-  /** What the query returned at each time. */
+  /** The result of the query at each time. */
   readonly observed: Load;
   readonly windowSeconds: number;
-  /** For a rate: the time between the first and the last sample of a window. */
+  /** Time between the first and the last sample of a window, if the metric is a rate. */
   readonly spanSeconds: number;
   /**
    * Whether the increase of a counter is divided by the whole window, even for a pod that is younger than the window.
@@ -26,7 +25,7 @@ export interface MetricHistory {
 /** The history of all documents of a report. */
 export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
-  /** What the query of `maxReplicasFrom` returned; null: the document has none, or the history has no value. */
+  /** Values of the `maxReplicasFrom` query; null: the document has no such query, or the history has no value. */
   readonly ceilingOf: (scaler: Scaler) => Load | null;
   /** Resource -> container -> mean request of a pod, in cores or bytes. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -34,14 +33,14 @@ export interface History {
   readonly replicas: readonly CountStep[];
   /** The sync period of the first document. */
   readonly syncPeriodSeconds: number;
-  /** How long before the scored time documents start. */
+  /** Seconds between the start of a run and the start of the scored time. */
   readonly warmUpSeconds: number;
 }
 
 /**
- * Returns how each metric of a document follows the history. With `initialReplicas`, documents start at the scored
- * time. Null: they start with the recorded replicas, a warm-up earlier. `queued`: the load that waits in a queue, which
- * pods report as it is served; null: there is no queue.
+ * Returns how each metric of a document follows the history. `initialReplicas`: the replicas at the scored time; null:
+ * start one warm-up earlier with the recorded replicas. `queued`: the load that waits in a queue and that pods report
+ * when they serve it; null: no queue.
  */
 export function historyWorkload(
   { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
@@ -98,7 +97,7 @@ function modelOf(
   return { kind: 'share', ...measured, saturation, unitsPerLoad: 1, isRate };
 }
 
-/** Whether a metric does not depend on the number of pods. */
+/** Returns whether the metric is memory, which does not depend on the number of pods. */
 export function isMemory(metric: MetricSpec): boolean {
   return isOfResource(metric) && metric.name !== 'cpu';
 }

@@ -12,7 +12,7 @@ import { addSeconds, type Instant } from '../../units/time.js';
 import { BacktestError } from '../compare/check-size.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
-/** How often the history is searched for duplicates, because a second Prometheus may be new or gone. */
+/** Times at which the history is searched for duplicates, because a second Prometheus may be new or gone. */
 const SEARCHES = 3;
 
 /**

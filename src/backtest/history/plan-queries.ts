@@ -39,7 +39,7 @@ export function podCountQuery(scaler: Scaler, query: string): HistoryQuery {
   return { query: `count by (${by}) (${pods})`, labels: OF_WORKLOAD, selector: [] };
 }
 
-/** Returns the names of the labels. Other series do not match. */
+/** Returns the label names that a query can group by. */
 function keysOf(selector: LabelSelector): readonly string[] {
   return selector.map(({ key }) => key).filter((key) => LABEL_NAME.test(key));
 }
@@ -99,8 +99,8 @@ const YOUNG_SECONDS = 3600;
 
 /**
  * Returns queries for the median time from the creation of a pod until it was first ready: for the young pods of the
- * target at each time, then for all pods in case no pod is young. Source: kube-state-metrics, internal/store/pod.go:
- * the time of readiness is that of the last change of the condition, in either direction.
+ * target at each time, then for all pods in case no pod is young. kube_pod_status_ready_time is the last transition of
+ * the condition, in either direction. Source: kube-state-metrics, internal/store/pod.go
  */
 export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
   const { kind, name } = spec.scaleTargetRef;
@@ -110,7 +110,7 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
   const unready = perPod(`kube_pod_status_ready{${pods}, condition="true"} == 0`);
   const took = `((${perPod(`kube_pod_status_ready_time{${pods}}`)} - ${created}) >= 0) < ${YOUNG_SECONDS}`;
   const isYoung = `(time() - ${created}) < ${YOUNG_SECONDS}`;
-  // VictoriaMetrics counts changes differently.
+  // Uses `resets`, because VictoriaMetrics implements `changes` differently.
   const wasUnready = `${perPod(`resets(kube_pod_status_ready{${pods}, condition="true"}[${YOUNG_SECONDS}s])`)} > 0`;
   return [
     `quantile(0.5, (${took}) and (${isYoung}) unless (${wasUnready}) unless (${unready}))`,

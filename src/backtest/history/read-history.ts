@@ -169,7 +169,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
   ]);
   const index = replicas.findIndex((one) => describeGaps(one) !== undefined);
   const recorded = replicas[index] ?? null;
-  // A change happens between two scrapes, and a scrape between two steps.
+  // On average, a change appears half a scrape interval and half a step late.
   const late = (range.stepSeconds + fetching.source.scrapeIntervalSeconds) / 2;
   const lateSeconds = { replicas: late + (queries[index]?.lateSeconds ?? 0), ready: late };
   const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
@@ -230,7 +230,7 @@ async function readMetric(
   };
 }
 
-/** Returns the CPU limit of a pod; without a limit, `--usage-at-capacity` of its request. */
+/** Returns the pod's CPU limit, or its request times `--usage-at-capacity`. */
 function capacityOf(
   metric: MetricSpec,
   { cpuLimit, cpuRequest }: Facts,

@@ -2,12 +2,12 @@ import type { Load } from '../simulation/load.js';
 import type { Scaler, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
-/** Minimum warm-up. `recommend` tries settings with longer windows than those of the documents. */
+/** Minimum warm-up. `recommend` tries settings with longer windows than the documents have. */
 const MIN_WARM_UP_SECONDS = 3600;
 
 /**
- * Returns how many seconds before the scored time are read for the windows and forecasts of decisions: a multiple of the
- * step.
+ * Returns how many seconds before the scored time are read for the windows and forecasts of decisions: a multiple of
+ * the step.
  */
 export function warmUpOf(scalers: readonly Scaler[], stepSeconds: number): number {
   const ofForecasts = scalers.map((scaler) => lookbackSeconds(scaler));
@@ -53,7 +53,7 @@ export function longestWindowSeconds({ spec }: Scaler): number {
   );
 }
 
-/** 0: the document has no forecast. */
+/** Returns 0 if the document has no forecast. */
 export function lookbackSeconds({ spec }: Scaler): number {
   return (spec.forecast?.lookbackDays ?? 0) * 86_400;
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../units/time.js';
 import type { Figures } from '../compare/figures.js';
 
-/** What the page of `--html` shows. Times are seconds since `from`. */
+/** Data of the `--html` page. Times are seconds since `from`. */
 export interface PageData {
   readonly version: string;
   /** Unix time in seconds. */
@@ -27,7 +27,7 @@ interface PageTable {
   readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
 }
 
-/** The lowest and the highest value of each interval; null: none is known. */
+/** The lowest and the highest value of each interval; null: unknown. */
 export interface Band {
   readonly low: readonly (number | null)[];
   readonly high: readonly (number | null)[];
@@ -61,7 +61,7 @@ const BAND_PARTS = 1000;
 const DIGITS = 4;
 
 export interface BandBuilder {
-  /** `value` applies between these times. */
+  /** Adds a value that applies between these times. */
   readonly add: (value: number, from: Instant, to: Instant) => void;
   readonly finish: () => Band;
 }
@@ -98,7 +98,7 @@ interface Variant extends Judged {
   readonly figures: Figures;
 }
 
-/** Points of theta_U within which the risk is about the same, as for a recommendation. */
+/** Points of theta_U that count as about the same risk, as in a recommendation. */
 const SAME_RISK = 0.05;
 
 /**

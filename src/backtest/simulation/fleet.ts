@@ -59,7 +59,7 @@ export function createFleet(settings: {
   readonly podStart: PodStart;
   /** Milli-units by container and resource, the same for each pod. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** Of each pod. Default: none. */
+  /** CPU limit of each pod. Default: none. */
   readonly cpuLimit?: Milli;
   /** Default: `parallel`. */
   readonly order?: PodOrder;
@@ -71,7 +71,7 @@ export function createFleet(settings: {
   let created = 0;
   let wanted = settings.replicas;
   let pods: readonly Pod[] = [];
-  /** The next one to become ready is the first one. */
+  /** Ordered by the time at which they become ready. */
   let starting: readonly Starting[] = [];
 
   const newPod = (startTime: Instant, readyAt: Instant, now: Instant): Pod => {
@@ -147,7 +147,7 @@ export function createFleet(settings: {
 function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   const readySince = ({ ready, readyChangedAt }: Pod): number =>
     ready === true ? (readyChangedAt ?? 0) : Infinity;
-  // The sort is stable: of pods that are equal, the youngest is last.
+  // The sort is stable: among equal pods, the youngest is last.
   const ranked = pods.toSorted((one, other) => {
     const [a, b] = [readySince(one), readySince(other)];
     return a === b ? 0 : a - b;
@@ -155,7 +155,10 @@ function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   return new Set(ranked.slice(0, replicas).map(({ name }) => name));
 }
 
-/** The time that a pod of this number takes, which is the same in each run: documents are compared on the same starts. */
+/**
+ * Returns the start time of the pod with this number. It is the same in each run, so that documents are compared on
+ * equal starts.
+ */
 function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): number {
   if (p95Seconds === medianSeconds) return medianSeconds;
   const spread = Math.log(p95Seconds / medianSeconds) / Z_OF_95;
@@ -163,9 +166,9 @@ function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): 
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** The standard normal distribution is below it with a probability of 95 %. */
+/** 95th percentile of the standard normal distribution. */
 const Z_OF_95 = 1.6449;
-/** One pod in 740 would take longer. */
+/** Caps pod start times at 3 standard deviations, which 1 pod in 740 would exceed. */
 const MOST_Z = 3;
 
 /** Returns a number of the standard normal distribution, by the method of Box and Muller. */

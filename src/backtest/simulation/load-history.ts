@@ -8,7 +8,7 @@ import type { PodStart } from './settings.js';
 
 /** The load that a simulated workload has served, as the range queries of a forecast would show it. */
 export interface ServedLoad {
-  /** Adds what the metrics of a round show, and returns what is known of the time before. */
+  /** Adds the samples of a round, and returns the history before it. */
   readonly addRound: (now: Instant, observed: Pick<Snapshot, 'pods' | 'samples'>) => LoadHistory;
 }
 
@@ -19,8 +19,8 @@ const QUARTER_MS = 15 * MINUTE_MS;
 const MAX_GAP_SECONDS = 150;
 
 /**
- * Records the load of each minute. Before `begin`, it is the load itself, where that is known. Null: the document has no
- * forecast, or its metric does not follow the load.
+ * Records the served load of each minute. Before `begin`, uses the load of the input, where it is known. Returns null
+ * if the document has no forecast, or if its metric does not follow the load.
  */
 export function createServedLoad(
   { spec }: Scaler,
@@ -92,7 +92,7 @@ export function createServedLoad(
   };
 }
 
-/** Returns what the metric would have shown of enough pods; null: the load is not known. */
+/** Returns the value that the metric would have with enough pods; null if the load is unknown. */
 function recordedAt(model: Exclude<MetricModel, { readonly kind: 'constant' }>, at: Instant): number | null {
   if (model.kind === 'measured') return null;
   const load =

@@ -14,7 +14,7 @@ export interface Load {
   readonly at: (time: Instant) => number | null;
   /** Returns the mean of the known values between two times; null if there are none. */
   readonly mean: (from: Instant, to: Instant) => number | null;
-  /** Calls `visit` for each piece of constant value between two times, with null for a gap. */
+  /** Calls `visit` for each interval of constant value between two times, with null for a gap. */
   readonly pieces: (from: Instant, to: Instant, visit: Visit) => void;
 }
 
@@ -102,7 +102,7 @@ export function constantLoad(value: number): Load {
   return createLoad(Float64Array.of(-LONGEST_MS), Float64Array.of(value), instantFromMs(LONGEST_MS));
 }
 
-/** The times of JavaScript end there. */
+/** The largest time of a JavaScript Date. */
 const LONGEST_MS = 8.64e15;
 
 /** Returns the area and the known milliseconds before each point. */
@@ -136,8 +136,8 @@ export function lastAtOrBefore(times: Float64Array, time: number, length = times
 }
 
 /**
- * Returns the mean load of each period of `stepSeconds`, unless the steps already have at least that length. A burst of
- * one second is not lost load, because a request may wait for some seconds.
+ * Returns the means over `stepSeconds`, or the load itself if its steps are at least that long. A burst of one second
+ * is not lost load, because requests can wait for some seconds.
  */
 export function evenLoad(load: Load, stepSeconds: number): Load {
   const { start, end, points } = load;

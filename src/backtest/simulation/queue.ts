@@ -3,14 +3,14 @@ import type { Load } from './load.js';
 import type { Measure } from './measures.js';
 import type { QueueSettings } from './settings.js';
 
-/** Load that the ready pods cannot serve at once waits: first in, first out, and as finely divided as a fluid. */
+/** A queue of the load that the ready pods cannot serve at once: first in, first out, modeled as a fluid. */
 export interface Queue {
   /** Serves the load between two times with a constant number of ready pods. */
   readonly advance: (period: Period, visit?: VisitServed) => void;
   /** Returns what an exporter measures: a mean since `from`, except for `depth`, `wait` and `ready`. */
   readonly read: (measure: Measure, from: Instant, at: Instant) => number | null;
   readonly depth: () => number;
-  /** What a ready pod serves, per second. */
+  /** Load that a ready pod serves per second. */
   readonly capacity: number;
   readonly log: () => QueueLog;
 }
@@ -40,11 +40,10 @@ export interface QueueLog {
   readonly depth: Float32Array;
 }
 
-/** Where load waits, and how fast pods serve it. */
 export interface QueueInput extends QueueSettings {
-  /** What arrives, per second. */
+  /** Load that arrives per second. */
   readonly load: Load;
-  /** What a ready pod serves, per second. */
+  /** Load that a ready pod serves per second. */
   readonly capacity: number;
 }
 
@@ -70,7 +69,7 @@ interface Piece {
 
 const LOG_STEP_SECONDS = 15;
 const LONGEST_PIECE_MS = LOG_STEP_SECONDS * 1000;
-/** Less is an error of rounding. */
+/** Smaller amounts are rounding errors. */
 const LEAST_AMOUNT = 1e-9;
 
 /**
@@ -88,7 +87,7 @@ export function createQueue(
   const log = createLog(start, end);
   const recent: Piece[] = [];
   let oldest = 0;
-  // Load is dropped at the end of a piece, so that it waits for up to a tenth longer.
+  // Load is dropped only at the end of a `Piece`, so it may wait up to a tenth longer.
   const timeoutMs = timeoutSeconds * 1000;
   const longestMs = Math.min(LONGEST_PIECE_MS, Math.max(100, timeoutMs / 10));
 

@@ -45,8 +45,8 @@ export interface Change extends Pick<Decision, 'action' | 'currentReplicas' | 'd
 export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
 
 /**
- * Runs a document over a load, with the same `decide` that scales the cluster: each decision is carried out and changes
- * what the next one measures. Pause and dry run of the document are ignored.
+ * Runs a document over a load with the `decide` of the service. Each decision is applied and affects the next samples.
+ * Ignores pause and dry run of the document.
  */
 export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound): Run {
   const { start, end } = input;
@@ -81,7 +81,7 @@ export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound)
   return log.finish(end);
 }
 
-/** Returns the metrics of the document that are not omitted. */
+/** Returns the metrics of the document that have a model. */
 export function modelledMetrics({ spec }: Scaler, { models }: RunInput): readonly MetricSpec[] {
   return spec.metrics.filter((_, index) => models[index] !== null);
 }

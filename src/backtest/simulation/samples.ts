@@ -135,7 +135,7 @@ export function sameEachDay(capacity: number, at: Instant): MeasuredCapacity {
   return { value: capacity, low: capacity, high: capacity, days: 3, at };
 }
 
-/** Returns what all ready pods served per second, of a document with `saturation`. */
+/** Returns the load per second that all ready pods served, for a document with `saturation`. */
 function servedOf(
   metric: MetricSpec,
   model: MetricModel,
@@ -184,7 +184,7 @@ export interface ShareContext {
   readonly measuredAt: Instant;
   readonly scrapeIntervalSeconds: number;
   readonly pods: readonly Pod[];
-  /** The load that a ready pod has carried; null for a load that is a mean. */
+  /** The load that a ready pod has carried; null if the load is already a mean. */
   readonly shares: ShareCurve | null;
   readonly ready: readonly CountStep[];
 }

@@ -12,7 +12,7 @@ export interface PodStart {
 /** A pod without room on the nodes waits for a new one before it starts. */
 export interface NodeStart {
   readonly seconds: number;
-  /** How many pods have room on a node. */
+  /** Number of pods that fit on a node. */
   readonly pods: number;
 }
 
@@ -31,7 +31,7 @@ export function podStartOf(seconds: number): PodStart {
 
 const MOST_SECONDS = 86_400;
 const MOST_PODS_OF_A_NODE = 10_000;
-/** A load in bytes per second for a day. */
+/** About a day of a load of 10 GB/s. */
 const MOST_DEPTH = 1e15;
 
 const POD_START_FORM =
@@ -39,8 +39,8 @@ const POD_START_FORM =
 const QUEUE_FORM = 'unbounded, max=1000, timeout=30s or max=1000,timeout=30s';
 
 /**
- * Parses `120s` or `median=60s,p95=180s,node=90s,every=4`. Returns the predicate of a sentence that says why the text is
- * invalid, such as `has no median`.
+ * Parses `120s` or `median=60s,p95=180s,node=90s,every=4`. Returns the predicate of a sentence that says why the text
+ * is invalid, such as `has no median`.
  */
 export function parsePodStart(text: string): PodStart | string {
   if (!text.includes('=')) {

@@ -20,13 +20,13 @@ export interface WorkloadInput {
   readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** Of each pod; only `saturation` reads it. Default: none. */
+  /** CPU limit of each pod, used only by `saturation`. Default: none. */
   readonly cpuLimit?: Milli;
-  /** What the query of `maxReplicasFrom` returns; a gap is no answer. Default: the query is not sent. */
+  /** Values of the `maxReplicasFrom` query; a gap: no answer. Default: no query. */
   readonly ceiling?: Load;
   /** How pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
-  /** Where load waits that the ready pods cannot serve at once. Default: none, the load is lost. */
+  /** Queue of the load that the ready pods cannot serve at once. Default: none; that load is lost. */
   readonly queue?: QueueInput;
   /**
    * At or before `start`. The simulation starts here, or when all loads have begun, so windows have data at `start`.
@@ -37,13 +37,13 @@ export interface WorkloadInput {
 
 /** Pods that carry a load, and what is measured of them. */
 export interface Workload {
-  /** The start of the simulation: that of the warm-up, or when all loads have begun. */
+  /** The start of the simulation: see `warmUpFrom`. */
   readonly begin: Instant;
-  /** `.spec.replicas` since `begin`. Grows. */
+  /** `.spec.replicas` since `begin`; steps are appended. */
   readonly replicas: readonly CountStep[];
-  /** Grows. */
+  /** Ready pods since `begin`; steps are appended. */
   readonly ready: readonly CountStep[];
-  /** Carries the load until `now`. Pods become ready on the way. */
+  /** Simulates the load until `now`; pods become ready in between. */
   readonly advanceTo: (now: Instant) => void;
   readonly observe: (
     now: Instant,
@@ -53,7 +53,7 @@ export interface Workload {
   readonly queue: Queue | null;
 }
 
-/** The metrics of `scaler` are those that have a model. Throws `FleetError`, also from `scaleTo`. */
+/** `scaler` must have only metrics with a model. Throws `FleetError`, also from `scaleTo`. */
 export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
   const models = input.models.filter((model) => model !== null);
   const begin = beginOf(input, models);
@@ -67,7 +67,7 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
   });
   const queue = queueOf(input, models);
   const curves = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
-  // A document with `podStart: {}` has learned the start of the simulated pods.
+  // `podStart: {}`: the learned value is the start time of the simulated pods.
   const podStart =
     scaler.spec.podStart === null
       ? {}
@@ -146,7 +146,7 @@ function queueOf(
   return createQueue(queue, { start, end, keptSeconds: longest + scrapeIntervalSeconds });
 }
 
-/** A load that is already a mean is divided when a sample is taken. */
+/** Returns false for a load that is already a mean: it is divided when a sample is taken. */
 function hasCurve(model: MetricModel): boolean {
   return model.kind === 'share' && model.loadIs === 'present';
 }
