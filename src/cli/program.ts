@@ -41,7 +41,7 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
   // commander has already printed the message. It reports help and version as errors with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    // It may quote a document, a record or the answer of a server.
+    // The message may quote a document, a record or the answer of a server.
     io.stderr.write(`promscaler: ${localTimes(nameProgram(cleanText(error.message), io))}\n`);
     return error.exitCode;
   }

@@ -31,7 +31,7 @@ export interface Source {
 
 export type AdoptStep = 'start' | 'report' | 'switch' | 'undo';
 
-/** Returns the step that the options select. Throws `CommandError` for options that do not fit together. */
+/** Returns the step that the options select. Throws `CommandError` for options that exclude each other. */
 export function readStep(options: AdoptOptions): AdoptStep {
   const steps = (['report', 'switch', 'undo'] as const).filter((step) => options[step] === true);
   const [step = 'start', other] = steps;
@@ -50,7 +50,7 @@ export function readStep(options: AdoptOptions): AdoptStep {
   return step;
 }
 
-/** Parses `KIND/NAME`. The namespace defaults to that of the kubeconfig context. */
+/** Parses `KIND/NAME`. The namespace defaults to the namespace of the kubeconfig context. */
 export async function readSource(options: AdoptOptions, io: Pick<CommandIo, 'env'>): Promise<Source> {
   const [type = '', name = '', rest] = options.source.split('/');
   const kind = SOURCE_KINDS.find(({ types }) => types.includes(type.toLowerCase()));

@@ -22,7 +22,7 @@ export interface AdoptContext {
 export interface Adoption {
   /** Null: the autoscaler is gone. */
   readonly object: JsonObject | null;
-  /** Null: no Scaler object is of this hand-over. */
+  /** Null: no Scaler object belongs to this hand-over. */
   readonly scaler: ScalerObject | null;
 }
 
@@ -139,7 +139,7 @@ export function nameScaler({ source }: AdoptContext, { name }: Pick<ScalerObject
   return `scaler ${source.namespace}/${name}`;
 }
 
-/** Returns a condition that the service has set for the present generation; null: none yet. */
+/** Returns a condition that the service has set for the current generation; null: not set yet. */
 export function conditionOf(object: JsonObject, type: string): JsonObject | null {
   const generation = countIn(objectIn(object, 'metadata'), 'generation');
   const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
@@ -149,10 +149,7 @@ export function conditionOf(object: JsonObject, type: string): JsonObject | null
 
 const POLL_MS = 500;
 
-/**
- * Polls until `read` returns something else than null. Null: it did not within this time, or the command was
- * interrupted.
- */
+/** Polls until `read` returns a value. Returns null after the timeout or an interrupt. */
 export async function pollFor<T>(
   { clock, signal }: CommandIo,
   ms: number,

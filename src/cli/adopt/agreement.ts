@@ -8,7 +8,7 @@ import type { AdoptContext } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
 import { conditionText, whyNoValue, whyUnable } from './service-view.js';
 
-/** How a dry run agrees with its autoscaler. The numbers are those of the service. */
+/** How often a dry run and its autoscaler agree, as counted by the service. */
 export interface AgreementReport {
   readonly scaler: string;
   readonly beside: string;
@@ -28,7 +28,7 @@ export interface AgreementReport {
   readonly notCompared: string | null;
 }
 
-/** The two that are compared. */
+/** The scaler and the autoscaler to compare. */
 interface Compared {
   /** `NAMESPACE/NAME` of the scaler. */
   readonly key: string;
@@ -38,7 +38,7 @@ interface Compared {
   readonly object: JsonObject | null;
 }
 
-/** Returns why no cycle was compared instead of a report. */
+/** Returns the report, or why no cycle was compared. */
 export async function readAgreement(
   context: AdoptContext,
   { key, view, object }: Compared,
@@ -84,7 +84,7 @@ function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['
   return desiredReplicas === null || theirReplicas === null ? null : { desiredReplicas, theirReplicas };
 }
 
-/** Returns what keeps the decision from predicting what the scaler will do after the dry run; null: nothing. */
+/** Returns why the decision does not predict what the scaler will do after the dry run; null if it does. */
 function whyNotCompared(view: JsonObject): string | null {
   const state = objectIn(view, 'state');
   const name = textIn(state, 'name');

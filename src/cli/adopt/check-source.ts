@@ -28,8 +28,8 @@ export function importNow(
 }
 
 /**
- * Returns bounds and targets in which a scaler without a saved manifest differs from a conversion of the autoscaler as
- * it is now; null: none. The document may differ on purpose, so this refuses no switch.
+ * Returns the bounds and targets that differ between a scaler without a saved manifest and a new conversion of the
+ * autoscaler; null if none. The document may differ on purpose, so this does not prevent a switch.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
   const draft = importNow(context.source, object)?.draft ?? null;
@@ -40,7 +40,7 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
   return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): carry the change over unless it is intended`;
 }
 
-/** The query of a metric is not that of the autoscaler. */
+/** Omits queries, which autoscalers do not have. */
 function comparable(spec: JsonObject | null): JsonObject {
   const targetOf = ([type, metric]: readonly [string, unknown]): readonly [string, unknown] => [
     type,
@@ -61,7 +61,7 @@ export function changesText(changes: readonly FieldChange[]): string {
   return listSome(changes.map(changeText), MOST_CHANGES);
 }
 
-/** Returns the message about the controller that made the object, and would make it again; null: none did. */
+/** Returns a message about the controller that created the object and would recreate it; null if there is none. */
 export function whyOwned(object: JsonObject, source: Source): string | null {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((one) => one['controller'] === true) ?? null;
@@ -79,7 +79,7 @@ export function whyScalesWhenDeleted(object: JsonObject, source: Source): string
   return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas. Set it to false first`;
 }
 
-/** Tools that apply their objects again, by the label or annotation that they set, or by their field manager. */
+/** Tools that reapply their objects, by the label or annotation that they set, or by their field manager. */
 const TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^(?:argocd\.argoproj\.io\/|argocd-)/, 'Argo CD'],
   [/^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|(?:kustomize|helm)-controller$)/, 'Flux'],
@@ -94,7 +94,7 @@ export function managerOf(object: JsonObject): string | null {
   const marks = [
     ...Object.keys({ ...textsIn(metadata, 'labels'), ...textsIn(metadata, 'annotations') }),
     ...objectsIn(metadata, 'managedFields')
-      // An earlier owner of a field that it no longer applies is not listed.
+      // managedFields does not list a manager that no longer owns a field.
       .map((entry) => textIn(entry, 'manager') ?? ''),
   ];
   return TOOLS.find(([pattern]) => marks.some((mark) => pattern.test(mark)))?.[1] ?? null;

@@ -38,7 +38,7 @@ interface Checked {
   readonly onCompared?: (report: AgreementReport) => void;
 }
 
-/** Returns why what the service says forbids a switch, or the autoscaler itself; null: neither does. */
+/** Returns why the state in the service, or the autoscaler, prevents a switch; null if neither does. */
 export async function whyRefused(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -133,14 +133,14 @@ function whyNotServed(
     : null;
 }
 
-/** Of several HPAs on one target, promscaler is compared with one only, and the others would stay. */
+/** With several HPAs on one target, promscaler is compared with only one, and the others would remain. */
 async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
   const [other] = await otherHpas(context, scaler);
   if (other === undefined) return null;
   return `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete it first`;
 }
 
-/** Returns the HPAs of the target, except the adopted one and that of the adopted ScaledObject. */
+/** Returns the HPAs of the target, except the adopted one and the one of the adopted ScaledObject. */
 async function otherHpas(
   { source, objects }: AdoptContext,
   { target }: ScalerObject,
@@ -189,7 +189,9 @@ function whyDifferent(
     : null;
 }
 
-/** Returns why the scaler would not scale after the switch, so that the HPA would be created again; null: it would. */
+/**
+ * Returns why the scaler would not scale after the switch, so that the HPA would be recreated; null if it would scale.
+ */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
   if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
   return whyUnable(row) ?? whyLacking(row);

@@ -15,7 +15,7 @@ import { type ServiceView, readView, whyLacking, whyNoValue, whyPaused, whyUnabl
 /** The service sees the new generation and the deletion of the HPA at once, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
 
-/** After this many decisions that were not carried out, and after this time, the next one will not be either. */
+/** After this many decisions that were not applied, and after this time, the next one will not be applied either. */
 const MOST_DECISIONS = 3;
 const DECISIONS_MS = 10_000;
 
@@ -24,19 +24,19 @@ interface Confirmation {
   readonly after: Instant | null;
   /** The replicas at that decision; null: not known. */
   readonly replicasBefore: number | null;
-  /** Whether decisions count that used no metric, such as one that a bound determined. */
+  /** Whether a decision without metrics counts, such as one that a bound determined. */
   readonly isForced: boolean;
 }
 
 interface Doubt {
   readonly why: string;
-  /** When the service made a decision that is none of a dry run; null: it has not yet; never: it will not. */
+  /** Time of the first decision that is not in dry run; null: none yet; never: there will be none. */
   readonly decidedAt: Instant | 'never' | null;
 }
 
 /**
- * Waits for a decision of the service that it has carried out, or would have if the count had to change. Returns why
- * there is none; null: there is one, and it has been printed.
+ * Waits for a decision that the service has applied, or would have applied if the count had to change. Prints it and
+ * returns null; otherwise returns why there is none.
  */
 export async function confirmService(
   context: AdoptContext,

@@ -46,7 +46,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   return 0;
 }
 
-/** After a switch, or if something else deleted the autoscaler: there is nothing to compare with. */
+/** A switch, or something else, has deleted the autoscaler: there is nothing to compare with. */
 function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandError {
   const { source } = context;
   const why = scaler.isDryRun

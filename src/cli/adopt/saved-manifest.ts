@@ -13,7 +13,7 @@ import type { AdoptOptions, Source } from './adopt-options.js';
 export const ADOPT_ANNOTATIONS = {
   /** Such as `HorizontalPodAutoscaler/web`. */
   from: ADOPTED_FROM,
-  /** The manifest of the autoscaler as JSON, for the way back. */
+  /** The manifest of the autoscaler as JSON, for --undo. */
   manifest: 'promscaler.dev/adopted-manifest',
 } as const;
 
@@ -57,7 +57,7 @@ export function specChanges(before: JsonObject, after: JsonObject): readonly Fie
   return fieldChanges(before['spec'], after['spec'], 'spec');
 }
 
-/** Returns the file of a manifest without `--save`. */
+/** Returns the default file name of a manifest. */
 export function manifestFile({ kind, namespace, name }: Source): string {
   return `${kind.types[0] ?? ''}-${namespace}-${name}.yaml`;
 }

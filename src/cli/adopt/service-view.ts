@@ -4,7 +4,7 @@ import type { ScalerView } from '../../api/answers.js';
 import type { ServiceClient } from '../reach/service-client.js';
 import type { ScalerName } from '../reach/service-pages.js';
 
-/** What the service says about a scaler. */
+/** The state of a scaler in the service. */
 export interface ServiceView {
   /** Null: the service does not have it. */
   readonly row: ScalerView | null;
@@ -28,7 +28,7 @@ export function conditionText(condition: JsonObject): string {
   return `${textIn(condition, 'reason') ?? ''}: ${textIn(condition, 'message') ?? ''}`;
 }
 
-/** Returns the condition that says that the scaler cannot scale; null: it can. */
+/** Returns the condition that prevents the scaler from scaling; null: it can scale. */
 export function whyUnable(row: JsonObject): string | null {
   const found = objectsIn(row, 'conditions').find((condition) => {
     const [type, status] = [textIn(condition, 'type') ?? '', textIn(condition, 'status') ?? ''];
@@ -38,7 +38,7 @@ export function whyUnable(row: JsonObject): string | null {
   return found === undefined ? null : conditionText(found);
 }
 
-/** Returns why the last decision used no full value of each metric; null: it did. */
+/** Returns why the last decision lacked a full value of a metric; null if it had all. */
 export function whyNoValue(row: JsonObject): string | null {
   const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
   const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
@@ -46,8 +46,8 @@ export function whyNoValue(row: JsonObject): string | null {
 }
 
 /**
- * Returns the metric that had no value, or only a partial one, in the last decision; null: none. Metrics that were not
- * used lack nothing. A partial value scales nothing down, so a switch with `--force` requires full values, too.
+ * Returns the metric that had no value, or only a partial one, in the last decision; null if there is none. Ignores
+ * unused metrics. Partial values prevent scale-downs, so a switch with `--force` requires full values, too.
  */
 export function whyLacking(row: JsonObject): string | null {
   for (const metric of objectsIn(row, 'metrics')) {

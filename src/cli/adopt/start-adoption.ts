@@ -34,7 +34,9 @@ import {
 import { importNow, whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 
-/** Creates a Scaler object in dry run next to the autoscaler, which goes on. Changes nothing if it exists. */
+/**
+ * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Changes nothing if it exists.
+ */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, objects, io, options } = context;
   const { object, scaler } = await readAdoption(context);
@@ -92,7 +94,7 @@ interface FirstDocument {
   readonly document: JsonObject;
   /** The document as YAML. */
   readonly text: string;
-  /** What the document says in comments, which an object does not have. */
+  /** The comments of the document, which an object cannot contain. */
   readonly notes: readonly string[];
 }
 
@@ -102,8 +104,8 @@ interface Created {
 }
 
 /**
- * Throws `CommandError` if a document in a file of the service has the name of the new object, which would have no
- * effect. Another document of the target disturbs no dry run.
+ * Throws `CommandError` if a document in a file of the service has the name of the new object, which would then have no
+ * effect. Another document with the same target does not affect a dry run.
  */
 async function checkFiles(context: AdoptContext, created: Created): Promise<void> {
   const { io, source } = context;
@@ -131,7 +133,7 @@ async function checkTarget(context: AdoptContext, created: Created): Promise<voi
 /** After the deletion of an object, the service may still have its scaler for seconds. */
 const FORGET_MS = 5000;
 
-/** Returns the scaler without an object that has this name or target; null: none, or no service answers. */
+/** Returns the scaler with this name or target that is not an object; null: none, or no service answers. */
 async function findInFile(
   { io, objects, options, source: { namespace } }: AdoptContext,
   created: Created,
@@ -229,7 +231,7 @@ function printNext(
     io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
 }
 
-/** Reads the completed document of a file and sets `dryRun: true`. Its target must be that of the autoscaler. */
+/** Reads the completed document of a file and sets `dryRun: true`. It must have the target of the autoscaler. */
 async function readScalerFile(
   context: AdoptContext,
   file: string,

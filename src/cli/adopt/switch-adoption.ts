@@ -35,16 +35,15 @@ import { restoreSource, startDryRun } from './undo-adoption.js';
 import { localTimes } from '../output/lines.js';
 
 /**
- * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision of promscaler that was
- * or would have been carried out. Without one, the autoscaler is created again. After an interruption, a second run
- * continues.
+ * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision that promscaler applied
+ * or would have applied. Without one, recreates the autoscaler. After an interruption, a second run continues.
  */
 export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
   const first = await readAdoption(context);
   if (first.scaler === null) throw await notStarted(context, first);
   if (!first.scaler.isDryRun) return confirmEarlier(context, first.scaler, first.object !== null);
-  // Without a service, this fails at once, and nothing would write the status.
+  // Fails early without a service, because nothing would write the status.
   await fetchView(context, first.scaler);
   await waitForCondition(context, first.scaler, 'Accepted');
   const { object, scaler } = await readAdoption(context);
@@ -99,7 +98,7 @@ function mustBeAllowed(refusal: Refusal | null): void {
   throw new CommandError(`${refusal.why}. Nothing was changed${hint}`);
 }
 
-/** A run that was interrupted has ended the dry run, or a user has. Puts nothing back: that may be long ago. */
+/** An interrupted run or a user has ended the dry run, possibly long ago, so the autoscaler is not recreated. */
 async function confirmEarlier(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -128,8 +127,8 @@ async function confirmEarlier(
 const MOST_TRIES = 10;
 
 /**
- * Saves the present manifest, then deletes exactly this version. The HPA controller writes the status meanwhile.
- * Returns the saved manifest.
+ * Saves the current manifest, then deletes exactly this version. Retries, because the HPA controller writes the status
+ * meanwhile. Returns the saved manifest.
  */
 async function removeSource(
   context: AdoptContext,
@@ -188,7 +187,7 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
   );
 }
 
-/** Ends the dry run, and puts the autoscaler back unless a decision of promscaler confirms the switch. */
+/** Ends the dry run, and recreates the autoscaler unless a decision of promscaler confirms the switch. */
 async function endDryRun(
   context: AdoptContext,
   scaler: ScalerObject,

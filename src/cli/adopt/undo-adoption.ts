@@ -14,8 +14,8 @@ import { ADOPT_ANNOTATIONS, savedManifest } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
 
 /**
- * Puts the scaler into dry run, then creates the autoscaler from the saved manifest. Both may have happened: a second
- * run continues.
+ * Puts the scaler into dry run, then creates the autoscaler from the saved manifest. A second run continues after an
+ * interruption.
  */
 export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;

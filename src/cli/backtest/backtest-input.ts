@@ -86,7 +86,7 @@ export function describeAssumptions(
     isSaved,
     usageAtCapacity = `${assumptions.usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
   }: {
-    /** Whether the history is that of a file. */
+    /** Whether the history is from a file. */
     readonly isSaved: boolean;
     readonly usageAtCapacity?: string;
   },
@@ -144,7 +144,10 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   ];
 }
 
-/** Names the metrics that share the load of a trace, and those, and the ceiling, of which a trace has no information. */
+/**
+ * Names the metrics that share the load of a trace, and the metrics and the ceiling that a trace has no information
+ * about.
+ */
 export function traceLines(
   variants: readonly Variant[],
   { maxReplicasFrom, measures }: Pick<Assumptions, 'maxReplicasFrom' | 'measures'>,

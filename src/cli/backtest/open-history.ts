@@ -178,7 +178,7 @@ function historyLines(
   ];
 }
 
-/** `--usage-at-capacity` has no effect if the capacity is given or the cpu limit of the pod. */
+/** `--usage-at-capacity` has no effect if the capacity or the CPU limit of the pod is given. */
 function usageAtCapacity(
   { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,
   { capacity }: GivenAssumptions,

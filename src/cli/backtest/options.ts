@@ -145,7 +145,7 @@ export function parseQueueOption(text: string): QueueSettings {
   return queue;
 }
 
-/** Parses `NAME=EXPRESSION`. Each name must be that of a metric of a document that is not a resource. */
+/** Parses `NAME=EXPRESSION`. Each name must be the name of a non-resource metric of a document. */
 export function parseMetrics(
   texts: readonly string[],
   metrics: readonly MetricSpec[],
@@ -154,7 +154,7 @@ export function parseMetrics(
   const known = new Set(measured.map(({ identity }) => identity));
   const parsed = new Map<string, string>();
   for (const text of texts) {
-    // The name of a metric without one is its query.
+    // A metric without a name is identified by its query.
     const name = [...known].find((identity) => text.startsWith(`${identity}=`));
     if (name === undefined) {
       const names = listSome([...known]);

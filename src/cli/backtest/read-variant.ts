@@ -55,7 +55,7 @@ export async function readVariant(
   return scaler;
 }
 
-/** Whether the document is of kind Scaler, valid or not. */
+/** Returns whether the document has the kind Scaler, valid or not. */
 function isScalerDocument({ problems }: ReadDocument): boolean {
   return problems.every(({ code }) => code !== 'wrong-kind');
 }

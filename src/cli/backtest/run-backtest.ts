@@ -251,7 +251,7 @@ function readAssumptions(
   };
 }
 
-/** Null: neither the option nor the document says how long a pod starts. */
+/** Null: neither the option nor the document sets the start time of a pod. */
 function readPodStart({ podStart }: BacktestOptions, variants: readonly Variant[]): PodStart | null {
   if (podStart !== undefined) return parsePodStartOption(podStart);
   const seconds = statedPodStart(variants);

@@ -16,7 +16,7 @@ export interface WorkerPool {
   readonly close: () => void;
 }
 
-/** Takes up to one second, for which starting workers saves little. */
+/** Fewer rounds take up to one second, for which starting workers saves little. */
 const FEWEST_ROUNDS = 40_000;
 
 /**
@@ -107,7 +107,7 @@ export function createWorkerPool({
   };
 }
 
-/** A round visits each pod. Larger numbers of pods count as more work. */
+/** A round iterates over all pods. Larger numbers of pods count as more work. */
 const PODS_OF_A_ROUND = 200;
 
 function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number {

@@ -139,7 +139,7 @@ export function savedClient({ answers }: SavedHistory, source: string): RangeCli
   );
   const unknown: RangeAnswer = {
     class: 'failed',
-    // A server may have rejected this range. Its halves were then saved.
+    // The server may have rejected this range as too large; only its two halves were saved.
     reason: 'too_large',
     message: 'the file of --history has no answer to this query; save it with all documents and options',
   };

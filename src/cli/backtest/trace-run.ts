@@ -12,7 +12,7 @@ export interface RunTrace {
   readonly metrics: readonly PageMetric[];
   /** The lines of the explanations without duplicates. */
   readonly lines: readonly string[];
-  /** For each change of the run: indexes into `lines` of its explanation; empty: omitted. */
+  /** Indexes into `lines` of the explanation of each change; empty: omitted. */
   readonly explanations: readonly (readonly number[])[];
 }
 

@@ -41,8 +41,8 @@ export interface ClusterContext extends DoctorContext {
 export const REQUEST_MS = 5000;
 
 /**
- * Returns each data source as the queries and samples of the service have it: recognized, with its learned window. Those
- * that do not answer are as configured.
+ * Returns each data source as the service uses it: with the detected flavor and the learned window. Data sources that
+ * do not answer are as configured.
  */
 export function usedSources(
   { prometheus }: ServiceConfig,

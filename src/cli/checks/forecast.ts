@@ -6,10 +6,10 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
-/** The lookback is read once an hour of it. */
+/** The lookback is read with one point per hour. */
 const STEP = '1h';
 
-/** Reports since when the load is known that a forecast needs. */
+/** Reports since when the load that a forecast needs is known. */
 export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
   const make = resultsOf('forecast', scalerKey(scaler));
   const { forecast, metrics } = scaler.spec;

@@ -31,7 +31,7 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
   return { ...opened, recognized };
 }
 
-/** Returns a client for the config of a recognized source, which does not ask the server again what it is. */
+/** Returns a client for the config of a recognized source, which does not detect the flavor again. */
 export function createRecognizedClient(
   source: SourceConfig,
   { clock, env }: Pick<DoctorContext, 'clock' | 'env'>,

@@ -59,7 +59,7 @@ export async function checkPermissions(context: ClusterContext): Promise<readonl
 
 interface DeniedPermission {
   readonly permission: Permission;
-  /** About one verb. */
+  /** Contains exactly one verb. */
   readonly question: AccessQuestion;
   /** Null: the whole cluster. */
   readonly namespaces: readonly (string | null)[];
@@ -143,7 +143,7 @@ export function scaledNamespaces({
   return namespaces.length === 0 ? [null] : namespaces.slice(0, MAX_NAMESPACES);
 }
 
-/** Returns one question for each verb and name, about the first group. */
+/** Returns one access review for each verb and name, for the first group. */
 function questionsOf(
   { groups: [group = ''], resource: path, verbs, names }: Permission,
   namespace: string | null,

@@ -15,13 +15,12 @@ import { measureInterval } from './scrape-interval.js';
 const SCRAPES = 4;
 /** A delay below the default sync period is not visible. */
 const LEAST_DELAY_SECONDS = 15;
-/** A range that is longer than a start and than it needs to be by this factor. */
+/** Factor by which a range exceeds both the pod start time and the necessary range. */
 const MUCH_LONGER = 2;
 
 /**
- * Compares the time in which the pods become ready, as the service learns it from them, with the ranges of queries and with a scale-up of one pod
- * per period. A time that the document sets is compared by the rules of documents: `range-above-pod-start` and
- * `slow-scale-up`.
+ * Compares the start time of pods, as the service learns it, with the ranges of queries and with a scale-up of one pod
+ * per period. The rules `range-above-pod-start` and `slow-scale-up` compare a time that the document sets.
  */
 export async function checkPodStart({
   scaler,
@@ -84,7 +83,7 @@ async function checkRange(
   ];
 }
 
-/** A limit of one pod per period shorter than a start does not wait for pods, it only delays them. */
+/** A limit of one pod per period that is shorter than a pod start only delays pods: it does not wait for them. */
 function checkPolicy(
   { spec: { behavior, minReplicas, maxReplicas } }: Scaler,
   startSeconds: number,

@@ -78,7 +78,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   ];
 }
 
-/** As for the condition TargetReached: a pod that is young starts, unless the scheduler or the kubelet reports an error. */
+/** As in the condition TargetReached, a young pod is starting unless the scheduler or the kubelet reports an error. */
 function isStarting({ pod, createdAt }: OwnedPod, { scaler, context }: ScalerFacts): boolean {
   if (pod.trouble !== undefined || createdAt === null || context === null) return false;
   const startSeconds = Math.max(STARTING_SECONDS, scaler.spec.podStart?.seconds ?? 0);

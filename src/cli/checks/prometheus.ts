@@ -206,7 +206,7 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
   const redirected = await redirectOfRoot(context, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),
-    // The URL may be that of the UI or of an API path instead of the base URL.
+    // The URL may point to the UI or to an API path instead of the base URL.
     ...(base === origin ? [] : [origin]),
     ...PREFIXES.map((prefix) => `${base}${prefix}`),
   ];

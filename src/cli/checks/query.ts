@@ -71,7 +71,10 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
   return problems.length === 0 ? [make.ok('')] : problems;
 }
 
-/** Checks that `maxReplicasFrom` has a value, which must be one of replicas, including those that run. */
+/**
+ * Checks that `maxReplicasFrom` has a value. The value must count the running replicas, too, so a lower one is a
+ * mistake.
+ */
 async function checkCeiling(
   { scaler, cluster, sources }: ScalerFacts,
   make: ResultBuilder,
@@ -274,7 +277,7 @@ function tryIt({ query }: QueriedMetric): string {
   return fixFor(null, query ?? '');
 }
 
-/** Returns the fix for a query with this answer; null: any answer that did not fail. */
+/** Returns the fix for a query; `answer` is null if the query did not fail. */
 function fixFor(answer: Answer | null, query: string): string {
   const known = answer?.class === 'failed' ? fixForFailure(answer.reason, answer.message, query) : null;
   return known ?? `run the query in the Prometheus UI: ${query}`;
@@ -291,7 +294,7 @@ async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult
   return [...(await checkAutoCapacity(guarded)), ...(await checkOwnGuards(guarded))];
 }
 
-/** A query for errors finds no series as long as there are none. */
+/** A query for errors returns no series while there are no errors. */
 async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const { metric, scaler, context, make } = guarded;
   const auto = autoCapacityOf(metric);
@@ -365,7 +368,7 @@ async function checkGuard(
     : make.warning(text, fix);
 }
 
-/** Null: the query has no fault. Without a capacity or what is served, the metric still has a value. */
+/** Returns null if the query has no fault. Without a capacity or the served load, the metric still has a value. */
 function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
   if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;

@@ -71,7 +71,7 @@ function writeSubject(subject: string, results: readonly CheckResult[], paint: P
   const title = paint.bold(subject);
   const passed = results.filter(({ status }) => status === 'ok');
   const isHealthy = passed.length === results.length;
-  // Next to a failure of the same subject, only the name of the check says what passed.
+  // Next to a failure of the same subject, the message alone does not say which check passed.
   const facts = passed.flatMap(({ check, message }) =>
     message === '' ? [] : [isHealthy || check === 'config' ? message : `${check}: ${message}`],
   );

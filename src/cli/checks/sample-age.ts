@@ -36,7 +36,7 @@ interface ReadLag {
   readonly isRange: boolean;
   /** Null: the samples are fresh. */
   readonly why: string | null;
-  /** The highest age in seconds that is within its bound, of the newest samples of all targets. */
+  /** The highest age in seconds within its bound, among the newest samples of all targets. */
   readonly ageSeconds: number;
   /** Number of targets whose newest sample is older or missing. */
   readonly lateTargets: number;
@@ -163,7 +163,7 @@ function byLag(one: ReadLag, other: ReadLag): number {
   return other.ageSeconds / other.boundSeconds - one.ageSeconds / one.boundSeconds;
 }
 
-/** Without the scrape interval, which the check `scrape-interval` measures in another way. */
+/** Omits the scrape interval, which the check `scrape-interval` measures in another way. */
 function sayFresh({ user, ageSeconds, lateTargets, targets, boundSeconds }: ReadLag): string {
   const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets are older`;
   return `newest samples of ${user} up to ${Math.round(ageSeconds)} s old (bound ${inSeconds(boundSeconds)})${late}`;

@@ -11,13 +11,13 @@ import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /**
- * Decisions follow a rise by this factor within `RISE` too late: by default, a decision at most doubles the replicas, and
- * its metrics are late.
+ * Decisions react too late to a rise by this factor within `RISE`: by default, a decision at most doubles the replicas,
+ * and its metrics are late.
  */
 const SPIKE_FACTOR = 3;
 const RISE = '5m';
 const LOOK_BACK = '6h';
-/** Each scaler takes a query over the time above, and all checks together have less than a minute. */
+/** Each scaler takes a query over `LOOK_BACK`, and all checks together have less than a minute. */
 const MOST_SCALERS = 50;
 
 /** Checks for rises of the load that a workload follows too late if it only has metrics of its pods. */

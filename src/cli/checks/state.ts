@@ -36,8 +36,8 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
 }
 
 /**
- * Returns one result per reason, because sixteen missing ConfigMaps are one mistake. A forbidden read is a permission that
- * the review finds.
+ * Returns one result per reason, because sixteen missing ConfigMaps are one mistake. The check of permissions reports
+ * forbidden reads.
  */
 function judgeReads(
   read: readonly ReadConfigMap[],

@@ -72,8 +72,8 @@ interface Target {
 }
 
 /**
- * Returns message and fix. Suggests a similar name, another kind or another namespace if there is one that no other
- * document and no HPA scales; names the scaler of the one that is scaled.
+ * Returns message and fix. Suggests a similar name, another kind or another namespace: one that no other document and
+ * no HPA scales, if there is one; otherwise names its scaler.
  */
 async function explainMissingTarget(
   facts: ScalerFacts,

@@ -88,7 +88,10 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   );
 }
 
-/** Returns the version of a rejected document that the service has in effect, and what the checks are of. */
+/**
+ * Returns the version of a rejected document that the service has in effect, and a result that says which version is
+ * checked.
+ */
 async function readInEffect(
   key: string,
   config: ServiceConfig,
@@ -167,7 +170,9 @@ function rejectedKeys({ scalers, problems }: LoadedScalers): readonly string[] {
   return [...new Set(ofErrors)];
 }
 
-/** Null: the document of the scaler is rejected, as far as its name can be read. Throws `CommandError` if there is none. */
+/**
+ * Null: the document of the scaler is rejected, as far as its name can be read. Throws `CommandError` if there is none.
+ */
 function selectScalers(
   loaded: LoadedScalers,
   key: string | undefined,
@@ -177,7 +182,7 @@ function selectScalers(
   if (key === undefined) return scalers;
   const found = scalers.filter((scaler) => scalerKey(scaler) === key);
   if (found.length > 0) return found;
-  // A document without a readable name may be that of the scaler.
+  // A document without a readable name may be the document of the scaler.
   if (problemsOf(loaded, key).some(({ severity }) => severity === 'error')) return null;
   if (scalers.length === 0)
     throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);

@@ -120,7 +120,7 @@ async function checkLive(
     ...context,
     scalers,
     allScalers: [...scalers, ...others],
-    // The account of the user is not that of the service.
+    // The user has another account than the service.
     includesServiceChecks: false,
   });
   return makeReport([...results, ...ofObjects], io);

@@ -15,7 +15,7 @@ export interface Suggestion {
 
 export interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
-  /** By position. The last argument repeats if it is variadic. */
+  /** Ordered by position. The last argument repeats if it is variadic. */
   readonly args: readonly Argument[];
   readonly isVariadic: boolean;
 }

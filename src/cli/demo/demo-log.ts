@@ -94,7 +94,7 @@ interface Standstill {
   readonly text: string;
 }
 
-/** Returns why decisions are not carried out, or null. A pause has its own line. */
+/** Returns why decisions are not applied, or null. A pause has its own line. */
 function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
   const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');

@@ -52,7 +52,9 @@ scrape_configs:
 `;
 }
 
-/** Returns the content of this file. The label `namespace` is that of the service, as with a ServiceMonitor. */
+/**
+ * Returns the content of this file. The label `namespace` is the namespace of the service, as with a ServiceMonitor.
+ */
 export function demoServiceTargets(port: number): string {
   return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);
 }

@@ -57,7 +57,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
 interface FoundLine {
   readonly line: RecordLine;
   readonly number: number;
-  /** Of the file, without empty ones. */
+  /** Number of lines in the file, without empty lines. */
   readonly lines: number;
 }
 

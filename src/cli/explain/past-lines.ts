@@ -22,8 +22,8 @@ export function periodLines(
 }
 
 /**
- * Returns the values of the last point at or before `at`; empty if the history starts later. The columns are those of
- * the metrics of today. A point of an earlier document has no target there.
+ * Returns the values of the last point at or before `at`; empty if the history starts later. The columns are the
+ * current metrics. A point of an earlier document has no target in them.
  */
 function readingLines(at: Instant, { at: times, metrics }: HistoryAnswer): readonly string[] {
   const index = times.findLastIndex((text) => {
@@ -47,7 +47,7 @@ function readingOf({ metric, unit, value, target }: HistoryAnswer['metrics'][num
   return `${metric} ${write(value)} (target ${write(target)})`;
 }
 
-/** For a decision without a snapshot; `missing` is the reason. */
+/** Returns the lines of a decision without a snapshot; `missing` is the reason. */
 export function entryLines(
   name: string,
   { decision, conditions }: DecisionEntry,

@@ -51,7 +51,7 @@ function stateIn(detail: JsonObject): ReportedState | null {
   return { name, cause: textIn(state, 'cause'), since, until };
 }
 
-/** While the decision has a generation, it is that of the object: the file of the same name is invalid. */
+/** A decision with a generation was made for the object: the file of the same name is invalid. */
 function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
   const problems = objectsIn(detail, 'rejections');
   const placed = (problem: JsonObject) => ({
@@ -69,7 +69,7 @@ function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' 
   };
 }
 
-/** A stored decision has no pause. In one with a fixed count, the message of its outcome is the reason. */
+/** A stored decision has no pause. With a pause that fixed the count, the message of its outcome is the reason. */
 function pausedChange(
   detail: JsonObject,
   { kind, from, to, message }: ExplainedStatus['outcome'],

@@ -35,7 +35,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
   ];
 }
 
-/** Returns what to do about the state, for the end of the output, next to the prompt; empty: nothing. */
+/** Returns what to do about the state; empty: nothing. It ends the output, next to the prompt. */
 export function remedyLines(scaler: TroubledScaler): readonly string[] {
   const remedies = remediesOf(scaler);
   if (remedies.length === 0) return [];
@@ -81,7 +81,7 @@ function stateLines(status: ExplainedStatus | null, now: Instant): readonly stri
   return [`state: ${name}${times === '' ? '' : ` ${times}`}${cause === null ? '' : `: ${cause}`}`];
 }
 
-/** Says which version of the document the decision is of, and why it is not the newest one. */
+/** Names the version of the document that the decision uses, and why it is not the newest one. */
 function versionLines(status: ExplainedStatus | null): readonly string[] {
   if (status === null) return [];
   const { generation, newestGeneration, rejections, unusedObject } = status;
@@ -131,13 +131,13 @@ function allMetricLines(
   return ['Metrics', ...metrics.flatMap((metric) => metricLines(metric, snapshot))];
 }
 
-/** Returns what the target can have, and when; empty: the document does not use it. */
+/** Returns the lines about `maxReplicasFrom` and `podStart`; empty if the document uses neither. */
 function capacityLines(snapshot: Snapshot): readonly string[] {
   const lines = [...ceilingLines(snapshot), ...podStartLines(snapshot)];
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
-/** Returns the ceiling of `maxReplicasFrom`, also if it limits nothing. */
+/** Returns the ceiling of `maxReplicasFrom`, even if it limits nothing. */
 function ceilingLines(snapshot: Snapshot): readonly string[] {
   const { maxReplicasFrom } = snapshot.scaler.spec;
   if (maxReplicasFrom === null) return [];
@@ -160,7 +160,7 @@ function podStartLines(snapshot: Snapshot): readonly string[] {
   return [`Pod start: ${seconds === null ? 'not known yet' : `${seconds} s, ${origin}`}`];
 }
 
-/** Returns what the forecast proposes and from what; empty: the document has none. */
+/** Returns the proposal of the forecast and its inputs; empty: the document has no forecast. */
 function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   const { forecast: settings, metrics } = snapshot.scaler.spec;
   if (settings === null) return [];

@@ -28,7 +28,7 @@ export function limitLines(decision: Decision): readonly string[] {
   return [head, ...alignColumns(rows)];
 }
 
-/** A scaler in state AtMinimum has no limit in this case, and one at its maximum is OK. */
+/** No limit names the minimum in state AtMinimum, or the maximum in state OK. */
 function boundText({ recommendedReplicas, minReplicas, maxReplicas }: Decision): string {
   if (recommendedReplicas === minReplicas) return ', the minimum in effect';
   return recommendedReplicas === maxReplicas ? ', the maximum in effect' : '';
@@ -77,7 +77,7 @@ function cooldown({ snapshot, decision, now }: Explanation): readonly Restrictio
   return until > snapshot.now ? [['cooldownSeconds', `${untilText(until, now)}: at least 1 replica`]] : [];
 }
 
-/** What keeps a decision from being carried out. From the status of the service, or else from the document. */
+/** Returns what prevents the decision from being applied, from the status of the service or else from the document. */
 function holds({ snapshot, status }: Explanation): readonly Restriction[] {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (held !== undefined) return [[held.reason, held.message]];
@@ -110,7 +110,7 @@ function limitEnds({ snapshot, decision, now }: Explanation): readonly Restricti
   return [...ends, ['no value', `until a metric has a value${fallback}`]];
 }
 
-/** Also listed if this decision is not a scale-down, because the next one may be. */
+/** Lists the hold even if this decision is not a scale-down, because the next one may be. */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');

@@ -22,7 +22,9 @@ function nameOf(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** Returns the hint for a key that does not exist: similar keys, otherwise the first ones of its namespace and others. */
+/**
+ * Returns the hint for a key that does not exist: similar keys, otherwise the first ones of its namespace and others.
+ */
 export function keysHint(key: string, keys: readonly string[]): string {
   const near = nearestKeys(key, keys);
   if (near.length > 0) return `; similar: ${near.join(', ')}`;
@@ -33,7 +35,9 @@ export function keysHint(key: string, keys: readonly string[]): string {
   return `; scalers: ${listSome(shown, MOST_KEYS)}`;
 }
 
-/** Returns the hint for an object that does not exist in its namespace: a similar name, otherwise the existing names. */
+/**
+ * Returns the hint for an object that does not exist in its namespace: a similar name, otherwise the existing names.
+ */
 export function namesHint(
   name: string,
   names: readonly string[],

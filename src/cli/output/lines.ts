@@ -8,16 +8,16 @@ const COMMAND =
   /(?<!-- |[\w./-])promscaler (?=(?:adopt|backtest|completion|dashboard|decide|demo|doctor|explain|import|new|pause|resume|run|schema|show|status|test|validate|version)\b)/g;
 
 /**
- * Returns the text with each command of promscaler in the way in which the user started the program, so that it can be
- * pasted: `promscaler resume shop/web` becomes `node dist/cli/main.js resume shop/web`.
+ * Returns the text with each promscaler command written as the user started the program, so that it can be pasted:
+ * `promscaler resume shop/web` becomes `node dist/cli/main.js resume shop/web`.
  */
 export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'>): string {
   return text.replace(COMMAND, () => `${command} `);
 }
 
 /**
- * Returns a text for a person with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which options
- * for times accept as well. In UTC, the text stays as it is. Output for programs is in UTC.
+ * Returns a text for a person with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which
+ * options for times accept as well. In UTC, the text stays as it is. Output for programs is in UTC.
  */
 export function localTimes(text: string): string {
   return splitTimes(text)

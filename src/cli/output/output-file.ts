@@ -47,7 +47,7 @@ interface Target {
 }
 
 async function findTarget(named: string, directory: string): Promise<Target> {
-  // A link is kept. The file that it refers to is replaced.
+  // Keeps a symbolic link and replaces the file that it refers to.
   const path = await realpath(named).catch(() => named);
   const found = await stat(path).catch(nullIfMissing);
   if (found === null) {

@@ -1,6 +1,5 @@
 import type { CommandIo } from './io.js';
 
-/** Shows how much of a long task is done. */
 export interface Progress {
   readonly add: (parts: number) => void;
   readonly done: () => void;

@@ -19,7 +19,7 @@ interface TargetAnnotations {
   readonly close: () => void;
 }
 
-/** Unused annotations are null, which removes those of an earlier pause. */
+/** Unused annotations are null, which removes the annotations of an earlier pause. */
 export function annotationsOf({
   direction,
   until,

@@ -18,7 +18,7 @@ export interface ClusterObjects {
   readonly create: (kind: ResourceKind, object: JsonObject) => Promise<boolean>;
   /** Sends a merge patch. Not interrupted by a signal: half a hand-over leaves the workload without an autoscaler. */
   readonly patch: (kind: ResourceKind, name: string, body: JsonObject) => Promise<void>;
-  /** Returns false if the object is not this version any more. A missing object is removed. */
+  /** Returns false if the object has another version. A missing object counts as removed. */
   readonly remove: (kind: ResourceKind, name: string, version: ObjectVersion) => Promise<boolean>;
   readonly close: () => void;
 }
@@ -120,7 +120,7 @@ const DOING = {
   DELETE: 'deleting',
 } as const;
 
-/** The answer to a missing object names it; that to a missing resource does not. */
+/** A 404 for a missing object names the object; a 404 for a missing resource does not. */
 function isMissing(error: unknown, name: string): boolean {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && error.message.includes(`"${name}"`)

@@ -20,7 +20,7 @@ export interface ReachOptions {
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** How the API server is reached, in place of `kubeconfig` and `context`. */
+  /** Connection settings that replace `kubeconfig` and `context`. */
   readonly cluster?: ReturnType<typeof connectionSettings>;
   /** File with a bearer token for the service. Unset: PROMSCALER_TOKEN, if set. */
   readonly tokenFile?: string;

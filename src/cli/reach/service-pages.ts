@@ -102,7 +102,7 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Whether the response is a 404 for a known path: the scaler or the decision does not exist. */
+/** Returns whether the response is a 404 for a known path: the scaler or the decision does not exist. */
 export function isMissing(error: unknown): error is KubernetesError {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
@@ -117,7 +117,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Adds changes from before the current process of the service: those of the current status that precede `instant`. */
+/** Adds changes that precede the current process of the service: changes of the current status before `instant`. */
 function withEarlier(known: LastChanges, now: ScalerDetail | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(now?.[field] ?? '');

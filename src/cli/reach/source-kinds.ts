@@ -1,14 +1,13 @@
 import { HPA_PLURAL, HPA_ROOT } from '../../kubernetes/hpa.js';
 import { SCALER_PLURAL, SCALER_ROOT } from '../../kubernetes/scaler-objects.js';
 
-/** A resource of the API server. */
 export interface ResourceKind {
   /** `/apis/GROUP/VERSION`. */
   readonly root: string;
   readonly plural: string;
   /** In messages: `HPA`. */
   readonly word: string;
-  /** What to do if the API server does not serve the resource; unset: each one does. */
+  /** What to do if the API server does not serve the resource; unset: every API server serves it. */
   readonly ifNotServed?: string;
 }
 

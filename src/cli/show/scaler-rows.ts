@@ -121,7 +121,7 @@ function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): read
     target === undefined || (target.type === 'Utilization' && target.percent < rest.fillPercent);
   return Object.entries(values).map(([name, value]) => ({
     ...rowOf(written, ['spec', 'forecast', name], { value }),
-    // Pods are then planned at the target.
+    // The field then has no effect: pods are planned at the target.
     ...(name === 'fillPercent' && !isFilled ? { replacedBy: ['spec', 'metrics', metric] } : {}),
   }));
 }

@@ -41,8 +41,8 @@ export interface StatusOptions extends ReachOptions, SelectionOptions {
 const WATCH_PERIOD_MS = 3000;
 
 /**
- * Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted. Throws
- * `CommandError` if a named scaler does not exist.
+ * Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted.
+ * Throws `CommandError` if a named scaler does not exist.
  */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
@@ -118,7 +118,7 @@ type Printer = (list: StatusList) => void;
 
 type RowPrinter = (rows: readonly ListedScaler[]) => void;
 
-/** Structured output has exactly what the service says. */
+/** Structured output is exactly the answer of the service. */
 function rowsOf(
   list: StatusList,
   { isTable, selection }: { readonly isTable: boolean; readonly selection: Selection },
@@ -132,7 +132,7 @@ interface OnScreen extends Watched {
 
 interface Following extends Watched {
   readonly print: Printer;
-  /** About data sources, as printed with the first rows. */
+  /** Notes about data sources, as printed with the first rows. */
   readonly notes: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import { type ListedScalers, placedLine, type ServiceClient } from '../reach/ser
 import { keysHint } from '../input/nearest-keys.js';
 import { VERSION } from '../output/version.js';
 
-/** What the service reports, sorted by namespace and name. */
+/** The scalers as the service reports them, sorted by namespace and name. */
 export interface StatusList extends ListedScalers {
   /** Null: the service does not report them. */
   readonly dataSources: ServiceStatus['dataSources'] | null;
@@ -21,7 +21,7 @@ export interface Selection {
   readonly name: string | null;
 }
 
-/** What a row of the table shows: that of the service, or of a document that it does not decide. */
+/** A row of the table: a scaler of the service, or a document that the service does not decide. */
 export type ListedScaler = JsonObject & Pick<ScalerView, 'namespace' | 'name'>;
 
 export interface SelectionOptions extends NamingOptions {
@@ -31,7 +31,7 @@ export interface SelectionOptions extends NamingOptions {
   readonly allNamespaces?: boolean;
 }
 
-/** Without a namespace, a name is that of a scaler in the namespace of the context, as for other commands. */
+/** A name without a namespace is looked up in the namespace of the context, as in other commands. */
 export async function readSelection(options: SelectionOptions, io: CommandIo): Promise<Selection> {
   const { scaler, namespace = null, allNamespaces = false } = options;
   if (scaler === undefined) return { namespace: allNamespaces ? null : namespace, name: null };
@@ -66,7 +66,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns what the rows do not say: about the replica, its version, data sources and documents. */
+/** Returns notes on what the rows do not contain: about the replica, its version, data sources and documents. */
 export function listNotes(where: string, list: StatusList, selection: Selection): readonly string[] {
   const { rows, leader, unreachable, version, problems } = list;
   const standby =
@@ -112,7 +112,9 @@ export function tableRows(
 
 const MOST_REJECTED = 5;
 
-/** A rejected document has no row, or a row of its last valid version. One without a name may be any document. */
+/**
+ * A rejected document has no row, or the row of its last valid version. A document without a name may be any document.
+ */
 function rejectedDocuments(
   problems: ListedScalers['problems'],
   { namespace, name }: Selection,

@@ -14,11 +14,11 @@ import { localTimes } from '../output/lines.js';
 /** If a cell is too long, the end of its head is cut off. */
 export interface Cell {
   readonly head: string;
-  /** Such as the value behind the name of a metric. */
+  /** For example, the value after the name of a metric. */
   readonly tail: string;
   /** Characters of the head that are shown with the tail. */
   readonly leastHead: number;
-  /** Replaces the cell where the tail does not fit either. */
+  /** Replaces the cell if the tail does not fit either. */
   readonly least: string;
 }
 
@@ -129,7 +129,7 @@ function causeCell(state: JsonObject | null, now: Instant): Cell {
   };
 }
 
-/** Adds the count of a forecast that is above the count without it. */
+/** Appends the forecast if it raises the replica count. */
 function withForecast(cell: Cell, forecast: JsonObject | null): Cell {
   const [replicas, reactive] = [countIn(forecast, 'replicas'), countIn(forecast, 'reactive')];
   if (replicas === null || reactive === null || replicas <= reactive) return cell;

@@ -18,7 +18,7 @@ const NAME = column('NAME', ({ name }) => name);
 const METRICS: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.full };
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
-/** Only the longest states are shortened, where a line does not fit otherwise. */
+/** Only the longest states are shortened, and only if a line is otherwise too long. */
 const LEAST_STATE = 'Stabili...'.length;
 const STATE: Column = {
   title: 'STATE',
@@ -48,7 +48,7 @@ export const WIDE_COLUMNS: readonly Column[] = [
   CAUSE,
 ];
 
-/** Shorter lines show one metric and no cause: two calls have the same format, whatever their values. */
+/** Shorter lines show one metric and no cause, so that the format does not depend on the values. */
 const FULL_CHARACTERS = 120;
 
 /** Columns for lines of at most `limit` characters; null: no limit. Omits the namespace if the user specified it. */
@@ -84,7 +84,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Red if the scaler cannot follow its load, yellow if a person holds it. */
+/** Red if the scaler cannot follow its load, yellow if a user holds it. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],
@@ -103,7 +103,6 @@ function writeCells(cells: readonly string[], widths: readonly number[]): string
     .trimEnd();
 }
 
-/** A column of the table. */
 interface Column {
   readonly title: string;
   readonly cell: (row: StatusRow) => Cell;
@@ -142,7 +141,7 @@ function leastWithTail({ head, tail, leastHead }: Cell): number {
   return tail.length + Math.min(head.length, leastHead);
 }
 
-/** Returns the cell; if it does not fit, with `...` for the end of its head, or its least content. */
+/** Returns the cell. If it is too long, `...` replaces the end of its head, or `least` replaces the cell. */
 function fitCell(cell: Cell, width: number): string {
   const { head, tail, least } = cell;
   if (head.length + tail.length <= width) return `${head}${tail}`;

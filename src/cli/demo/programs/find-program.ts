@@ -8,7 +8,7 @@ import { type Environment, runCommand } from './child-process.js';
 import { errorMessage } from '../../../units/failure.js';
 
 export interface ProgramContext {
-  /** Also those of the cache directory and `PROMSCALER_PROMETHEUS_MIRROR`. */
+  /** Includes the variables for the cache directory and `PROMSCALER_PROMETHEUS_MIRROR`. */
   readonly env: Environment;
   readonly clock: Clock;
   /** Aborts downloads. */

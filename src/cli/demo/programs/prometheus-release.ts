@@ -24,7 +24,7 @@ const WINDOWS: ReleaseArchive = {
   sha256: 'b3c2607d1e80a277735fd3cde86432eb1b6843897cb82fb04fbf4c7ffb1d1c36',
 };
 
-/** A long-term support release. The checksums are those of its sha256sums.txt. */
+/** A long-term support release. The checksums are from its sha256sums.txt. */
 export const PROMETHEUS_RELEASE: Release = {
   version: '3.5.0',
   archives: {
