@@ -119,7 +119,7 @@ async function close(server: Server, clock: Clock): Promise<void> {
 
 /**
  * Maximum number of connections above the limit that have not sent a request yet. Clients that reconnect at once must
- * not occupy these before a probe, whose request follows its connection shortly.
+ * leave room for a probe, which sends its request shortly after it connects.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);

@@ -11,7 +11,7 @@ interface Reviews<User> {
   readonly userOf: (token: string) => Promise<User | null>;
   /** Null: all namespaces. */
   readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
-  /** Returns the user that another replica has written as JSON; null: the JSON is not a user. */
+  /** Parses the user in a request of another replica; null: the JSON is not a user. */
   readonly readUser: (json: unknown) => User | null;
 }
 
@@ -92,7 +92,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     return value;
   };
 
-  /** The review of a token that was valid recently, or whose result is cached, needs no budget. */
+  /** Returns false for a token that was valid recently or has a cached result. */
   const needsBudget = ({ user, validMs }: KnownToken<User>): boolean => {
     const nowMs = clock.monotonicMs();
     return (user === null || nowMs >= user.untilMs) && nowMs - validMs > KNOWN_MS;
@@ -100,7 +100,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
 
   const mayRead = (known: KnownToken<User>, user: User, namespace: string | null): Promise<boolean> => {
     const nowMs = clock.monotonicMs();
-    // No namespace has the empty name.
+    // No namespace has an empty name, so it can stand for all namespaces.
     const key = namespace ?? '';
     const cached = known.permissions.get(key);
     if (cached !== undefined && nowMs < cached.untilMs) return cached.value;

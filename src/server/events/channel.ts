@@ -28,7 +28,7 @@ const CONNECTED = 'event: connected\ndata: {}\n\n';
 /** Events within this time are sent together, because a write to each of 100 streams takes more than a millisecond. */
 const GATHER_MS = 100;
 const MOST_GATHERED = 8;
-/** Maximum number of characters that are gathered. Long answers are sent in pieces with rests between them. */
+/** Maximum number of characters that are gathered. Longer answers are sent in chunks with pauses between them. */
 const LONGEST_GATHERED = 16 * 1024;
 
 /** Encodes events once for all streams, after the decisions that caused them. */

@@ -47,7 +47,7 @@ export function isEventId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Returns the ID of an event in the events of all replicas, such as `aB3-x0.mq1-17~Zz9_k2.mq4-3`. */
+/** Returns the ID of an event in the merged events of all replicas, such as `aB3-x0.mq1-17~Zz9_k2.mq4-3`. */
 export function writePositions(positions: Positions): string {
   return [...positions].map(([hash, id]) => `${hash}.${id}`).join('~');
 }

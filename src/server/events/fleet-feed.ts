@@ -23,7 +23,7 @@ interface FleetFeedOptions {
   readonly clock: Clock;
   /** The last event of the first client; null: only new events. */
   readonly lastId: string | null;
-  /** The identity of one of the clients. */
+  /** Returns the identity to use for requests to other replicas: the identity of any connected client. */
   readonly identity: () => Identity;
   readonly onFault: (error: unknown) => void;
 }

@@ -42,7 +42,7 @@ interface RelayOptions {
 /** Maximum number of events that are kept for clients that reconnect. */
 const MOST_EVENTS = 200;
 const FIRST_DELAY_MS = 1000;
-/** Both replicas have the same documents, and this replica publishes its own reload. */
+/** Events that are not relayed. This replica publishes its own reload, because all replicas have the same documents. */
 const UNTAKEN: ReadonlySet<string> = new Set(['connected', 'gap', 'reload']);
 const LONGEST_DELAY_MS = 15_000;
 
@@ -217,7 +217,7 @@ interface StreamMessage {
 const LONGEST = 32 * 1024;
 
 /**
- * Returns a function that takes the text of a stream in pieces. It calls `onMessage` for each message with data, and
+ * Returns a function that takes the text of a stream in chunks. It calls `onMessage` for each message with data, and
  * throws `PeerError` if a message is too long, and any error of `onMessage`.
  */
 function createMessageReader(onMessage: (message: StreamMessage) => void): (text: string) => void {

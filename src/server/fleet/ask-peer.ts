@@ -86,8 +86,8 @@ interface PeerRequest {
 }
 
 /**
- * Sends a sealed question and resolves when the whole answer has arrived. Rejects with a `PeerError` if the peer has no
- * address or no key, does not answer, or sends anything that was not sealed with the key for this question. Also
+ * Sends an encrypted request and resolves when the whole answer has arrived. Rejects with a `PeerError` if the peer has
+ * no address or no key, does not answer, or sends anything that was not encrypted with the key for this request. Also
  * rejects with any error of `onBytes`.
  */
 export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest): Promise<AnswerHead> {
@@ -138,7 +138,7 @@ function sealed(question: PeerQuestion, key: Buffer): ReturnType<typeof sealQues
   }
 }
 
-/** Any error here means that no replica has sealed the piece. OpenSSL has no error class for it. */
+/** Any error here means that no replica has encrypted the chunk. OpenSSL has no error class for it. */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {
     return reader.push(piece);

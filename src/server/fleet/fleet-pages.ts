@@ -47,7 +47,7 @@ export function ofOwner(
 
 const NO_KEY = 'server.peerKeyFile is unset or has no key of 32 characters';
 
-/** Merging lists takes some 10 ms. Probes and rounds wait in this time. */
+/** Merging lists takes some 10 ms, during which probes and rounds wait. */
 const MAX_LISTS = 2;
 
 /** Serves the list of the scalers of all replicas. `own` serves the scalers of this replica. */
@@ -82,7 +82,7 @@ export function ofAll(
   };
 }
 
-/** What the merge needs of a page of `/api/v1/scalers`. Rows pass as they are. */
+/** The members of a page of `/api/v1/scalers` that the merge reads. Rows are passed unchanged. */
 const pageSchema = scalerListSchema
   .pick({ version: true, continue: true })
   .extend({ items: z.array(scalerSchema.pick({ namespace: true, name: true })) });

@@ -19,11 +19,11 @@ export interface Fleet {
   /** Returns the other replica that decides a scaler; null: unknown. */
   readonly ownerOf: (key: string) => Peer | null;
   readonly peers: () => readonly Peer[];
-  /** The keys that all replicas share. The first one seals. Without a key, no replica is queried. Never rejects. */
+  /** The keys that all replicas share. The first one encrypts. Without a key, no replica is queried. Never rejects. */
   readonly keys: () => Promise<readonly Buffer[]>;
 }
 
-/** The sealed question of another replica. */
+/** Header with the encrypted request of another replica. */
 export const PEER_HEADER = 'x-promscaler-peer';
 /** Header by which replicas before version 0.2 forward a request, together with the token of its client. */
 const FORWARDED_HEADER = 'x-promscaler-forwarded';
@@ -35,9 +35,9 @@ export function isForwarded(request: Request): boolean {
   return peerRequests.has(request) || request.headers[FORWARDED_HEADER] !== undefined;
 }
 
-/** How long a question is valid, according to the wall clocks of both replicas. */
+/** How long a request of another replica is valid, according to the wall clocks of both replicas. */
 const VALID_MS = 60_000;
-/** Maximum number of remembered questions; none is answered twice. Replicas send at most 16 at once. */
+/** Maximum number of remembered requests, so that none is answered twice. A replica sends at most 16 at once. */
 const MOST_NONCES = 20_000;
 
 interface PeerCheckOptions {
@@ -50,8 +50,8 @@ interface PeerCheckOptions {
 }
 
 /**
- * Admits the question of another replica if it is sealed with a shared key for this replica, at most one minute old,
- * and new. The answer is sealed as well. The identity of the client decides what it may see.
+ * Admits the request of another replica if it is encrypted with a shared key for this replica, at most one minute old,
+ * and new. The answer is encrypted as well. The identity of the client decides what it may see.
  */
 export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptions): RequestHandler {
   const isNew = rememberNonces(clock);
@@ -107,7 +107,7 @@ async function verdictOn(
     : { kind: 'refused' };
 }
 
-/** Returns a function that returns whether a nonce is new. A nonce is forgotten when its question has expired. */
+/** Returns a function that returns whether a nonce is new. A nonce is forgotten when its request has expired. */
 function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
   const untilMs = new Map<string, number>();
   return (nonce) => {
@@ -118,13 +118,13 @@ function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
     }
     const text = nonce.toString('base64');
     if (untilMs.has(text) || untilMs.size >= MOST_NONCES) return false;
-    // A question may be one minute ahead of this clock.
+    // A request may be one minute ahead of this clock.
     untilMs.set(text, nowMs + 2 * VALID_MS);
     return true;
   };
 }
 
-/** Seals everything that is written to the response, including status and type. */
+/** Encrypts everything that is written to the response, including status and type. */
 export function sealAnswer(response: ServerResponse, by: SealedBy): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);

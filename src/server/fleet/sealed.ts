@@ -9,18 +9,18 @@ import type { Identity } from '../access/viewer.js';
 
 /** A request of one replica to another. */
 export interface PeerQuestion {
-  /** Identity of the recipient. Any other replica rejects the question. */
+  /** Identity of the recipient. Any other replica rejects the request. */
   readonly to: string;
-  /** Wall-clock time of the question in milliseconds. */
+  /** Wall-clock time of the request in milliseconds. */
   readonly atMs: number;
   readonly path: string;
-  /** The last received event; null: only new events, or the question is not about events. */
+  /** The last received event; null: only new events, or the request is not about events. */
   readonly lastId: string | null;
-  /** The client on whose behalf the replica sends the question. */
+  /** The client on whose behalf the replica sends the request. */
   readonly identity: Identity;
 }
 
-/** The shared key and the nonce of a question. They seal its answer. */
+/** The shared key and the nonce of a request, which encrypt its answer. */
 export interface SealedBy {
   readonly key: Buffer;
   readonly nonce: Buffer;
@@ -39,7 +39,7 @@ const LENGTH_BYTES = 4;
 const MOST_HEADER_CHARACTERS = 7000;
 const MOST_QUESTION_BYTES = 256 * 1024;
 
-/** Returns the header for a question. Throws `RangeError` if a user has too many groups for a header. */
+/** Returns the header for a request. Throws `RangeError` if a user has too many groups for a header. */
 export function sealQuestion(
   question: PeerQuestion,
   key: Buffer,
@@ -53,7 +53,7 @@ export function sealQuestion(
   return { header, by: { key, nonce } };
 }
 
-/** Returns the question of a header that was sealed with one of the keys; null: no key fits. */
+/** Decrypts the peer request in a header; null if no key decrypts it. */
 export function openQuestion(
   header: string,
   keys: readonly Buffer[],
@@ -65,19 +65,19 @@ export function openQuestion(
     try {
       const text = decrypt(bytes.subarray(NONCE_BYTES), messageKey(key, nonce, 'question'), 0);
       const json = inflateRawSync(text, { maxOutputLength: MOST_QUESTION_BYTES }).toString('utf8');
-      // Only a replica can have sealed it.
+      // Only a replica can have encrypted it.
       return { question: JSON.parse(json) as PeerQuestion, by: { key, nonce } };
     } catch {
-      // Sealed with another key, or not sealed.
+      // Encrypted with another key, or not encrypted.
     }
   }
   return null;
 }
 
-/** Seals an answer piece by piece. */
+/** Encrypts an answer chunk by chunk. */
 interface AnswerSealer {
   readonly seal: (bytes: Buffer) => Buffer;
-  /** Returns the last piece. An answer without it counts as truncated. */
+  /** Returns the last chunk. An answer without it counts as truncated. */
   readonly end: () => Buffer;
 }
 
@@ -105,9 +105,9 @@ export function createAnswerSealer({ key, nonce }: SealedBy, head: () => AnswerH
   };
 }
 
-/** Opens an answer as it arrives. */
+/** Decrypts an answer as it arrives. */
 export interface AnswerReader {
-  /** Returns the authenticated bytes that this piece completes. Throws if the answer is not from a replica. */
+  /** Returns the authenticated bytes that this chunk completes. Throws if the answer is not from a replica. */
   readonly push: (piece: Buffer) => readonly Buffer[];
   /** Null: the head has not arrived yet. */
   readonly head: () => AnswerHead | null;
@@ -174,8 +174,8 @@ const LEAST_KEY_CHARACTERS = 32;
 const MOST_KEYS = 4;
 
 /**
- * Parses a key file: one key per line, with at least 32 characters. The first key seals, all keys open, so a key can be
- * replaced while all replicas understand each other.
+ * Parses a key file: one key per line, with at least 32 characters. The first key encrypts and all keys decrypt, so a
+ * key can be replaced while all replicas understand each other.
  */
 export function readPeerKeys(text: string | null): readonly Buffer[] {
   const lines = (text ?? '').split('\n').map((line) => line.trim());

@@ -32,7 +32,7 @@ export interface OverviewQuery {
 }
 
 interface OverviewRows {
-  /** Updates the rows in slices, and returns those of the query. */
+  /** Updates the rows in slices, and returns the rows of the query. */
   readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
@@ -49,8 +49,8 @@ interface KnownRow {
 const MAX_REMOVED = 1000;
 
 /**
- * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle or a reload of its document. The revision is the number of updates
- * that changed a row.
+ * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle or a reload of its document. The
+ * revision is the number of updates that changed a row.
  */
 export function createOverviewRows({
   ledger,
@@ -170,7 +170,9 @@ interface Removal {
   readonly revision: number;
 }
 
-/** The revision depends on filter and permissions. With others, a client would miss rows that have not changed. */
+/**
+ * A revision is valid only for its filter and permissions: with others, a client would miss rows that have not changed.
+ */
 function scopeOf({ namespace, viewer }: OverviewQuery): string {
   if (namespace === null && viewer.seesAll) return 'all';
   return createHash('sha256')

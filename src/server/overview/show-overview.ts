@@ -133,7 +133,7 @@ async function readFleet(
   ]);
   const answered = others.flatMap(([identity, part]) => (part === null ? [] : [[identity, part] as const]));
   const parts = new Map([[fleet.identity, own] as const, ...answered]);
-  // A replica that has left may have had rows.
+  // A replica that has left may have had rows, which the client must drop.
   const hasLeft = [...known.keys()].some((hash) => !hasReplica([fleet, ...peers], hash));
   const merged = hasLeft ? null : mergeParts(parts);
   if (merged === null) return null;

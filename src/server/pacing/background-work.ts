@@ -18,9 +18,9 @@ const LONGEST_WAIT_MS = 250;
 
 /**
  * Runs queued work in order, in slices of 2 ms. After each slice it rests four times as long as the slice. Whatever
- * clients request, four fifths of the time are left for decisions and probes. (A pause of one turn of the event loop is
- * not enough: a round needs about 50 turns, and each would take as long as a slice.) Node.js accepts one connection per
- * turn of the event loop, so no work is done while new connections arrive: otherwise a probe after 300 of them would
+ * clients request, four fifths of the time are left for decisions and probes. (A pause of one iteration of the event
+ * loop is not enough: a round needs about 50 iterations, and each would take as long as a slice.) Node.js accepts one
+ * connection per iteration, so no work is done while new connections arrive: otherwise a probe after 300 of them would
  * wait for 300 slices.
  */
 export function createBackgroundWork({

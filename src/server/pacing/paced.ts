@@ -3,13 +3,13 @@ import { sleep, type Clock } from '../../units/clock.js';
 
 /** Work takes at most a third of the time on average. Decisions and probes have the rest. */
 const RESTS_PER_WORK = 2;
-/** Work that needs no rest after an idle time. The overview of 10,000 scalers takes 200 ms. */
+/** Duration of work that needs no rest after an idle time. The overview of 10,000 scalers takes 200 ms. */
 const BURST_MS = 400;
 const LONGEST_REST_MS = 1000;
 /** Length of a slice of paced work. Rounds and probes run between slices. */
 export const SLICE_MS = 5;
 
-/** Runs one piece of work at a time, in the order of the calls. */
+/** Runs one task at a time, in the order of the calls. */
 export interface Paced {
   /** Rejects with `Busy` if too much work is waiting. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;

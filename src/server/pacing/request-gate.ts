@@ -28,7 +28,7 @@ const NOTHING = Buffer.alloc(0);
  * make it keep 1,000 responses. Disconnects a client that stops reading.
  *
  * Requests that arrive early are read, and long responses are sent, as background work: the kernel accepts
- * megabytes for a client that never reads, and Node.js would respond to all requests within one turn of the
+ * megabytes for a client that never reads, and Node.js would respond to all requests within one iteration of the
  * event loop.
  */
 export class RequestGate extends Duplex {

@@ -56,7 +56,7 @@ export interface ScalerPageParts {
   readonly queriesOf?: ((scaler: Scaler) => NonNullable<ScalerDetail['queries']>) | undefined;
 }
 
-/** Where the document of a scaler is, its newest version, and what finds out why it does not work. */
+/** Location and newest version of a scaler's document, and the command that diagnoses it. */
 export interface Origin extends Pick<ScalerDetail, 'file' | 'doctor'> {
   readonly newest: () => Pick<ScalerDetail, 'documentText' | 'rejectedChanges'>;
 }
@@ -126,7 +126,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Adds where the document of another scaler is, which a person needs to delete it. */
+/** Adds the location of the other scaler's document, which a user needs to delete it. */
 function withOrigin(
   { originOf, problems }: ScalerPageParts,
   other: ScalerDetail['otherScaler'],
@@ -215,7 +215,7 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Shows the load of the last day with what was expected of it, and what is expected of the next hour. */
+/** Shows the load of the last day with its forecasts, and the forecast of the next hour. */
 export function showForecast(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const { key, scaler } = status;

@@ -25,7 +25,7 @@ import type {
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
-/** `rejection`: that of the newest version of the document; null: it is in effect. */
+/** `rejection`: of the newest version of the document; null: that version is in effect. */
 export function viewScaler(status: LedgerEntry, rejection: Rejection | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
@@ -180,7 +180,7 @@ export function viewHistory(history: ScalerPoints, stepSeconds: number | null): 
   return { ...viewCounts(history, stepSeconds), metrics: columns };
 }
 
-/** Returns the points with values of the forecast, and after them those of the next hour, whose load is not known. */
+/** Returns the points with forecast values, and then the points of the next hour, whose load is unknown. */
 export function viewForecastLoads(
   { scaler, record }: Pick<LedgerEntry, 'scaler' | 'record'>,
   { points }: ScalerPoints,
