@@ -77,7 +77,7 @@ function complete(schema: z.core.$ZodType, value: unknown, path: string): unknow
       if (typeof value !== 'string') throw unexpected('string', value, path);
       return value;
     case 'union':
-      // Only samples of a snapshot, which `parseSnapshot` reads.
+      // Only samples of a snapshot are unions, and `parseSnapshot` reads them.
       return value;
     default: {
       const { error } = z.safeParse(schema, value);

@@ -227,7 +227,7 @@ export type JsonRouteId = JsonRoute['id'];
 /** The JSON of a page. */
 export type AnswerOfRoute<Id extends JsonRouteId> = AnswerOf<JsonRouteOf<Id>['answers'][200]['schema']>;
 
-/** The parameters of a page: those of its path, and any of its query. */
+/** The parameters of a page: the required parameters of its path, and any of its query. */
 export type ParametersOf<Id extends JsonRouteId> = {
   readonly [Name in NameOf<Id, 'path'>]: string;
 } & { readonly [Name in NameOf<Id, 'query'>]?: string | undefined };
