@@ -8,7 +8,6 @@ import { readBody } from './read-body.js';
 import type { ApiRequest } from './requests.js';
 import type { Session } from './session.js';
 
-/** The client of the HTTP API. */
 export interface Api {
   /** Throws `ApiError`, or the reason of `signal` when it is aborted. */
   readonly read: <T>(request: ApiRequest<T>, signal?: AbortSignal) => Promise<T>;

@@ -14,7 +14,7 @@ export interface ApiRequest<T> {
   /** Relative to the page, such as `api/v1/overview?since=1`. */
   readonly path: string;
   /**
-   * Returns whether an answer has the outline that the pages need: the page is of the version of the service, but
+   * Returns whether an answer has the structure that the pages need. The page has the version of the service, but
    * another program may answer at this address.
    */
   readonly check: (value: unknown) => value is T;
@@ -79,7 +79,7 @@ function requestOf<T>(
   return { path: search.size === 0 ? path : `${path}?${search.toString()}`, check };
 }
 
-/** Returns a check of members that are lists and of members that are objects. */
+/** Returns a function that checks which members are lists and which are objects. */
 function outline<T>(
   lists: readonly KeysTo<T, readonly unknown[]>[],
   objects: readonly KeysTo<T, object>[] = [],

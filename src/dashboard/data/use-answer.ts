@@ -21,7 +21,7 @@ interface Answered<T> {
   readonly error: ApiError | null;
 }
 
-/** Reads an answer and updates it. */
+/** Reads an answer and keeps it up to date. */
 export function useAnswer<T>(
   api: Api,
   request: ApiRequest<T>,

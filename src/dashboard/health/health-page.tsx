@@ -10,7 +10,6 @@ interface HealthPageProps {
   readonly service: Loaded<ServiceStatus>;
 }
 
-/** Shows the state of the service. */
 export function HealthPage({ service }: HealthPageProps): VNode {
   const { value, error, refresh } = service;
   const { part, hasFailed } = usePart(loadContent, true);

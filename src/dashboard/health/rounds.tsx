@@ -54,7 +54,6 @@ interface Fact {
   readonly value: ComponentChildren;
 }
 
-/** Shows names and values in two columns. */
 function Facts({ facts }: { readonly facts: readonly Fact[] }): VNode {
   return (
     <dl class="health-facts">

@@ -44,7 +44,7 @@ function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly
   );
 }
 
-/** What is first; last in the reverse order. */
+/** What each order starts with; the reverse order ends with it. */
 const FIRST: Readonly<Record<SortKey, string>> = {
   name: 'Name A',
   state: 'Most urgent',

@@ -27,7 +27,6 @@ interface FleetViewProps extends OverviewState {
   readonly onFound: (text: string) => void;
 }
 
-/** Shows search, filters and the rows. */
 export function FleetView({ api, fleet, error, status, onFound }: FleetViewProps): VNode {
   const { rows } = fleet;
   const { clock } = api;
@@ -73,7 +72,7 @@ const loadStartHere = () => import('./start-here.jsx');
 const loadNoScalers = () => import('./no-scalers.jsx');
 
 const NO_NEWS: ReadonlyMap<string, string> = new Map();
-/** Interval between announcements, each of which interrupts the reader. */
+/** Minimum interval between announcements, because each one interrupts the screen reader. */
 const QUIET_MS = 10_000;
 const MAX_NAMED = 3;
 
@@ -109,8 +108,8 @@ function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selec
   useEffect(() => {
     const next = readSelection(parametersOf(hash));
     const text = writeSelection(next).toString();
-    // The address was changed by another link or by Back. A later write of this page does not undo it.
     if (text === written.current) return;
+    // Another link or Back changed the address: cancel the pending write.
     written.current = text;
     cancel.current();
     setSelection(next);

@@ -11,7 +11,7 @@ interface NoScalersProps {
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows what ends an empty list: a button, or commands. */
+/** Shows what to do about an empty list: a button, or commands. */
 export function NoScalers({ hasOthers, onChange }: NoScalersProps): VNode {
   if (hasOthers)
     return (

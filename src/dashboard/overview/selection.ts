@@ -18,7 +18,7 @@ export const COLUMN_NAMES = ['replicas', 'trend', 'metric', 'reason', 'since', '
 
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
-/** `label`: that of the service config. */
+/** `label`: groups by the label configured in the service config. */
 export type Group = 'namespace' | 'label';
 
 export function readGroup(text: string | null): Group | null {
@@ -52,7 +52,7 @@ export const EVERYTHING: Selection = {
   columns: COLUMN_NAMES.filter((name) => name !== 'changed'),
 };
 
-/** Ignores unknown parameters, such as those of an older version. */
+/** Ignores unknown parameters, such as parameters of an older version. */
 export function readSelection(parameters: URLSearchParams): Selection {
   const sort = parameters.get('sort') ?? '';
   const severities = listIn(parameters, 'severity').filter(isSeverity);
@@ -113,7 +113,9 @@ function hasWords(row: OverviewRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** Sorting is stable: equal rows stay ordered by namespace and name. Rows without a value are last in both directions. */
+/**
+ * Sorting is stable: equal rows stay ordered by namespace and name. Rows without a value are last in both directions.
+ */
 function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selection): readonly OverviewRow[] {
   const sign = isDescending ? -1 : 1;
   if (sort === 'name') return isDescending ? rows.toReversed() : rows;
@@ -152,7 +154,7 @@ export function overloadOf({ metric, state }: OverviewRow): number {
   return Math.max(100, Math.round(ratio * 100));
 }
 
-/** Hours without a value are worse than a load that pods still bear, and better than one that they do not. */
+/** Hours without a value rank above a load that the pods can still serve, and below one that they cannot. */
 const UNKNOWN_PERCENT = 130;
 
 function timeOf(text: string | null): number {
@@ -173,7 +175,6 @@ export function ratioOf(metric: OverviewRow['metric']): number | null {
   return metric.value / metric.target;
 }
 
-/** The heading of a section. */
 export interface SectionLine {
   readonly key: string;
   /** Null: a section of a namespace or label. */
@@ -207,7 +208,7 @@ export function linesOf(rows: readonly OverviewRow[], selection: Selection): rea
   });
 }
 
-/** No value of a label: those have no spaces. */
+/** No label has this value, because label values have no spaces. */
 const NO_LABEL = 'no label';
 
 export function lineKey(line: Line): string {
@@ -221,7 +222,6 @@ export interface Counts {
   readonly namespaces: readonly (readonly [string, number])[];
 }
 
-/** What the fields above the list show and change. */
 export interface FilterProps {
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;

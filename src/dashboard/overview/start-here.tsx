@@ -30,7 +30,7 @@ interface StartHereProps {
 /** Shows one scaler that cannot follow its load with its cause and the next command: the worst one first. */
 export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   const id = useId();
-  // Null: the worst one, whichever that is.
+  // Null: always the worst one.
   const [chosen, setChosen] = useState<string | null>(null);
   const index = Math.max(
     0,
@@ -76,7 +76,7 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   );
 }
 
-/** Returns why the order has this scaler first. */
+/** Returns why this scaler is first. */
 function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string {
   if (row.state.name === 'NoTarget') return 'its target cannot be read';
   if (ratioOf(row.metric) === null) return 'its load has been unknown longest';

@@ -44,7 +44,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [selectMoment, changes],
   );
-  // Below the first screen, and not needed for it.
+  // Loaded separately: these sections are below the first screen.
   const conditions = usePart(loadConditions, true);
   const documents = usePart(loadDocument, true);
   const timeline = usePart(loadTimeline, true);
@@ -83,7 +83,7 @@ interface ChartsProps extends ScalerContentProps, ChartState {
   readonly onSelect: (second: number | null) => void;
 }
 
-/** Shows the charts. Only they follow the time to the right. */
+/** Renders again as time passes, unlike the rest of the page. */
 function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
   const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);

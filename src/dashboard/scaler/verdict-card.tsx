@@ -18,8 +18,8 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
   const { state, decision, outcome } = detail;
   const measured = measuredOf(detail.reason ?? '');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
-  // Other states end by themselves, and load less.
   const { part: advice } = usePart(loadAdvice, (detail.recommendation?.changes ?? []).length > 0);
+  // Not loaded for other states, which end by themselves.
   const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
   return (
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">

@@ -33,7 +33,6 @@ interface ShellProps {
   readonly theme: Cell<Theme>;
 }
 
-/** Shows the header and the page of the current address. */
 export function Shell({ api, theme }: ShellProps): VNode {
   const route = routeOf(useHash());
   const [store] = useState(() => createOverviewStore(api));

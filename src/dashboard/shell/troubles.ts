@@ -2,7 +2,7 @@ import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
 import { formatAge, formatShort, isOverdue } from '../ui/short-times.js';
 
-/** What a person on call needs to know about the service itself. */
+/** A problem of the service itself, for the person on call. */
 export interface Trouble {
   readonly tone: 'bad' | 'warn';
   readonly text: string;

@@ -9,7 +9,7 @@ interface FoldSectionProps extends SectionProps {
   readonly isOpen?: boolean;
 }
 
-/** Shows a section of which a narrow page has only the heading until it is opened: the answer is above it. */
+/** Shows a section that is collapsed on a narrow page, because the answer is above it. */
 export function FoldSection({ isOpen = false, ...props }: FoldSectionProps): VNode {
   const id = useId();
   if (useMedia(WIDE) || isOpen) return <Section {...props} />;

@@ -1,4 +1,3 @@
-/** Hashes of the pages. */
 export const OVERVIEW_LINK = '#/';
 export const HEALTH_LINK = '#/health';
 

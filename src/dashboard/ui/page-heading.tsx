@@ -30,7 +30,6 @@ export function PageHeading({ title, context, children }: PageHeadingProps): VNo
   );
 }
 
-/** Sets the title of the page in the browser. */
 export function setTitle(title: string): void {
   document.title = `${title} - promscaler`;
 }

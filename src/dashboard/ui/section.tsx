@@ -10,7 +10,6 @@ export interface SectionProps {
   readonly children: ComponentChildren;
 }
 
-/** Shows a part of a page with its heading. */
 export function Section({ title, aside, isWide, children }: SectionProps): VNode {
   const id = useId();
   return (

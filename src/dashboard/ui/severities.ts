@@ -19,7 +19,6 @@ export const SEVERITY_STYLES: Readonly<Record<Severity, SeverityStyle>> = {
   ok: { text: 'OK', tone: 'quiet', icon: 'ok' },
 };
 
-/** Ordered by urgency, most urgent first. */
 export const SEVERITIES: readonly Severity[] = Object.keys(SEVERITY_STYLES).filter(isSeverity);
 
 export function isSeverity(text: string): text is Severity {

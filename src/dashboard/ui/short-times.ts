@@ -21,8 +21,8 @@ export function formatSince(ms: number, nowMs: number): string {
 }
 
 /**
- * Returns whether the next round of decisions should have begun long ago. The answer itself can be as old as the interval
- * between two answers.
+ * Returns whether the next round of decisions should have begun long ago. The answer itself can be as old as the
+ * interval between two answers.
  */
 export function isOverdue(lastAt: string, periodSeconds: number, nowMs: number): boolean {
   return nowMs - Date.parse(lastAt) > 1000 * (3 * periodSeconds + 30);

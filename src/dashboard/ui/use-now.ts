@@ -7,7 +7,6 @@ const now = createCell(0);
 
 const TICK_MS = 1000;
 
-/** Starts the clock of the page. */
 export function startTicking(clock: Clock): void {
   const tick = (): void => {
     now.set(clock.now());

@@ -6,7 +6,7 @@ const SIZE = 5;
 
 /**
  * Draws the selected time, the present if times after it are shown, and a triangle for each change: up or down, hollow
- * if it was not carried out.
+ * if it was not applied.
  */
 export function drawMarks(
   chart: uPlot,

@@ -30,7 +30,7 @@ const NO_CHANGES: ChartLinks['changes'] = [];
 /** While the window moves, the request stays the same for this time. */
 const SINCE_SECONDS = 900;
 
-/** Shows the load of the forecast: what came, what was expected of it, and what is expected of the next hour. */
+/** Shows the measured load with its forecast, and the forecast of the next hour. */
 export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps): VNode | null {
   const { namespace, name } = detail;
   const from = Math.floor(links.window.from / SINCE_SECONDS) * SINCE_SECONDS;
@@ -75,7 +75,7 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
 const BAND =
   ' The band is the load of the earlier days at each time, at the level of today. Before now, it is what was expected when a pod had to be started.';
 
-/** Here rather than with the other requests, which all pages load. */
+/** Not defined with the other requests, because all pages load those. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
   typeof answer === 'object' && answer !== null && 'at' in answer && Array.isArray(answer.at);
 

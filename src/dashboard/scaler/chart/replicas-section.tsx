@@ -204,7 +204,7 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
   );
 }
 
-/** Returns the time that a key selects; undefined: none. */
+/** Returns the time that a key selects; undefined: the key selects no time. */
 function targetOf(
   key: string,
   changes: readonly Change[],

@@ -15,7 +15,6 @@ interface MetricResultsProps {
   readonly queries: ScalerDetail['queries'];
 }
 
-/** Shows value, target and proposal of each metric. */
 export function MetricResults({ decision, targets, queries }: MetricResultsProps): VNode {
   const { metrics } = decision;
   if (metrics.length === 0) return <p class="hint">No metric was used for this decision.</p>;
@@ -62,7 +61,7 @@ interface MetricNameProps {
   readonly graphUrl: string | null | undefined;
 }
 
-/** The link is that of the document of today, so it is shown only if the metric has the same name. */
+/** The link belongs to the current document, so it is shown only if the metric has the same name. */
 function MetricName({ metric: { name, error, partial }, identity, graphUrl }: MetricNameProps): VNode {
   const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
   const isSame = isNameOf(identity, name);

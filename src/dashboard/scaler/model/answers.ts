@@ -1,6 +1,5 @@
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../../api/answers.js';
 
-/** Parts of the answers of the API. */
 export type History = HistoryAnswer;
 export type DecisionEntry = DecisionList['items'][number];
 export type PastDecision = NonNullable<DecisionEntry['decision']>;

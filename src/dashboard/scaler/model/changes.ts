@@ -2,7 +2,7 @@ import type { DecisionEntry, Outcome } from './answers.js';
 import type { ChartData } from './chart-data.js';
 import { measuredOf } from './headline.js';
 
-/** A change of the replicas, or a change that was not carried out. */
+/** A change of the replicas, applied or not. */
 export interface Change {
   /** Unix time in seconds. */
   readonly second: number;
@@ -10,9 +10,9 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isCarriedOut: boolean;
-  /** `4 → 6`, followed by the reason if it was not carried out. */
+  /** `4 → 6`, followed by the reason if it was not applied. */
   readonly label: string;
-  /** What the metrics measured; empty: it is unknown. */
+  /** Describes what the metrics measured; empty: unknown. */
   readonly reason: string;
 }
 

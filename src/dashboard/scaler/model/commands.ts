@@ -9,7 +9,7 @@ export function explainCommand(scaler: Named, at: string | null): string {
   return asPlugin(`promscaler explain ${name}${at === null ? '' : ` --at ${quoteForShell(at)}`}`, scaler);
 }
 
-/** All commands of a service in a cluster are those of kubectl. */
+/** For a service in a cluster, all commands are kubectl commands. */
 export function asPlugin(command: string, scaler: Pick<ScalerDetail, 'doctor'>): string {
   return isInCluster(scaler) ? command.replace(/^promscaler /, 'kubectl $&') : command;
 }

@@ -23,7 +23,7 @@ export function listEffectiveFields(document: PlainObject): readonly EffectiveFi
 
 type Default = string | number | boolean | undefined;
 
-/** Returns the defaults that apply next to the written fields, by path below `spec`, without those of items of lists. */
+/** Returns the defaults that apply next to the written fields, by path below `spec`, without defaults of list items. */
 export function defaultsInEffect(spec: PlainObject): ReadonlyMap<string, string> {
   const preset = spec['preset'];
   const name = preset === 'chpa' || preset === 'hpa-1.11' ? preset : BUILT_IN.preset;

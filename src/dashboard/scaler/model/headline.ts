@@ -5,12 +5,12 @@ interface Headline {
   readonly name: ScalerState['name'];
   /** RFC 3339; null: time does not end the state. */
   readonly until: string | null;
-  /** What a person does to end it; null: not known, or nothing. */
+  /** What a user does to end it; null: unknown, or nothing. */
   readonly end: string | null;
   readonly result: string;
 }
 
-/** Returns what the top of the page says about a decision. `facts` null: it is a past one. */
+/** Returns the headline for a decision. `facts`: null for a past decision. */
 export function headlineOf(
   state: ScalerState,
   decision: PastDecision | null,
@@ -29,7 +29,7 @@ export function resultText(decision: PastDecision | null, { kind, from, to }: Ou
   const after = to ?? desiredReplicas;
   const isChanged = kind === 'patched' || kind === 'replaced';
   const result = isChanged ? after : before;
-  // A change that was not carried out is of more interest than the recommendation behind it.
+  // A change that was not applied is more important than the recommendation that caused it.
   const wanted = after === result ? (recommendedReplicas ?? result) : after;
   const change = before === result ? `stays at ${result}` : `scaled from ${before} to ${result}`;
   return `${change}${wanted === result ? '' : `, not ${wanted}`}`;
@@ -40,10 +40,10 @@ export function measuredOf(reason: string): string {
   return reason.replace(/(?:^|: )(?:stays at \d+|\d+ -> \d+)(?:[,;].*)?$/, '');
 }
 
-/** The facts that say what ends a state. */
+/** The facts that determine what ends a state. */
 type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
 
-/** Returns what a person does to end a conflict, a pause or a dry run; null: time ends it, or it is not known. */
+/** Returns what a user does to end a conflict, a pause or a dry run; null: time ends it, or it is unknown. */
 export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): string | null {
   if (until !== null || facts === null) return null;
   const { conflictingWriter, otherScaler, pause, document } = facts;

@@ -9,8 +9,8 @@ export interface LimitSpan {
 }
 
 /**
- * Returns the times in which a limit was the last one that changed the result, oldest first. `entries` are newest first.
- * A limit lasts until the next decision, the last one until `now`, in Unix seconds.
+ * Returns the times in which a limit was the last one that changed the result, oldest first. `entries` are newest
+ * first. A limit lasts until the next decision, the last one until `now`, in Unix seconds.
  */
 export function limitSpans(entries: readonly DecisionEntry[], now: number): readonly LimitSpan[] {
   const spans: LimitSpan[] = [];

@@ -19,8 +19,8 @@ export const RANGES: readonly Range[] = [
 const LEAST_SECONDS = 120;
 
 /**
- * Returns how far the charts of a document with a forecast show what is expected: a third of the past that they show, at
- * most an hour.
+ * Returns how many seconds of forecast the charts show: a third of the past that they show, at most an hour; 0 without
+ * a forecast.
  */
 export function secondsAhead(pastSeconds: number, { spec }: Readonly<Record<string, unknown>>): number {
   return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, pastSeconds / 3) : 0;

@@ -17,7 +17,7 @@ export interface TimelineItem {
   readonly second: number | null;
 }
 
-/** The Event of a change, which the change itself shows better. */
+/** The Event of a change. It is omitted, because the change itself has more details. */
 const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 

@@ -8,7 +8,9 @@ interface CommandTextProps {
   readonly kind?: 'command' | 'edit' | 'query';
 }
 
-/** Shows what to copy. Only a command of a shell looks like one. Its lines end between words, not in an option. */
+/**
+ * Shows a text to copy. Only shell commands are styled as commands. Their lines break between words, not in an option.
+ */
 export function CommandText({ code, text, kind = 'command' }: CommandTextProps): VNode {
   return (
     <code ref={code} class={`snippet snippet-${kind}`} dir="ltr">

@@ -10,7 +10,7 @@ export async function copyText(text: string, shown: HTMLElement | null): Promise
       return 'Copied.';
     }
   } catch {
-    // The person or a policy has not allowed it.
+    // The user or a policy has denied access to the clipboard.
   }
   if (shown !== null) getSelection()?.selectAllChildren(shown);
   return 'The browser does not allow copying here: the command is selected.';

@@ -10,7 +10,7 @@ interface HeadlineProps {
   readonly state: ScalerState;
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
-  /** What else is known about the state now; null: it is a past one. */
+  /** The current state of the scaler; null: the state is a past one. */
   readonly detail: ScalerDetail | null;
 }
 
@@ -26,7 +26,7 @@ export function Headline({ state, decision, outcome, detail }: HeadlineProps): V
   );
 }
 
-/** Shows the time, and how long it is until then, but not how long it was. */
+/** Shows the time, and the remaining time if it is in the future. */
 function Until({ at }: { readonly at: string }): VNode {
   const isComing = useNow((nowMs) => Date.parse(at) > nowMs);
   return (
@@ -38,7 +38,6 @@ function Until({ at }: { readonly at: string }): VNode {
   );
 }
 
-/** Shows why a scaler has its state. */
 export function Cause({ state: { cause } }: Pick<HeadlineProps, 'state'>): VNode | null {
   return cause === null ? null : (
     <p class="verdict-sentence">

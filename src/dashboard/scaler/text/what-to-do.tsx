@@ -12,7 +12,7 @@ import { CommandText } from './command-text.jsx';
 import { copyText } from './copy-text.js';
 import './what-to-do.css';
 
-/** Shows what a person can do about the state, with commands to copy. The page runs none of them. */
+/** Shows what a user can do about the state, with commands to copy. The page runs no command. */
 export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode | null {
   const remedies = useRemedies(detail);
   if (remedies.length === 0) return null;
@@ -30,7 +30,9 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
 
 const MINUTE_MS = 60_000;
 
-/** Returns the remedies with commands in the form of the page; empty: there are none, or the scaler is not known yet. */
+/**
+ * Returns the remedies with commands in the form of the page; empty: there are none, or the scaler is not known yet.
+ */
 export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
   const pauseUntil = new Date(useSteps(MINUTE_MS) + 31 * MINUTE_MS).toISOString().replace('.000Z', 'Z');
   if (detail === null) return [];
@@ -47,7 +49,6 @@ interface RemedyItemProps {
   readonly label?: string;
 }
 
-/** Shows an item of a list. */
 export function RemedyItem({ remedy: { text, snippet }, label }: RemedyItemProps): VNode {
   const code = useRef<HTMLElement>(null);
   return (

@@ -94,7 +94,7 @@ function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
   return maxReplicasFrom !== null && !isSame(maxReplicasFrom, scaler.spec.maxReplicasFrom);
 }
 
-/** A query next to that of the metric that is added or changed has no answer; one that is removed is not needed. */
+/** An additional query that was added or changed has no answer; one that was removed is not needed. */
 function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   if (a.type !== b.type || a.source !== b.source) return false;
   const known = sideQueries(b);

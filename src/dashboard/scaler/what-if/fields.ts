@@ -23,8 +23,8 @@ export interface FieldGroup {
 }
 
 /**
- * Returns the groups of inputs for a document. Fields that change no decision of this snapshot, and lists of objects, are
- * only in the text. The targets are those of `base`, so the input of a target remains while it is empty.
+ * Returns the groups of inputs for a document. Fields that change no decision of this snapshot, and lists of objects,
+ * are only in the text. The targets are those of `base`, so the input of a target remains while it is empty.
  */
 export function listFields(document: unknown, base: unknown): readonly FieldGroup[] {
   const spec = valueAt(document, ['spec']);

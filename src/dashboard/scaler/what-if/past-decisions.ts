@@ -8,7 +8,7 @@ import { decideWith } from './decide-with.js';
 /** A decision of the service with its input. */
 export interface PastInput {
   readonly entry: Pick<DecisionEntry, 'firstAt' | 'lastAt' | 'count'>;
-  /** What the service decided. */
+  /** Desired replicas of the service. */
   readonly desired: number;
   readonly snapshot: SnapshotAnswer;
 }

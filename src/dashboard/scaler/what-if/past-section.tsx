@@ -20,7 +20,7 @@ interface PastSectionProps {
 
 type Reading = readonly PastInput[] | 'closed' | 'loading' | { readonly error: string };
 
-/** Decides the last decisions of the service again with the changed document, in the browser. */
+/** Repeats the last decisions of the service with the changed document, in the browser. */
 export function PastSection({ api, detail, document, at }: PastSectionProps): VNode {
   const [reading, setReading] = useState<Reading>('closed');
   const controller = useRef(new AbortController());
