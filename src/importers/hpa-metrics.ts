@@ -92,7 +92,7 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
   );
 }
 
-/** The defaults of a reference are those of a Deployment. */
+/** Unset fields default to those of a Deployment. */
 function objectOf(described: PlainObject | undefined): Pick<NamedMetric, 'objectKind' | 'objectGroup'> {
   if (described === undefined) return { objectKind: null, objectGroup: null };
   const { kind = BUILT_IN.targetKind, apiVersion = BUILT_IN.targetApiVersion } = described;

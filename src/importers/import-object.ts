@@ -37,7 +37,7 @@ interface Kind {
   readonly name: string;
   readonly groups: RegExp;
   readonly convert: Convert;
-  /** Whether `adopt` hands over from it. */
+  /** Whether `adopt` can hand over from this kind. */
   readonly isAdoptable?: true;
 }
 
@@ -147,7 +147,7 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
 }
 
-/** `adopt` then knows the document, and hands over without --force. */
+/** Lets `adopt` recognize the document and hand over without --force. */
 function withOrigin(draft: Draft, kind: string): Draft {
   const { annotations, ...metadata } = draft.metadata;
   const origin = { [ADOPTED_FROM]: `${kind}/${String(metadata['name'])}` };

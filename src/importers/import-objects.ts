@@ -72,7 +72,7 @@ function* itemsOf(
   }
 }
 
-/** Reports an item of a list that cannot be a Kubernetes object. Null: it is one, or is not in a list. */
+/** Reports a list item that is not a Kubernetes object; otherwise returns null. */
 function brokenItem(item: unknown, position: number | null): ImportedObject | null {
   if (position === null || (isPlainObject(item) && typeof item['kind'] === 'string')) return null;
   const what = isPlainObject(item) ? 'has no kind' : `is ${formatValue(item)}, must be an object`;

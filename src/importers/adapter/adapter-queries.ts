@@ -145,7 +145,7 @@ function joined(places: readonly Place[], groupBy: readonly string[]): Labels {
   };
 }
 
-/** The series of CPU and memory usage that the default resource queries of a data source read. */
+/** Series of CPU and memory usage in the default resource queries of a data source. */
 const USUAL_SERIES: Readonly<Record<string, string>> = {
   cpu: 'container_cpu_usage_seconds_total',
   memory: 'container_memory_working_set_bytes',

@@ -70,7 +70,7 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
   return read?.['name'] === undefined ? { ...read, name: old } : read;
 }
 
-/** `idle`: the count of an inactive workload in KEDA, which the document does not have; null: none. */
+/** `idle`: KEDA's replica count of an inactive workload, which a document does not have; null: none. */
 function readMinimum(spec: Fields): { readonly minimum: number; readonly idle: number | null } {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount') ?? null;
@@ -157,9 +157,9 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
 }
 
 /**
- * Returns `cooldownSeconds`. KEDA sets 0 replicas from any count when cooldownPeriod has passed since the last activity,
- * whatever its HPA does. In promscaler, the downscale stabilization follows cooldownSeconds, and policies apply. Source:
- * pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
+ * Returns `cooldownSeconds`. KEDA sets 0 replicas from any count when cooldownPeriod has passed since the last
+ * activity, whatever its HPA does. In promscaler, the downscale stabilization follows cooldownSeconds, and policies
+ * apply. Source: pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
  */
 function readCooldown(
   { log, path }: Fields,
@@ -228,8 +228,8 @@ function withIdleMetric(
 }
 
 /**
- * KEDA counts the failures of the queries of its HPA, which come every 15 s, and falls back after more than the
- * threshold. Source: pkg/fallback/fallback.go
+ * KEDA counts failed queries of its HPA, one per 15 s, and falls back when the count exceeds the threshold. Source:
+ * pkg/fallback/fallback.go
  */
 const SECONDS_PER_FAILURE = 15;
 const LONGEST_SECONDS = 86_400;
@@ -286,12 +286,17 @@ const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast woul
 /** Source: pkg/fallback/fallback.go, isFallbackEnabled */
 const PARTIAL = 'Here, it also applies to cpu, memory and metricType Value; in KEDA, it does not.';
 
-/** Any value that is not a boolean counts as true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation */
+/**
+ * Any value that is not a boolean counts as true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
+ */
 function isFlagSet(value: unknown): boolean {
   return typeof value === 'string' && (parseBoolean(value) ?? true);
 }
 
-/** Forces the step from 0, or from the idle count, which the document has only with minReplicas 0. */
+/**
+ * Reads the annotation that activates a workload at 0 or at the idle count. A document activates only with minReplicas
+ * 0.
+ */
 function readForceActivation(
   annotations: PlainObject,
   log: RemarkLog,

@@ -68,22 +68,22 @@ function scheduleName({ name, index }: Trigger): string {
 interface Example {
   /** The metadata field with the target. */
   readonly target: string;
-  /** Added up. */
+  /** Their values are added. */
   readonly metrics: readonly string[];
-  /** Labels of a queue, which several exporters may report; absent: each series counts. */
+  /** Labels that identify a queue, because several exporters may report it; absent: each series counts. */
   readonly onceBy?: string;
   /** Labels, and the metadata fields with their values. */
   readonly labels: readonly (readonly [label: string, field: string])[];
-  /** A setting that is true by default, and the metric that counts only then. */
+  /** A setting that is true by default, and the metric that is added only if it is true. */
   readonly optional?: { readonly field: string; readonly metric: string };
-  /** A setting with which the trigger measures something else, and its only value for which the example holds. */
+  /** A setting that changes what the trigger measures, and the only value for which the example is valid. */
   readonly only?: { readonly field: string; readonly value: string };
   /** Whether the exporter returns negative numbers for unknown values, which would reduce the sum. */
   readonly mayBeNegative?: boolean;
   readonly remark?: string;
 }
 
-/** By trigger type: the query of an exporter for Prometheus. docs/guides/queues.md has the same queries. */
+/** Trigger type -> query of an exporter for Prometheus. docs/guides/queues.md has the same queries. */
 const EXAMPLES: Readonly<Record<string, Example>> = {
   kafka: {
     target: 'lagThreshold',
@@ -124,7 +124,7 @@ const DEPTH =
   'The number grows while pods start, and asks for more of them. If they start slowly, query the rate of new messages, ' +
   'with what a pod does per second as averageValue, and move this query to backlog.query.';
 
-/** Settings without which the query is complete: KEDA adds up all topics of a consumer group. */
+/** Settings that the query does not need: without a topic, KEDA adds up all topics of a consumer group. */
 const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
 
 /** Returns the query with the values of the trigger. */

@@ -26,7 +26,7 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   identityOwner: 'sigv4, azure or google',
 };
 
-/** Parameters of the URL of each query, which a data source does not have. */
+/** URL parameters of each query. A data source has no such fields. */
 const URL_FIELDS: Readonly<Record<string, string>> = {
   namespace: 'use a server that does not require the parameter, and a matcher of the query',
   queryParameters: 'flavor sets those of the server that prevent partial responses',

@@ -5,7 +5,7 @@ import { API_VERSION } from '../../scaler/schema/document-schema.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 
-/** The fields of a document that decide on its last scale-down. */
+/** The fields of a document that determine its last scale-down. */
 export interface Decline {
   readonly maxReplicas: number;
   readonly behavior: PlainObject | undefined;
@@ -18,7 +18,7 @@ const MOST_ROUNDS = 2000;
 
 /**
  * Returns how many seconds after the last activity a workload with `maxReplicas` has 0 replicas, if each decision is
- * carried out at once. Null: it still has replicas after 2,000 rounds, or the fields are invalid.
+ * applied at once. Null: it still has replicas after 2,000 rounds, or the fields are invalid.
  */
 export function secondsToZero(spec: Decline): number | null {
   const external = { query: 'sum(load)', target: { averageValue: 1 }, activation: { above: 0 } };

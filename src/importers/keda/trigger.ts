@@ -41,7 +41,7 @@ export function parseBoolean(text: string | undefined): boolean | undefined {
 /** KEDA names the activation threshold after the target field: `activationLagThreshold`, `activationValue`. */
 export const ACTIVATION = /^activation[A-Z]/;
 
-/** The counts between which activation decides in KEDA. */
+/** The replica counts between which KEDA's activation switches. */
 export interface ActivationStep {
   readonly minimum: number;
   /** The count of an inactive workload, which the document does not have; null: `minimum`. */
