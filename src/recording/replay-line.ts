@@ -5,8 +5,8 @@ import type { RecordLine } from './record-line.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 
 /**
- * `none`: the target could not be read, so there was no decision. `same`: with `wording`, only strings for people differ,
- * and another version wrote them. `invalid`: this version rejects the snapshot.
+ * `none`: the target could not be read, so there was no decision. `same`: with `wording`, only strings for people
+ * differ, and another version wrote them. `invalid`: this version rejects the snapshot.
  */
 type Replayed =
   | { readonly kind: 'none' }
@@ -42,7 +42,7 @@ export interface Difference {
 const WORDING =
   /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|forecast\.why|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 
-/** Compares two decisions as JSON. Returns the differences, with those of wording in a list of their own. */
+/** Compares two decisions as JSON. Returns the differences, with differences of wording in a separate list. */
 function compareDecisions(
   then: unknown,
   now: unknown,
