@@ -56,7 +56,7 @@ function fetchingOf(source: SourceConfig): Fetching {
     cache: null,
     progress: { add: () => undefined, done: () => undefined },
     now: () => now,
-    // The thread is terminated instead.
+    // Never aborted: the thread is terminated instead.
     signal: new AbortController().signal,
   };
 }

@@ -26,14 +26,19 @@ export interface BackTestParts {
   readonly entry?: URL | undefined;
 }
 
-/** Takes 60 to 100 MiB for 7 days. The container has more in total, so the process survives a worker that exceeds it. */
+/**
+ * A back-test of 7 days takes 60 to 100 MiB. The container has a higher limit, so the service survives a worker that
+ * exceeds this.
+ */
 const MEMORY_MIB = 256;
 const LONGEST_MS = 2 * 3_600_000;
 const MOST_QUERIES = 1000;
-/** Numbers in all answers. */
+/** Limit for the numbers in all answers. */
 const MOST_POINTS = 2_000_000;
 
-/** Back-tests a document in a worker thread, which is terminated when it ends, fails, or exceeds a limit. Never throws. */
+/**
+ * Back-tests a document in a worker thread, which is terminated when it ends, fails, or exceeds a limit. Never throws.
+ */
 export async function runBackTest(
   scaler: Scaler,
   range: Range,
@@ -50,7 +55,7 @@ export async function runBackTest(
     turns,
   };
   const worker = new Worker(entry ?? new URL('./back-test-worker.js', import.meta.url), {
-    // They may contain secrets, which the worker does not need.
+    // Environment variables may contain secrets, which the worker does not need.
     env: {},
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },

@@ -18,13 +18,13 @@ export interface RecommendationPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly historyOf: (source: string) => HistorySource | null;
-  /** Whether a data source answers nothing. */
+  /** Returns whether the data source fails. */
   readonly isFailing: (source: string) => boolean;
   /** Returns false if the document has changed. */
   readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
-  /** Called for each change that differs from the last one. */
+  /** Called for each recommended change that differs from the last published one. */
   readonly publish: (scaler: Scaler, message: string) => void;
-  /** Records an Event of such a change. Rejects if the target cannot be read. */
+  /** Records an Event for a published change. Rejects if the target cannot be read. */
   readonly recordEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
   /** Default: in a worker thread. */
   readonly backTest?: typeof runBackTest | undefined;
@@ -37,9 +37,9 @@ export interface Recommendations {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How often it is checked whether a back-test is due. */
+/** Interval of the check for due back-tests. */
 const CHECK_MS = 10_000;
-/** After a data source has failed, none is asked for this time. */
+/** Pause of all back-tests after a failed query has prevented a result. */
 const REST_MS = 900_000;
 /** Limit for a query, which reads up to 4,000 points of each series. */
 const TIMEOUT_MS = 10_000;
@@ -47,9 +47,9 @@ const MOST_STEPS = 45_000;
 
 interface Entry {
   readonly scaler: Scaler;
-  /** When its back-test begins, after the begin of the night. */
+  /** Delay of the back-test after the scheduled start. */
   readonly offsetMs: number;
-  /** The night of its last back-test; null: none with this version. */
+  /** The scheduled start of its last back-test; null: none with this version of the document. */
   night: Instant | null;
   /** Patches that were last published, and recorded as an Event. */
   published: string | null;
@@ -67,7 +67,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   /** A back-test that is stopped may end later, and the next one waits for it. */
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Returns the document whose last back-test is the oldest of those that are due; null: none is. */
+  /** Returns the due document with the oldest back-test; null if none is due. */
   const next = (now: Instant): { readonly entry: Entry; readonly night: Instant } | null => {
     const night = nights.atOrBefore(now);
     if (night === null || now >= night + spreadMs || clock.monotonicMs() < restUntilMs) return null;
@@ -146,7 +146,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
         running.stop.abort();
     },
     run: async (signal) => {
-      // What an earlier term found was removed with its end.
+      // The recommendations of an earlier leadership were removed when it ended.
       for (const entry of entries.values()) entry.night = null;
       const hasEnded = (): boolean => signal.aborted;
       while (!hasEnded()) {
@@ -167,7 +167,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   };
 }
 
-/** Returns null when `signal` is aborted first: the end of a term waits for no back-test. */
+/** Returns null if `signal` is aborted first, so that losing leadership does not wait for a back-test. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   let forget = (): void => undefined;
   const aborted = new Promise<null>((resolve) => {

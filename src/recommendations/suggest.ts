@@ -12,10 +12,9 @@ import { RECOMMEND_CONDITION, NO_CHANGE, type Recommendation } from '../telemetr
 import { formatSeconds } from '../units/format.js';
 import { secondsBetween } from '../units/time.js';
 
-/** What a back-test of a document found. */
 export type Suggestion = Omit<Recommendation, 'at' | 'stepSeconds'>;
 
-/** The search takes some hundred runs of half of the time. */
+/** The search simulates half of the time some hundred times. */
 const MOST_ROUNDS = 100_000;
 /** Each metric takes about 4 MB of memory. */
 const MOST_METRICS = 10;
@@ -85,7 +84,7 @@ export async function suggest(
   };
 }
 
-/** As without options of the command line. */
+/** The defaults of the `backtest` command. */
 const NOTHING_GIVEN: Omit<GivenAssumptions, 'scrapeIntervalSeconds' | 'resourceWindowSeconds'> = {
   capacity: null,
   podStart: null,

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../units/clock.js';
 
 /**
- * Shared memory of two threads, by which one limits the CPU time of the other: whether the worker must pause, and
- * whether it is idle, because it pauses or waits for an answer.
+ * Memory shared with a worker thread to limit its CPU time: whether the worker must pause, and whether it is idle
+ * because it pauses or waits for an answer.
  */
 export type Turns = Int32Array<SharedArrayBuffer>;
 
@@ -13,7 +13,7 @@ export function createTurns(): Turns {
   return new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Called by the worker between two steps of its work: returns when it may work. */
+/** Called by the worker between two steps of its work. Blocks until the worker may continue. */
 export function takeTurn(turns: Turns): void {
   while (Atomics.load(turns, MUST_PAUSE) === 1) {
     Atomics.store(turns, IS_IDLE, 1);
@@ -30,8 +30,8 @@ export function beginWait(turns: Turns): void {
 const TURN_MS = 50;
 
 /**
- * Lets the worker work for a share of the time, in percent of one core, until `signal` is aborted. A step that is longer
- * than a turn is followed by a longer pause.
+ * Limits the worker to a share of one core, in percent, until `signal` is aborted. A step that takes longer than its
+ * time slice is followed by a longer pause.
  */
 export async function limitShare(
   turns: Turns,
