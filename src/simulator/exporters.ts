@@ -120,7 +120,7 @@ function cadvisorPage(runtimes: Iterable<Runtime>): string {
       const cpuSeconds = podTotals(runtime, pod).cpuSeconds;
       const bytes = memoryOf(runtime, phase === 'ready');
       const base = `namespace="${runtime.namespace}",pod="${pod}"`;
-      // cAdvisor exposes the cgroup of the pod as well as those of its containers.
+      // cAdvisor exposes the cgroup of the pod as well as the cgroups of its containers.
       const sum = `{container="",image="",${base}}`;
       cpu.push(`container_cpu_usage_seconds_total${sum} ${cpuSeconds}`);
       memory.push(`container_memory_working_set_bytes${sum} ${bytes}`);
@@ -257,7 +257,7 @@ function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): 
 function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodState): void {
   const base = `namespace="${namespace}",pod="${pod.name}"`;
   add(lines, 'kube_pod_created', base, pod.createdAt / 1000);
-  // Pods that exist from the start of the simulation never started.
+  // Initial pods have no start time: they were created ready.
   if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
     add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
   for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {

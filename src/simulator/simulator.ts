@@ -37,7 +37,7 @@ export interface SimulatorOptions {
   /** Port of the exporters; default: any free one. */
   readonly exporterPort?: number;
   readonly workloads?: readonly WorkloadOptions[];
-  /** Namespaces in addition to `default`, `kube-system` and those of the workloads. */
+  /** Namespaces in addition to `default`, `kube-system` and the namespaces of the workloads. */
   readonly namespaces?: readonly string[];
   readonly rbac?: Rbac;
   /** A number in [0, 1). It determines names and uids. Default: from the clock. */
@@ -66,7 +66,7 @@ interface WorkloadView {
   readonly replicas: number;
   readonly pods: readonly string[];
   readonly readyPods: number;
-  /** Of each ready pod. */
+  /** Mean over the ready pods. */
   readonly requestsPerSecondPerPod: number;
 }
 

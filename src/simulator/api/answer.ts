@@ -15,7 +15,7 @@ import { discover, describeOpenApi } from './discovery.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
 
-/** Carries out any request except a watch. Returns errors as an answer with a Status. */
+/** Handles any request except a watch. Returns errors as an answer with a Status. */
 export function answerRequest(
   { context, rbac }: Pick<ApiParts, 'context' | 'rbac'>,
   request: ApiRequest,

@@ -39,7 +39,7 @@ function readBody({ body, contentType }: Sent): JsonObject {
   return parseBody(body, contentType);
 }
 
-/** Carries out a request to a resource, except a watch. Throws `StatusError`. */
+/** Handles a request to a resource, except a watch. Throws `StatusError`. */
 export function answerResource(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
   const { verb } = request;
   const form = negotiate(sent.accept);

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isList, isObject } from './json.js';
 import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
 
-/** A value has the wrong type for its field. The message is that of the real server. */
+/** A value has the wrong type for its field. The real server has the same message. */
 export class DecodeError extends Error {
   override name = 'DecodeError';
 }

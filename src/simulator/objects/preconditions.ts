@@ -24,7 +24,7 @@ export function nameOf({ resource, subresource, name }: Addressed, isWithSubreso
   return { resource: plural, group: resource.group, name };
 }
 
-/** Throws 409 if uid or resourceVersion differ from those of the stored object, 400 if the name differs. */
+/** Throws 409 if uid or resourceVersion differ from the stored object, 400 if the name differs. */
 export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
   const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
   if (uid !== '' && uid !== current.metadata.uid)
@@ -34,7 +34,7 @@ export function checkPreconditions(target: Addressed, current: KubeObject, wante
   checkAddress(target, wanted);
 }
 
-/** Throws 400 if name or namespace differ from those of the path. */
+/** Throws 400 if name or namespace differ from the path. */
 export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject): void {
   const own = stringAt(wanted, 'metadata', 'name') ?? name;
   if (own !== name)

@@ -69,7 +69,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
-/** 409: the resourceVersion differs from that of the stored object. */
+/** 409: the resourceVersion differs from the stored object. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
@@ -77,7 +77,7 @@ export function conflict(object: ObjectName, cause?: string): StatusError {
   return new StatusError(409, 'Conflict', message, detailsOf(object));
 }
 
-/** 409: the uid differs from that of the stored object. */
+/** 409: the uid differs from the stored object. */
 export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
   return conflict(
     object,

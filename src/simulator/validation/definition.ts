@@ -118,7 +118,7 @@ export function serveDefinitions(
   });
 }
 
-/** A violation. `path` is that of the schema node and starts with a dot; empty for the root. */
+/** A violation. `path` leads to the schema node and starts with a dot; empty for the root. */
 interface StructuralProblem {
   readonly path: string;
   readonly message: string;

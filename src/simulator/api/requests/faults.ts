@@ -22,9 +22,9 @@ export type FaultEffect =
     }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'drop' }
-  /** Carries out the request, then closes the connection without a response. */
+  /** Applies the request, then closes the connection without a response. */
   | { readonly kind: 'lose-answer' }
-  /** Answers 504, and carries out the request after this time. */
+  /** Answers 504, and applies the request after this time. */
   | { readonly kind: 'apply-late'; readonly ms: number }
   | { readonly kind: 'stall' }
   /** Answers 403, like a server that has not read its roles and bindings yet. */

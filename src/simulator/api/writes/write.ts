@@ -88,7 +88,6 @@ function patcherOf(
   ]);
 }
 
-/** Applies a configuration (server-side apply); see `applyConfiguration`. */
 function apply(context: ApiContext, target: Addressed, sent: JsonObject, writer: Writer): Written {
   const { resource, subresource, namespace, name } = target;
   const apiVersion = apiVersionOf(resource);
