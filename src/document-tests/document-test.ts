@@ -21,7 +21,7 @@ export interface DocumentTest {
   readonly carryOut: boolean;
   /** One entry for each metric of the document, in the same order. */
   readonly inputs: readonly (readonly MetricInput[])[];
-  /** What the query of `maxReplicasFrom` returns; null: nothing, only `maxReplicas` applies. */
+  /** Values of the `maxReplicasFrom` query; null: none, only `maxReplicas` applies. */
   readonly ceiling: Series | null;
   /** Null: all metrics have a series, or no value. */
   readonly load: TestLoad | null;
@@ -41,7 +41,7 @@ export interface MetricInput {
   readonly pod: string | null;
   /** Whether the values are divided among the ready pods. */
   readonly isShared: boolean;
-  /** The query of the metric that returns the values; null: that of the metric itself. */
+  /** The additional query of the metric that returns the values; null: the query of the metric itself. */
   readonly part: 'backlog' | 'capacity' | null;
   readonly values: Series;
 }
@@ -59,11 +59,11 @@ export interface Expectation {
   readonly limits: readonly string[] | null;
   /** Condition type -> reason. */
   readonly conditions: Readonly<Record<string, string>>;
-  /** The depth of the queue at the round, at most. */
+  /** Maximum queue depth at the round. */
   readonly maxDepth: number | null;
-  /** The longest wait until the round, at most. */
+  /** Maximum wait until the round. */
   readonly maxWaitSeconds: number | null;
-  /** The load that was lost until the round, at most. */
+  /** Maximum share of lost load until the round. */
   readonly maxLostPercent: number | null;
 }
 

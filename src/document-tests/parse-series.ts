@@ -20,8 +20,8 @@ const GAP = /^(?:_|stale)(?:x(\d{1,9}))?$/;
 
 /**
  * Parses the notation of promtool: `1 2.5`, `0+10x3` (0 10 20 30), `50-5x2` (50 45 40), `7x2` (7 7 7), `_` and `_x3`
- * (no sample), `stale`. A number may be a quantity, such as `100Mi` or `500m`. Returns `offset` and message of the first
- * error. More than `MAX_VALUES` values are an error.
+ * (no sample), `stale`. A number may be a quantity, such as `100Mi` or `500m`. Returns `offset` and message of the
+ * first error. More than `MAX_VALUES` values are an error.
  */
 export function parseSeries(
   text: string,

@@ -30,9 +30,9 @@ import { sameEachDay } from '../backtest/simulation/samples.js';
 import { errorSample } from '../decision/snapshot/judge-sample.js';
 
 /**
- * Runs a test with the `decide` that scales the cluster: one round at the start and one per sync period. Each decision
- * is carried out before the next round, unless the test disables that. Pause and dry run of the document are ignored.
- * Awaits `pause` before each round, because many rounds with many pods take minutes; rejects if `pause` rejects.
+ * Runs a test with the `decide` of the service: one round at the start and one per sync period. Each decision is
+ * applied before the next round, unless the test disables that. Ignores pause and dry run of the document. Awaits
+ * `pause` before each round, because many rounds with many pods take minutes; rejects if `pause` rejects.
  */
 export async function runDocumentTest(test: DocumentTest, pause: () => Promise<void>): Promise<TestResult> {
   const { scaler, start, inputs, load } = test;
@@ -79,7 +79,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       if (mismatches.length > 0) failures.push({ expectation, mismatches, reason: decision.reason });
     }
     const { desiredReplicas } = decision;
-    // A decision that is not carried out must not count for windows and policies.
+    // A decision that is not applied must not count for windows and policies.
     state = test.carryOut ? decision.state : { ...decision.state, ...changesOf(state) };
     if (!test.carryOut) continue;
     if (desiredReplicas > MAX_PODS)
@@ -206,7 +206,7 @@ function sampleOf(
   return { form: 'containers', at: now, windowSeconds: 0, ...listUsage(usage), partial: null };
 }
 
-/** Without a series for the capacity, it is that of the target. */
+/** Without a capacity series, the capacity is the target value. */
 function partsOf(
   metric: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
   inputs: readonly MetricInput[],

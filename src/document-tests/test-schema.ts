@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DURATION_FORM, parseDuration } from '../units/time.js';
 
-/** Each decision visits the list of pods. */
+/** Each decision iterates over all pods. */
 export const MAX_PODS = 10_000;
 
 const duration = z.union([z.string(), z.number()]).refine((value) => durationSeconds(value) !== null, {
