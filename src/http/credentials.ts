@@ -2,7 +2,7 @@ import { readBoundedText } from '../files/read-bounded.js';
 import type { Clock } from '../units/clock.js';
 import { errorMessage } from '../units/failure.js';
 
-/** There are no credentials: a file was never readable, or no token was issued. The message says what to check. */
+/** No credentials: a file was never readable, or no token was issued. The message says what to check. */
 export class CredentialError extends Error {
   override name = 'CredentialError';
 }
@@ -71,7 +71,7 @@ export function createSecretFile(options: {
 interface RenewableRequest<Credentials, Answer> {
   readonly read: () => Promise<Credentials>;
   readonly send: (credentials: Credentials) => Promise<Answer>;
-  /** Returns new credentials for an answer that the old ones may have caused (401), or null to keep the answer. */
+  /** Returns new credentials after a response that the old ones may have caused (401), or null to keep the response. */
   readonly renew: (answer: Answer, used: Credentials) => Promise<Credentials | null>;
 }
 

@@ -13,7 +13,7 @@ import { createJsonMeter, type JsonBounds } from '../units/json-bounds.js';
 
 /** A body exceeds its bound in size, depth or items. */
 export class TooLargeError extends Error {
-  /** Which bound of its JSON; null: its size. */
+  /** The exceeded bound of the JSON; null: the size was exceeded. */
   readonly json: string | null;
 
   constructor(mostBytes: number, json: string | null = null) {
@@ -22,16 +22,16 @@ export class TooLargeError extends Error {
   }
 }
 
-/** All bodies of a pool are too large in total. Says nothing about the request. */
+/** All bodies of a pool together are too large. Says nothing about the single request. */
 export class OverloadError extends Error {}
 
 export interface BodyLimits {
   /** Before and after decompression. */
   readonly bytes: number;
-  /** Counted as the body arrives. Default: not counted. */
+  /** Checked while the body arrives. Default: not checked. */
   readonly json?: JsonBounds;
   readonly pool?: BodyPool;
-  /** Resolves in a turn of the event loop for the end of one large body. Default: all end as they arrive. */
+  /** Resolves when the end of one large body may be processed. Default: all are processed as they arrive. */
   readonly takeTurn?: () => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export class BodyPool {
     this.bytes += bytes;
   }
 
-  /** Cancels the largest bodies, not the one whose piece came last: a huge answer must not make small ones fail. */
+  /** Cancels the largest bodies, not the one that received data last: a huge body must not make small ones fail. */
   makeRoom(): void {
     while (this.bytes > this.#mostBytes) {
       const [largest] = [...this.#bodies].sort((a, b) => b.bytes - a.bytes);
@@ -134,11 +134,11 @@ const CODECS: ReadonlyMap<string, Codec> = new Map([
 ]);
 
 /**
- * A body up to this size is decompressed at once, in 1 or 2 ms. In the thread pool, a native object, a stream and the
- * turns for each piece would take as long as the decompression. 4 MiB at once blocked the event loop for 200 ms.
+ * Up to this size, a body is decompressed synchronously, in 1 or 2 ms: in the thread pool, setup and event-loop
+ * overhead would cost as much. 4 MiB at once blocked the event loop for 200 ms.
  */
 const MOST_PACKED_BYTES = 16 * 1024;
-/** What callers do with a larger body takes 1 ms and more, 10 to 40 ms with the series of 15,000 pods. */
+/** Processing a larger body takes callers 1 ms and more, 10 to 40 ms with the series of 15,000 pods. */
 const MOST_BYTES_AT_ONCE = 256 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
@@ -157,7 +157,7 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
     if (bytes > MOST_PACKED_BYTES) break;
   }
   const packed = Buffer.concat(start);
-  // Some servers declare an encoding of nothing.
+  // Some servers declare an encoding for an empty body.
   if (bytes === 0) return packed;
   const isWhole = bytes <= MOST_PACKED_BYTES;
   const unpacked = isWhole ? unpackAtOnce(packed, codec) : null;
@@ -172,7 +172,7 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
   return receive(stream, limits);
 }
 
-/** Passes pieces on, after `bytes` that were read before. Throws `TooLargeError` above `mostBytes`. */
+/** Passes chunks on, after `bytes` that were read before. Throws `TooLargeError` above `mostBytes`. */
 function boundAfter(
   bytes: number,
   mostBytes: number,

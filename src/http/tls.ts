@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from '../units/clock.js';
 import { createSecretFile, CredentialError } from './credentials.js';
 
-/** Files of a TLS client. They are read again when they change; while they are invalid, the last valid ones count. */
+/** Files of a TLS client, re-read when they change. While they are invalid, the last valid content is used. */
 export interface TlsFiles {
   readonly caFile: string | null;
   readonly certFile: string | null;
@@ -78,7 +78,7 @@ export function agentOptions(tls: TlsMaterial | null): AgentOptions {
   };
 }
 
-/** Closes the idle connections of an agent. Those in use close after their request. */
+/** Closes the idle connections of an agent. Connections in use close after their request. */
 export function drain(agent: HttpAgent): void {
   agent.maxFreeSockets = 0;
   for (const sockets of Object.values(agent.freeSockets))

@@ -7,7 +7,6 @@ export interface AccessQuestion {
   readonly verb: string;
   /** Empty: the core API group. */
   readonly group: string;
-  /** Plural name, such as `deployments`. */
   readonly resource: string;
   /** A subresource such as `scale`; empty: the object itself. */
   readonly subresource: string;
@@ -19,8 +18,8 @@ export interface AccessQuestion {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns the questions that the API server answers with no, for the account of the transport. Every account may create
- * these reviews. Throws `KubernetesError`.
+ * Returns the denied questions for the account of the transport. Every account may create these reviews. Throws
+ * `KubernetesError`.
  */
 export async function findDenied(
   transport: Transport,

@@ -38,7 +38,7 @@ interface WatchesOptions {
   readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 
-/** If there are more namespaces, one watch covers the whole cluster. */
+/** With more namespaces, one watch covers the whole cluster. */
 const MAX_NAMESPACES = 20;
 const STALE_SECONDS = 180;
 /**
@@ -47,7 +47,7 @@ const STALE_SECONDS = 180;
  */
 const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
-/** The first `follow` starts the watches. */
+/** The watches start with the first `follow`. */
 export function createWatches(options: WatchesOptions): Watches {
   const pods = createInformers({
     ...options,

@@ -44,7 +44,7 @@ export interface ClusterOptions {
 }
 
 const FIRST_LIST_MS = 10_000;
-/** HPAs that cannot be watched are listed every 30 to 60 s. */
+/** HPAs without a watch are listed every 30 to 60 s, so the last list is then certainly overdue. */
 const OUTDATED_SECONDS = 150;
 
 /** Sends no request before `run` or a read. */
@@ -91,7 +91,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     return informer.store;
   };
 
-  /** Handles the usual case without waiting. Null: another case. */
+  /** Handles the usual case without waiting. Returns null if a request is needed. */
   const knownTarget = (namespace: string, ref: TargetRef): ScaleTarget | null => {
     const watched = isReadable(namespaces, namespace) ? watchedTarget(watches, namespace, ref) : null;
     if (watched === null || writes.isAheadOf(namespace, ref, watched.resourceVersion)) return null;
@@ -153,7 +153,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 }
 
-/** Returns null if the target is not watched, or not listed yet. */
+/** Returns null if target or pods are not watched, or not listed yet. */
 function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): WatchedTarget | null {
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
@@ -183,7 +183,7 @@ async function readWatched(
   return informer.store.get(namespace, ref.name);
 }
 
-/** Suggests only a name that no document and no HPA scales: another one would lead to a conflict. */
+/** Suggests only a name that no document and no HPA scales; any other would lead to a conflict. */
 function doesNotExist(
   watches: Watches,
   { namespace, ref }: WorkloadAccess,

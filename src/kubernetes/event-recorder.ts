@@ -186,7 +186,6 @@ const CONTROLLER = 'promscaler';
 const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-/** Returns the body of a new Event for `events.k8s.io/v1`. */
 function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -203,12 +202,10 @@ function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Returns a merge-patch for a repeated Event of `events.k8s.io/v1`. */
 function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
 
-/** Returns the body of a new Event for the core API, for clusters without `events.k8s.io`. */
 function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   return {
     apiVersion: 'v1',
@@ -228,7 +225,6 @@ function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
   };
 }
 
-/** Returns a merge-patch for a repeated Event of the core API. */
 function corePatch(seen: SeenEvent): JsonObject {
   return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
 }

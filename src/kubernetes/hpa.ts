@@ -8,7 +8,6 @@ import type { ObjectStore, WatchedObject } from './watch/object-store.js';
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
 
-/** The fields that `readWatchedHpa` reads. */
 export const HPA_FIELDS: JsonFields = {
   metadata: { name: true, namespace: true, resourceVersion: true, ownerReferences: true },
   spec: { scaleTargetRef: true },
@@ -92,8 +91,8 @@ export async function listHpas(
 }
 
 /**
- * Returns whether a namespace counts as one without HPAs after this failure of its first list: they are forbidden or
- * not served. After any other failure they are unknown, and nothing is patched. Source: reliability.md, section 1.
+ * Returns whether this failure of its first list means that a namespace has no HPAs: they are forbidden or not served.
+ * After any other failure they are unknown, and nothing is patched. Source: reliability.md, section 1.
  */
 export function meansNoHpas({ kind }: KubernetesError): boolean {
   return kind === 'forbidden' || kind === 'not_found';

@@ -19,7 +19,7 @@ export const MAX_TRANSITIONS = 2 ** 31 - 1;
 
 export interface SeenLease {
   readonly spec: LeaseSpec;
-  /** The whole spec as JSON. A change shows that the holder is alive. */
+  /** The whole spec as JSON. A change proves that the holder is alive. */
   readonly rawSpec: string;
   /** Keeps labels, annotations and unknown fields in an update. */
   readonly object: JsonObject;

@@ -14,7 +14,7 @@ export interface MemberLease {
 
 export interface SeenMember extends MemberLease {
   readonly name: string;
-  /** Spec and annotations as JSON. A change shows that the member is alive. */
+  /** Spec and annotations as JSON. A change proves that the member is alive. */
   readonly text: string;
   /** Keeps other labels and annotations in an update. */
   readonly object: JsonObject;
@@ -143,7 +143,7 @@ const MEMBER_LABEL = 'promscaler.dev/member-of';
 
 const ALL: readonly number[] = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
-/** Sixteen numbers have 37 characters. A stranger may write an annotation of 256 KiB. */
+/** Sixteen numbers have 37 characters, but any client could write an annotation of 256 KiB. */
 const MAX_CLAIMS_LENGTH = 100;
 
 /** Returns a string such as `0,3,15`, in ascending order. */

@@ -12,7 +12,7 @@ interface OwnWrites {
 
 /** After this time, a watched version that cannot be compared counts as current. */
 const INCOMPARABLE_MS = 60_000;
-/** A watch that is later than this was restarted long ago (K12). */
+/** A watch that is behind for longer has been restarted by then (K12). */
 const FORGET_MS = 3_600_000;
 
 interface Write {
@@ -24,7 +24,7 @@ interface Write {
 
 /** Source: reliability.md, K13. */
 export function createOwnWrites(clock: Clock): OwnWrites {
-  // Namespace -> name -> writes. Nearly all names have none, and each cycle looks one up: a joined key would be built
+  // Maps namespace to name to writes. Two maps, because each cycle looks up a name, and a joined key would be built
   // each time.
   const namespaces = new Map<string, Map<string, readonly Write[]>>();
   let cleanedMs = clock.monotonicMs();

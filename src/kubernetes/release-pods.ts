@@ -17,7 +17,7 @@ interface ReleasePodsOptions {
   readonly deadlineMs: number;
 }
 
-/** Shorter than any lease duration: a process whose pod was deleted notices that before others take over. */
+/** Shorter than any lease duration: a process whose pod was deleted notices it before another process takes over. */
 const REREAD_MS = 8000;
 const FORBIDDEN_MS = 60_000;
 const LIMIT = 500;

@@ -42,7 +42,6 @@ export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
 }
 
-/** The fields that `readWatchedTarget` reads. */
 export const TARGET_FIELDS: JsonFields = {
   metadata: {
     name: true,

@@ -14,7 +14,7 @@ export interface UserReviews {
   readonly userOf: (token: string) => Promise<ReviewedUser | null>;
   /** Returns whether the user may get scalers of a namespace; null: of all namespaces. */
   readonly mayRead: (user: ReviewedUser, namespace: string | null) => Promise<boolean>;
-  /** Returns a `ReviewedUser` that was written to JSON; null: the JSON is not a user. */
+  /** Parses a `ReviewedUser` from JSON; null: the JSON is not a user. */
   readonly readUser: (json: unknown) => ReviewedUser | null;
 }
 

@@ -19,22 +19,22 @@ import { createQueryQueue, type QueryReport } from './source/queue.js';
 import { createRecognition } from './source/recognition.js';
 
 export interface MetricSource {
-  /** Compiles the queries of these scalers, in turns of 20 ms. What was learned about queries of others is dropped. */
+  /** Compiles the queries of these scalers, with yields every 20 ms, and forgets facts about other queries. */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
-   * Sends each distinct query of the due scalers once, within the limits of the sources and before those of the next
-   * round. Calls `onReady` for each scaler when all its answers have arrived. The scalers have the same sync period.
+   * Sends each distinct query of the due scalers once, within the limits of the sources and before the next round.
+   * Calls `onReady` for each scaler when all its answers have arrived. The scalers have the same sync period.
    */
   readonly startRound: (due: readonly Scaler[], signal: AbortSignal, onReady: OnReady) => void;
-  /** Null: there is no such data source. */
+  /** Null: the data source does not exist. */
   readonly historyOf: (source: string) => HistorySource | null;
   /** Null: the scaler has no forecast, or its history was not read yet. */
   readonly loadAhead: (scaler: Scaler) => LoadAhead | null;
 }
 
-/** Range queries for back-tests: one at a time, and only while no query of a round is under way. */
+/** Range queries for back-tests: one at a time, and only while no query of a round is running. */
 export interface HistorySource {
-  /** As recognized. */
+  /** The config after the server was recognized. */
   readonly config: SourceConfig;
   readonly queryRange: (
     query: RangeQuery,
@@ -50,7 +50,7 @@ export interface MetricSourceOptions {
   readonly onFault?: (error: unknown) => void;
   /** Called for each query that is not sent because its namespace exceeds a limit of the source. */
   readonly onOverLimit?: (source: string, namespace: string) => void;
-  /** Called once, with a corrected config, if the server of a source is not what its config assumes. */
+  /** Called once, with a corrected config, if the server of a source differs from its config. */
   readonly onRecognized?: (config: SourceConfig) => void;
   /** Whether to check for duplicate series; default: false. */
   readonly seeksDuplicates?: boolean;
@@ -59,16 +59,16 @@ export interface MetricSourceOptions {
   /** Called after each round with the number of series in the answers of a source since the last call. */
   readonly onSeries?: (source: string, series: SeriesCounts) => void;
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
-  /** Creates the client that reads the loads of earlier days for forecasts, when there is one. */
+  /** Creates the client that reads the loads of earlier days, once a document has a forecast. */
   readonly createRangeClient?: ((config: SourceConfig) => RangeClient) | undefined;
-  /** Called after each query for the load of an earlier day; `reason`: why it failed, null: it has not. */
+  /** Called after each query for the load of an earlier day; `reason`: why it failed, or null. */
   readonly onHistoryQuery?: (source: string, reason: string | null) => void;
 }
 
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** The load of a day has about 6 kB, and a part of a history for a back-test 100 kB for each series. */
+/** The load of a day has about 6 kB; a part of a history for a back-test, 100 kB for each series. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
@@ -82,7 +82,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const capacities = createCapacityWatch({ clock, onFault });
   const ready = createReadyQueue(clock);
   let rounds = 0;
-  /** What is compiled and sent takes turns with other work, but not with each other. */
+  /** Compiling and sending run one after another; both yield to other work. */
   let last: Promise<void> = Promise.resolve();
 
   return {
@@ -99,7 +99,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
           return await planner.planFor(due, windows.sources());
         } catch (error) {
           onFault(error);
-          // A cycle that waits for ever would never be due again.
+          // If a cycle waited forever, its scaler would never be due again.
           for (const scaler of due) onReady(scaler, withoutValues(scaler, startMs), {});
           return null;
         }
@@ -140,7 +140,7 @@ function learnWindows(
   }
 }
 
-/** After the queries of the round, which do not wait for it. */
+/** Sent after the queries of the round, which does not wait for these. */
 function readCapacities(plan: Plan, { sources, signal, number: round, capacities }: RoundInput): void {
   capacities.read(plan.queriesOf.keys(), (source, text, { namespace, name }) => {
     const owners = [{ namespace, scaler: name }];

@@ -11,13 +11,13 @@ import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { metricKey } from '../decision/proposals/propose.js';
 
-/** State of one metric: since when it has returned values without a gap. */
+/** Since when a metric has returned values without a gap. */
 export interface MetricHold {
   /** The first value after the last gap; null: no value yet. */
   readonly valuesSince: Instant | null;
-  /** Until then the values may be too low. */
+  /** The values may be too low until then. */
   readonly until: Instant;
-  /** The last answer other than a failure; null: none yet. */
+  /** The last answer that was not a failure; null: none yet. */
   readonly lastAnswerAt: Instant | null;
   readonly cause: string;
 }
@@ -37,11 +37,11 @@ export interface HoldInput {
   /** H after a start without any sign of a gap: see `startSeconds`. Default: `holdSeconds`. */
   readonly startSeconds?: number;
   readonly periodSeconds: number;
-  /** The interval of the data source. Default: unknown. */
+  /** Interval of the data source. Default: unknown. */
   readonly scrapeIntervalSeconds?: number | undefined;
 }
 
-/** `failed`: no answer. `broken`: an answer without a reliable value. */
+/** `failed`: there was no answer. `broken`: the answer had no reliable value. */
 type SampleOutcome =
   | { readonly kind: 'value' }
   | { readonly kind: 'failed' }
@@ -95,7 +95,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
 }
 
-/** A source of unknown age may have lost its data before the process started. */
+/** Without a known start time, a source may have lost its data before the process started. */
 function secondsToProve(
   { startTime, holdSeconds, startSeconds = holdSeconds }: HoldInput,
   cause: string,
@@ -120,8 +120,8 @@ function youthOf({ now, startTime, serverName, history = KEPT, holdSeconds }: Ho
 }
 
 /**
- * After a start, a gauge must return values for two scrape intervals. If its targets have just become reachable, too,
- * each is scraped within the first one.
+ * After a start, a gauge must return values for two scrape intervals: targets that have just become reachable are all
+ * scraped within the first one.
  */
 const SCRAPES_AT_START = 2;
 
@@ -136,16 +136,16 @@ export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome
   return judged.partial === null ? VALUE : { kind: 'broken', why: judged.partial };
 }
 
-/** The hold of a metric with its query, which is built and parsed once. */
+/** The hold of a metric, with its query, so that the query is built and parsed only once. */
 export interface HeldMetric {
   readonly metric: MetricSpec;
-  /** Metric, source and query. Another one starts a new hold. */
+  /** Metric, source and query. A change of the key starts a new hold. */
   readonly key: string;
   /** The largest range of its queries. */
   readonly rangeSeconds: number;
-  /** The time after which every series of the query has a new sample, if only the process was restarted. */
+  /** After this time every series of the query has a new sample, if only the process was restarted. */
   readonly startRangeSeconds: number;
-  /** The data source, with the window that the query was compiled with. */
+  /** The data source with the window for which the query was compiled. */
   readonly source: SourceConfig | undefined;
   readonly hold: MetricHold;
 }
@@ -160,7 +160,7 @@ interface ScalerHoldInput {
   readonly samples: readonly Sample[];
   /** In the order of the metrics; unset: the source of each has one url. */
   readonly answers?: readonly Answer[];
-  /** Maps `ageKey` to the age of a server. A server without an answer, or of unknown age, is absent. */
+  /** Maps `ageKey` to the age of a server. Servers that did not answer, or whose age is unknown, are absent. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
@@ -177,7 +177,7 @@ interface ScalerHoldResult {
 /** Returns the holds of a scaler and the longest of them; null if every metric has returned values for long enough. */
 export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
   const { scaler, now } = input;
-  // `map` makes an array of the exact size; a first `push` reserves room for 17, for each of 10,000 scalers.
+  // `map` creates an array of the exact size; `push` would reserve space for 17 elements, for each of 10,000 scalers.
   const holds = scaler.spec.metrics.map((metric, index) => advanceHeld(metric, index, previous, input));
   let longest: HeldMetric | null = null;
   for (const held of holds) {
@@ -230,10 +230,7 @@ function boundedHold(
   return boundHold(rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
 }
 
-/**
- * Returns the hold of a metric that the last round did not have, or had with another window; `hold` is null if its query
- * is new, too.
- */
+/** Returns the hold of a metric whose query or window is new; `hold` is null if its query is new. */
 function holdOfNew(
   metric: MetricSpec,
   previous: ScalerHolds,
@@ -262,8 +259,8 @@ function holdOfNew(
 }
 
 /**
- * After a window has grown, values are of a time that the last decisions did not count any more. They count as proven for
- * the old window only, so that an earlier, lower load scales nothing down.
+ * A longer window contains earlier times, which the last decisions did not count. The values count as proven for the
+ * old window only, so that an earlier, lower load causes no scale-down.
  */
 function afterGrowth(
   { hold, rangeSeconds: before }: HeldMetric,
@@ -277,7 +274,7 @@ function afterGrowth(
   return since > valuesSince ? { ...hold, valuesSince: since, cause } : hold;
 }
 
-/** Includes the window of a recording rule, which the name of the rule does not show. */
+/** Includes the window of a recording rule, which the query text does not show. */
 function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
   return isOfResource(metric) && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;
 }

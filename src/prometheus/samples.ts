@@ -103,7 +103,7 @@ function answeredOrError(answer: Answer): AnswerWithSeries | ErrorSample {
   }
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
-  // Not `missing`, which `onMissing: zero` reads as 0: the server has reported that data is absent.
+  // Not `missing`, which `onMissing: zero` reads as 0: the server reported that data is absent.
   if (columnsOf(answer).layout.count === 0) return errorSample('invalid', partialOf(answer) ?? 'no series');
   return answer;
 }
@@ -170,7 +170,7 @@ function usageOf(
     for (let at = places.starts[index] ?? 0; at < (places.starts[index + 1] ?? 0); at += 1) {
       const container = places.containers[at] ?? '';
       const value = values[at] ?? NaN;
-      // A series without `container` is the whole pod. Other series next to it would count its usage twice.
+      // A series without `container` is the whole pod; other series of the pod would count its usage twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',
@@ -242,7 +242,7 @@ function judgedValues(
   };
 }
 
-/** The series may be those that a partial answer lacks. */
+/** A partial answer may lack the selected series. */
 function noneSelected(answer: AnswerWithSeries, message: string): ErrorSample {
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
@@ -253,15 +253,14 @@ function noMatch({ layout }: SeriesColumns): string {
 }
 
 /**
- * Returns `partial` of a sample, which then cannot lower the count. It combines all reasons: a partial answer, series
- * that are NaN, and a server clock that differs by more than 120 s. Null: none.
+ * Returns `partial` of a sample, which then cannot lower the count. Combines all reasons: a partial answer, series that
+ * are NaN, and a server clock that differs by more than 120 s. Null: there are no reasons.
  */
 function whySamplePartial(answer: Answer, verdict: ValuesVerdict, now: Instant): string | null {
   const all = [partialOf(answer), verdict.partial, skewOf(answer, now)].filter((reason) => reason !== null);
   return all.length === 0 ? null : all.join('; ');
 }
 
-/** Null for an answer of another class. */
 function partialOf(answer: Answer): string | null {
   return answer.class === 'partial' ? answer.why : null;
 }
@@ -272,14 +271,14 @@ function skewOf(answer: Answer, now: Instant): string | null {
   return skewSeconds > MAX_SKEW_SECONDS ? `clocks differ by ${skewSeconds} s` : null;
 }
 
-/** The series of an answer that belong to the pods of a scaler, pod by pod. */
+/** The series of an answer that belong to the pods of a scaler, ordered by pod. */
 interface PickedSeries {
   readonly rows: readonly number[];
   readonly places: Omit<ContainerUsage, 'values'>;
-  /** Whether the metric has a selector that no series fulfills. */
+  /** Whether the metric has a selector that matches no series. */
   readonly isNoneSelected: boolean;
   readonly isPodMissing: boolean;
-  /** Whether no two series count for the same pod, or for the same container of a pod. */
+  /** Whether each pod, or each container of a pod, has only one series. */
   readonly isDistinct: boolean;
   /** The largest range in the query of a Pods metric; 0 for other metrics. */
   readonly windowSeconds: number;
@@ -296,13 +295,13 @@ interface LastPicked {
 
 const lastPicked = new RecentMap<MetricSpec, LastPicked>();
 
-/** Returns the series of the listed pods. In most rounds they are those of the last one. */
+/** Returns the series of the listed pods. They are usually the same as in the last round. */
 function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
   const { namespace, pods, now } = scope;
   const last = lastPicked.get(metric, now);
   if (last?.layout === layout && last.namespace === namespace && haveSameNames(last.pods, pods)) {
-    // The earlier list need not be kept for the next round.
+    // Frees the earlier list.
     last.pods = pods;
     return last.picked;
   }
@@ -362,14 +361,14 @@ function pickNow(
 }
 
 /**
- * The query may contain several workloads, but only series that a query for this one would return count: a decision must
- * not depend on other documents.
+ * The query may contain several workloads, but only series that a query for this one would return count: a decision
+ * must not depend on other documents.
  */
 function wholePattern({ kind, name }: TargetRef): RegExp {
   return new RegExp(`^(?:${podsPattern(kind, name)})$`);
 }
 
-/** A series without `container` is the whole pod. Other series next to it would count its usage twice. */
+/** A series without `container` is the whole pod; other series of the pod would count its usage twice. */
 function areDistinct(containers: readonly string[]): boolean {
   return (
     containers.length === 1 || (!containers.includes('') && new Set(containers).size === containers.length)
@@ -379,8 +378,8 @@ function areDistinct(containers: readonly string[]): boolean {
 const NO_ROWS: readonly number[] = [];
 
 /**
- * Returns a function that finds the rows of a pod, with the namespace or without that label; null: those without the
- * label `pod`. `selected`: only these rows; null: all.
+ * Returns a function that finds the rows of a pod, with its namespace or without that label; null finds rows without
+ * the label `pod`. `selected`: only these rows; null: all rows.
  */
 function finder(
   { namespaces }: SeriesLayout,

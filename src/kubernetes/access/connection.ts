@@ -52,7 +52,7 @@ interface ConnectionOptions {
   readonly prefersKubeconfig?: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Directory with token and CA of the service account; set only in tests. */
+  /** Directory with token and CA of the service account; only set in tests. */
   readonly serviceAccountDirectory?: string;
   /** Runs the credential plugin of a kubeconfig. Unset: a user that needs a plugin is an error. */
   readonly runPlugin?: RunPlugin;
@@ -147,7 +147,7 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   return checked(connection);
 }
 
-/** Returns null if the file is unreadable, because the namespace may be configured elsewhere. */
+/** An unreadable file is no error: the namespace may be configured elsewhere. */
 async function readNamespace(path: string): Promise<string | null> {
   try {
     const namespace = (await readBoundedText(path, { mostBytes: 1024 })).trim();

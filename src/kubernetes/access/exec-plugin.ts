@@ -21,7 +21,6 @@ export const EXEC = z.looseObject({
 
 export interface ExecConfig {
   readonly apiVersion: (typeof API_VERSIONS)[number];
-  /** A name on the PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   /** Added to the environment of the process; may contain secrets. */

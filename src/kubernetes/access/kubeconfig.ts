@@ -72,9 +72,9 @@ export interface KubeconfigAccess {
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly basic: { readonly username: string; readonly password: string } | null;
-  /** Null if the kubeconfig itself contains the credentials. */
+  /** Null: the kubeconfig itself contains the credentials. */
   readonly exec: ExecConfig | null;
-  /** `spec.cluster.config` for the plugin; null: none. */
+  /** `spec.cluster.config` for the plugin, or null. */
   readonly execExtension: unknown;
 }
 

@@ -16,8 +16,8 @@ export interface ScaleTarget {
   readonly replicasManagers?: readonly string[];
   readonly generation?: number;
   /**
-   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: neither,
-   * or unknown.
+   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: not
+   * paused or stuck, or unknown.
    */
   readonly rollout?: Rollout;
 }

@@ -84,7 +84,7 @@ export function createPodStore(): PodStore {
   };
 }
 
-/** Clearing an empty map would allocate another table for each pod of a list. */
+/** Clearing an empty map would allocate a new table for each pod of a list. */
 function forgetSelections({ selections }: NamespacePods): void {
   if (selections.size > 0) selections.clear();
 }

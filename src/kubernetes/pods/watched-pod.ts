@@ -14,7 +14,7 @@ export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: ClusterPod;
-  /** Absent without an annotation. That saves memory, because few of 100,000 pods have one. */
+  /** Absent without an annotation, to save memory: few of 100,000 pods have one. */
   readonly cost?: WrittenCost;
 }
 
@@ -111,7 +111,7 @@ function cpuLimit(spec: JsonObject | null): Milli | undefined {
   return limits.includes(undefined) || sum <= 0n ? undefined : sum;
 }
 
-/** Returns a function that returns the first of equal values. */
+/** Returns a function that replaces equal values by the first one. */
 function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   const pool = new Map<string, T>();
   return (value) => {

@@ -17,15 +17,15 @@ const CLOSE_BRACE = 0x7d;
 
 /**
  * Returns the JSON with only the members in `fields`, if it is within `bounds`, which also count dropped members. Most
- * of a pod is its template and managedFields, and parsing only the rest takes a quarter of the time and memory. Null:
- * not JSON, as far as dropped members show.
+ * of a pod is its template and managedFields; parsing the rest takes a quarter of the time and memory. Null: not JSON.
+ * The syntax of dropped members is checked only roughly.
  */
 export function pruneJson(bytes: Uint8Array, fields: JsonFields, bounds: JsonBounds): Pruned | null {
   const pruner = new Pruner(bytes, bounds);
   return pruner.run(tableOf(fields));
 }
 
-/** Hash of the name -> fields. */
+/** Maps the hash of a name to its fields. */
 type Table = true | ReadonlyMap<number, { readonly name: Uint8Array; readonly table: Table }>;
 
 const tables = new WeakMap<object, Table>();

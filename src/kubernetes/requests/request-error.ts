@@ -37,7 +37,7 @@ export function refusalError(refusal: Refusal): KubernetesError {
   });
 }
 
-/** A client of Kubernetes does not expect a 3xx. */
+/** A 3xx is not a valid response to a client of Kubernetes. */
 function kindOfStatus(status: number): KubernetesErrorKind {
   switch (status) {
     case 401:

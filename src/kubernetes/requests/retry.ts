@@ -1,11 +1,11 @@
 import { KubernetesError } from '../api/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** API priority and fairness sends this value in nearly all responses. A `Retry-After` of 0 would cause a busy loop. */
+/** API priority and fairness sends `Retry-After: 1` in nearly all responses. A value of 0 would cause a busy loop. */
 const DEFAULT_MS = 1000;
 
 /**
- * Returns the milliseconds until a retry after a 429, which means that the request was not carried out: its
+ * Returns the milliseconds until a retry after a 429, which means that the request was not processed: its
  * `Retry-After`, at least 1 s. After the second and later consecutive 429 (`row`), at least 2 s, 4 s, ...: a server
  * that keeps rejecting has less capacity than its `Retry-After` suggests. Null for any other failure. There is no
  * jitter, because the server chose the time, and the rate limit of the lane spreads simultaneous retries.

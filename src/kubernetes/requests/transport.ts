@@ -23,8 +23,8 @@ export interface KubernetesRequest {
   /** Sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
   /**
-   * Whether a second write changes nothing, such as one with a resourceVersion. Like a GET, it is then sent again after
-   * a lost connection.
+   * Whether sending the write twice is harmless, for example because it has a resourceVersion. Like a GET, it is then
+   * retried after a lost connection.
    */
   readonly isRepeatable?: boolean;
   /** The members of the answer that are read. Default: all. */
@@ -41,7 +41,7 @@ export interface KubernetesRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Result of one request, for the metrics. `code`: HTTP status, or the kind of failure if there was no response. */
+/** Result of a request, for the metrics. `code`: HTTP status, or the kind of failure if there was no response. */
 export interface RequestReport {
   readonly verb: string;
   readonly resource: string;

@@ -31,7 +31,7 @@ interface BucketOptions extends StateMapAccess, BucketRules {
   readonly log: Log;
 }
 
-/** Carries out the effects of `transition`: requests, waits, results and log lines. */
+/** Executes the effects of `transition`: requests, waits, results and log lines. */
 export function createStateBucket(options: BucketOptions): StateBucket {
   const { clock, log } = options;
   const configMap = `${options.namespace}/${options.name}`;

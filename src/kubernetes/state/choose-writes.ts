@@ -31,7 +31,6 @@ export interface BucketRules {
   readonly whyNoWrites: () => string | null;
   /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
-  /** Whether the scaler of the entry exists. */
   readonly isKnown: (key: string) => boolean;
 }
 

@@ -16,7 +16,6 @@ export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {
   return at === event.at ? event : eventAt(at, event.change, timesOf(event));
 }
 
-/** Returns an event with these other times. */
 export function eventAt(at: Instant, change: number, times: readonly Instant[]): ScaleEvent {
   const alsoAt = otherTimes(at, times);
   if (alsoAt.length === 0) return { at, change };

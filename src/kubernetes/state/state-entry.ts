@@ -30,7 +30,7 @@ export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
 
-/** What `capacity.auto` has measured, by a key of its queries. */
+/** What `capacity.auto` has measured, by a key of the metric's queries. */
 export type StoredCapacities = ReadonlyMap<string, MeasuredCapacity>;
 
 export interface StoredState extends Pick<
@@ -46,7 +46,7 @@ export interface StoredState extends Pick<
   readonly uid: string;
   /** A change with an unknown outcome; null: none. The other fields describe the state before it. */
   readonly intent: Intent | null;
-  /** At most 8 are stored. Absent: nothing was measured. */
+  /** At most 8 entries. Absent: nothing was measured. */
   readonly capacities?: StoredCapacities | undefined;
 }
 
@@ -67,9 +67,9 @@ export const MAX_ENTRY_BYTES = 4096;
 const CLOCK_SKEW_SECONDS = 60;
 /** Number of characters. */
 const MAX_METRIC_KEY = 64;
-/** Maximum number of failing metrics. The fallback of further metrics starts late after a restart. */
+/** Maximum number of failing metrics. For further metrics, the fallback starts late after a restart. */
 const MAX_FAILING = 16;
-/** Maximum number of measured capacities. A restart measures further ones again. */
+/** Maximum number of measured capacities. Further ones are measured again after a restart. */
 const MAX_CAPACITIES = 8;
 /** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
 const SCHEMA_VERSION = 6;
@@ -122,9 +122,9 @@ const entrySchema = z.strictObject({
 /**
  * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
  * time of the two, so rate policies count it for longer rather than shorter. An entry that cannot be written would
- * block scale-down. If it is longer than 4 KiB, `failingSince` is therefore omitted, which delays the fallback, then the
- * raises of the forecast, then the forecast, whose budget starts again, then the capacities, which are measured again, and
- * then the other times of the events.
+ * block scale-down, so data is omitted until it fits into 4 KiB, in this order: `failingSince` (delays the fallback),
+ * raises of the forecast, the forecast (its budget starts again), capacities (measured again), other times of the
+ * events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
@@ -176,7 +176,6 @@ export function storedMetricKey(key: string): string {
   return `${key.slice(0, MAX_METRIC_KEY - 17)}~${hash}`;
 }
 
-/** Returns the failing metrics with the keys of `storedMetricKey`. */
 export function storedFailing(failingSince: StoredState['failingSince']): StoredState['failingSince'] {
   if (failingSince.size === 0) return failingSince;
   const first = [...failingSince].slice(0, MAX_FAILING);

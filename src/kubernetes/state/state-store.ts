@@ -139,11 +139,9 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   };
 }
 
-/** Where the state of a scaler is stored. */
 interface StateLocation {
   readonly key: string;
   readonly bucket: StateBucket;
-  /** Index of the bucket. */
   readonly index: number;
 }
 

@@ -5,7 +5,7 @@ import { MOST_RAISES, PART_SECONDS, PARTS } from '../../units/forecast-state.js'
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
-/** Events of the count without a forecast. Without older ones, its policies allow larger changes. */
+/** Events of the count without a forecast. If older ones are missing, policies allow larger changes. */
 const MAX_EVENTS = 16;
 const PART_MS = PART_SECONDS * 1000;
 const MINUTE_MS = 60_000;
@@ -42,7 +42,7 @@ export const forecastSchema = z.strictObject({
 
 export type StoredForecast = z.input<typeof forecastSchema>;
 
-/** Neither the loads of the last minutes nor the proposals, which the next minutes bring again. */
+/** Omits the loads of the last minutes and the proposals, which are available again after some minutes. */
 export function storedForecast({ at, reactive, spent, raises }: ForecastState): StoredForecast {
   const { replicas, lastScaleUp, lastScaleDown, scaleEvents } = reactive;
   const events = scaleEvents.slice(-MAX_EVENTS);
@@ -108,7 +108,7 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
       short,
       prevented,
     })),
-    // One that was under way ends there: the next decision of a forecast begins another.
+    // A raise in progress ends here: the next decision of a forecast begins a new one.
     raises: raises.map(([minute, added, prevented]) => {
       const from = instantFromMs(minute * MINUTE_MS);
       return { from, until: from, added, prevented };
@@ -116,7 +116,7 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
   };
 }
 
-/** Returns the state with other times. What was spent, and what raises have cost, stays in the days in which it was. */
+/** Returns the state with shifted times. Pod-seconds stay in the days in which they were spent. */
 export function movedForecast(
   { at, minutes, reactive, proposals, spent, raises }: ForecastState,
   move: (at: Instant) => Instant,

@@ -41,9 +41,7 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly listsWithoutWatch?: boolean;
 }
 
-/**
- * A list counts more than being wanted: an informer that is no longer wanted is used until its successor has listed.
- */
+/** A completed list ranks above `isWanted`: an unwanted informer is used until its successor has listed. */
 function rankOf({ reflector, isWanted }: RunningInformer<unknown>): number {
   return (reflector.isSynced() ? 2 : 0) + (isWanted ? 1 : 0);
 }

@@ -69,7 +69,7 @@ export async function listAll<T>(given: Listing<T>): Promise<Listed<T>> {
     return await listPages(listing);
   } finally {
     forget();
-    // A page that was requested ahead is not read.
+    // The page that was requested ahead is no longer needed.
     ending.abort();
   }
 }
@@ -123,7 +123,7 @@ function createPageSource<T>(
     // Requests at most one page ahead, because a slow consumer would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // The caller handles the failure, unless another page has failed before: it then awaits no more pages.
+    // The caller handles the failure of an awaited page. After the failure of another page, no page is awaited.
     page.catch(() => undefined);
     ahead = { token, page };
   };
@@ -139,7 +139,7 @@ function createPageSource<T>(
 const PEEKED_BYTES = 4096;
 const CONTINUE = /"continue":"([^"\\]+)"/;
 
-/** Returns what is probably the continue token: the API server writes `metadata` before `items`. */
+/** Returns what is most likely the continue token: the API server writes `metadata` before `items`. */
 function peekToken(body: Buffer): string | null {
   const start = body.toString('latin1', 0, PEEKED_BYTES);
   const items = start.indexOf('"items"');
@@ -169,7 +169,7 @@ export async function listNotOlder<T>(
       return readPage(listing, await requestPage(listing, query));
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
-      // A list that is too large as a whole may fit in pages.
+      // A list that is too large for one response may succeed in pages.
       if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
       // If there is a Retry-After, the transport has already retried.
@@ -246,7 +246,7 @@ function weigh(value: unknown): number {
   if (Array.isArray(value))
     for (const element of value as readonly unknown[]) characters += weigh(element) + 1;
   else {
-    // `Object.entries` would build an array for each object of each pod.
+    // `Object.entries` would create an array for each object of each pod.
     const members = value as JsonObject;
     for (const name in members) characters += name.length + 4 + weigh(members[name]);
   }

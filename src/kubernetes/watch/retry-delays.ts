@@ -26,7 +26,7 @@ interface RetryDelay {
   readonly isLasting: boolean;
   /** Whether the next step must be a list, because the watch is forbidden. */
   readonly needsList: boolean;
-  /** Whether neither verb has failed in this way since its last success. */
+  /** Whether both verbs have not failed in this way since their last success. */
   readonly isNew: boolean;
 }
 

@@ -16,11 +16,11 @@ interface Vector extends FromUrl {
   readonly evaluatedAt: Instant;
   /** The same series without an object for each; unset: only `series` has them. */
   readonly columns?: SeriesColumns | undefined;
-  /** The sum of the answer to `backlog.query`; unset: the metric has none. */
+  /** The sum of the answer to `backlog.query`; unset: the metric has no backlog. */
   readonly backlog?: number;
-  /** The answer to `capacity.query`; unset: there is none. */
+  /** The answer to `capacity.query`; unset: the metric has no such query. */
   readonly capacity?: number;
-  /** The answer to `saturation.served.query`; unset: there is none. */
+  /** The answer to `saturation.served.query`; unset: the metric has no such query. */
   readonly served?: number;
 }
 
@@ -36,10 +36,10 @@ export type Answer =
 
 export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
 
-/** Takes the place of an answer, so that no caller waits for one. The error itself is in the log. */
+/** Replaces the answer of a query, so that no caller waits forever. The error itself is in the log. */
 export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 
-/** The largest answers that are read. A hostile or careless query must not exhaust the memory. */
+/** Limits what is read: a hostile or careless query must not exhaust the memory. */
 export interface AnswerLimits {
   /** The limit of one answer, after decompression. */
   readonly answerBytes: number;
@@ -54,7 +54,7 @@ const MIB = 1024 * 1024;
 /** Answers of this many times `maxAnswerBytes` may arrive at the same time. */
 const ANSWERS_AT_ONCE = 3;
 
-/** A series with 20 labels. An answer has 5 levels. */
+/** A series has about 20 labels; an answer has 5 levels of nesting. */
 const ITEMS_PER_SERIES = 25;
 const MOST_LEVELS = 64;
 

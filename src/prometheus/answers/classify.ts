@@ -85,7 +85,7 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
 }
 
 /**
- * Error messages of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422 /
+ * Error messages of Thanos, Mimir and Cortex after one of their components did not answer. They have the status 422 /
  * `execution`, like an error of the query itself. Excludes limits of a component, which depend on the query and are the
  * same on every url.
  */
@@ -194,7 +194,7 @@ function readLabels(metric: unknown): Labels | null {
   return object as Labels;
 }
 
-/** Parses the JSON object of a response; null: it has none. */
+/** Parses the JSON object of a response; null: there is no object. */
 export function parseObject(body: string): Json | null {
   try {
     return asObject(JSON.parse(body));
@@ -211,10 +211,7 @@ export function asObject(value: unknown): Json | null {
 /** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */
 const HARMLESS_WARNING = 'PromQL info';
 
-/**
- * Returns why an answer may lack data (`isPartial` or a warning); null: no sign of that. Such an answer has the class
- * `partial`.
- */
+/** Returns why an answer may lack data (`isPartial` or a warning), or null. Such an answer has the class `partial`. */
 export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): string | null {
   const isPartial = json['isPartial'];
   if (isPartial !== undefined && isPartial !== null && isPartial !== false)
@@ -239,7 +236,7 @@ export interface RangeSeries {
 /** The result of a range query. Without data, `series` is empty. */
 export type RangeAnswer = { readonly class: 'matrix'; readonly series: readonly RangeSeries[] } | Failure;
 
-/** Classifies the answer to a range query. An answer that may lack data is a failure, because a gap would look like it. */
+/** Classifies the answer to a range query. Incomplete answers are failures: missing data would look like a gap. */
 export function classifyRange(http: HttpAnswer): RangeAnswer {
   const read = readAnswerData(http);
   if ('class' in read) return read;

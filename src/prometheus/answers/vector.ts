@@ -10,13 +10,13 @@ export interface VectorReading {
   readonly values: readonly number[];
   /** Evaluation time of the oldest value. */
   readonly seconds: number;
-  /** The members besides `status` and `data`, such as warnings; null: none. */
+  /** The members of the answer besides `status` and `data`, such as warnings; null: there are none. */
   readonly rest: Readonly<Record<string, unknown>> | null;
 }
 
 export interface VectorBounds {
   readonly series: number;
-  /** Members and elements of the whole answer. */
+  /** Number of members and elements of the whole answer. */
   readonly items: number;
 }
 
@@ -40,19 +40,19 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** The braces, brackets and commas of an element no labels, and of the answer around the elements. */
+/** The braces, brackets and commas of an element without labels, and of the answer around the elements. */
 const ITEMS_OF_ROW = 6;
 const ITEMS_AROUND = 16;
-/** Longer members after the data are left to the JSON parser, whose bounds apply to them. */
+/** Longer members after the data are left to the JSON parser and its limits. */
 const MAX_REST_BYTES = 4096;
 const MAX_NUMBER_BYTES = 512;
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Reads the form in which all engines send an instant vector, without a string or an object for each series. Returns the
- * layout of the last answer, `known`, if the labels are the same, which they are in most rounds. Null: the answer has
- * any other form, or has no series, or exceeds a bound; the JSON parser says what it is.
+ * Reads the form in which all engines send an instant vector, without a string or an object for each series. Returns
+ * the layout of the last answer, `known`, if the labels are the same, as in most rounds. Null: the answer has another
+ * form, has no series, or exceeds a bound; the JSON parser then classifies it.
  */
 export function readVector(
   body: Buffer,
@@ -63,8 +63,8 @@ export function readVector(
 }
 
 /**
- * Returns the answer whose series were read into columns. `why`: why it may lack data; null: no sign of that. Few
- * callers need an object for each series, so `series` is created when it is read, also by a copy of the answer.
+ * Returns the answer whose series were read into columns. `why`: why it may lack data, or null. Few callers need an
+ * object for each series, so `series` is created when it is read, also by a copy of the answer.
  */
 export function columnAnswer({ layout, values, seconds }: VectorReading, why: string | null): Answer {
   const columns = new SeriesColumns(layout, values);
@@ -80,9 +80,9 @@ export function columnAnswer({ layout, values, seconds }: VectorReading, why: st
     : Object.assign(vector, { class: 'partial', why } as const);
 }
 
-/** How many consecutive missing rows are searched before a series counts as new. */
+/** A series counts as new after this many consecutive rows of the last answer were missing. */
 const MOST_GONE = 64;
-/** Comparisons in these searches, so that an answer in another order costs little more than a new one. */
+/** Limits these comparisons, so that an answer in another order costs little more than a new one. */
 const SEARCHES_PER_SERIES = 2;
 
 class VectorReader {
@@ -93,7 +93,7 @@ class VectorReader {
   readonly #spans: number[] = [];
   readonly #counts: number[] = [];
   readonly #sources: number[] = [];
-  /** The row of the known layout that the next series has if nothing has changed. */
+  /** The row of the known layout that the next series should have. */
   #next = 0;
   #searches: number;
   #at = 0;
@@ -105,7 +105,7 @@ class VectorReader {
     this.#body = body;
     this.#known = known;
     this.#bounds = bounds;
-    // One allocation of the size that the last answer had.
+    // One allocation, of the size of the last answer.
     this.#values = known === null ? [] : new Array<number>(known.count);
     this.#searches = SEARCHES_PER_SERIES * (known?.count ?? 0);
   }
@@ -157,7 +157,7 @@ class VectorReader {
     return true;
   }
 
-  /** Skips labels that are those of one of the next known rows, and returns its number; -1: they are not. */
+  /** Skips labels that equal those of one of the next known rows. Returns the row; -1: there is none. */
   #skipKnown(): number {
     const known = this.#known;
     if (known === null) return -1;
@@ -175,7 +175,7 @@ class VectorReader {
     return -1;
   }
 
-  /** Returns where the labels of a known row end, if they are here; -1: they are not. */
+  /** Returns where the labels of a known row end if they are next in the answer, otherwise -1. */
   #endOf(row: number, { bytes, ends }: SentLayout): number {
     const body = this.#body;
     let at = this.#at;
@@ -184,7 +184,7 @@ class VectorReader {
     return at;
   }
 
-  /** Reads an object whose members are strings, and returns their number; null: it is another one. */
+  /** Reads an object of strings and returns their number; null: it is not such an object. */
   #readLabels(): number | null {
     const body = this.#body;
     const from = this.#at;
@@ -244,7 +244,7 @@ class VectorReader {
       if (!(Math.abs(seconds) <= LATEST_SECONDS)) return false;
       this.#seconds = Math.min(this.#seconds, seconds);
       this.#timeFrom = from;
-      // With the comma, so that a time is not taken for the beginning of a longer one.
+      // Includes the comma, so that a time does not match the beginning of a longer one.
       this.#timeTo = to + 1;
     }
     this.#at = from + this.#timeTo - this.#timeFrom;
@@ -272,7 +272,7 @@ class VectorReader {
     if (body.length - this.#at > MAX_REST_BYTES) return undefined;
     const head = `${START}${hasPlainHead ? '' : NOT_PARTIAL},"data":0`;
     const rest = parseObject(head + body.toString('utf8', this.#at));
-    // A second member of one of these names would replace the first one.
+    // A second member with one of these names would replace the first one.
     return rest?.['data'] === 0 && rest['status'] === 'success' ? rest : undefined;
   }
 }

@@ -21,12 +21,12 @@ import { type HttpReply, createSend, type QueryOptions, type Send, type SendResu
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
-  /** Unset: it is the only one of its data source. */
+  /** Unset: the data source has only this server. */
   readonly name?: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /**
-   * Returns since when the server stores data. Null if it does not answer, does not report the time (Mimir), or stores
-   * nothing (Thanos).
+   * Returns since when the server stores data. Null: no answer, the time is not reported (Mimir), or nothing is stored
+   * (Thanos).
    */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
   /** Unset: the server lists no stores. */
@@ -35,7 +35,7 @@ export interface PrometheusServer {
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient extends PrometheusServer {
-  /** One client for each url, in the order of the config. Unset: the client is for a single one. */
+  /** One client for each url, in the order of the config. Unset: this is the client of a single url. */
   readonly servers?: readonly PrometheusServer[];
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
@@ -46,7 +46,7 @@ export interface PrometheusClient extends PrometheusServer {
 
 /** These failures are often short, such as a closed keep-alive connection or a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
-/** A 503 within 0.2 s would only add to an overload. */
+/** A retry of a 503 within 0.2 s would only add to an overload. */
 const RETRY_AFTER_MS = 250;
 
 /**
@@ -182,13 +182,13 @@ interface UrlClient {
   readonly series: () => SeriesCounts;
 }
 
-/** Series in answers: the labels were those of the last answer to the same query, or had to be read. */
+/** Series in answers: with the labels of the last answer to the same query, or with labels that had to be read. */
 export interface SeriesCounts {
   readonly known: number;
   readonly read: number;
 }
 
-/** A querier of Thanos may be configured without its flavor. */
+/** A Thanos querier may be configured without its flavor. */
 const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
 
 const QUERY_PATH = '/api/v1/query';
@@ -200,7 +200,7 @@ function createUrlClient(
   url: string,
   options: {
     readonly config: SourceConfig;
-    /** Its position in the config; null: it is the only url. */
+    /** Position of the url in the config; null: it is the only one. */
     readonly index: number | null;
     /** Shared by all urls of the data source. */
     readonly engine: Engine;
@@ -234,7 +234,7 @@ function createUrlClient(
     const answer = read(result, text);
     if (answer.class !== 'failed') {
       nextTryMs = null;
-      // A copy by spreading would create an object for each series.
+      // A spread would create an object for each series.
       return index === null ? answer : Object.assign(answer, { urlIndex: index });
     }
     const nowMs = clock.monotonicMs();
@@ -255,7 +255,7 @@ function createUrlClient(
     const reading = isWhole
       ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
       : null;
-    // Only VictoriaMetrics sends further members with an answer that lacks nothing.
+    // Only VictoriaMetrics adds members to an answer that lacks nothing.
     const mayBeOther = reading === null || reading.rest !== null;
     if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
       engine.recognize();
@@ -306,9 +306,9 @@ function createUrlClient(
   };
 }
 
-/** After a `Retry-After`. */
+/** The time after a `Retry-After` in which no request is sent. */
 interface Silence {
-  /** Returns the reason of the failure without a request; null: a request may be sent. */
+  /** Returns the reason for not sending a request, or null. */
   readonly reasonFor: (namespace: string | undefined) => FailureReason | null;
   readonly begin: (
     namespace: string | undefined,
@@ -317,8 +317,8 @@ interface Silence {
 }
 
 /**
- * A server may limit the queries of one namespace, such as those for a tenant or those that it considers expensive. The
- * others are still sent, until it asks for silence for a second namespace, or for a query without a single owner.
+ * A server may throttle the queries of one namespace, such as those for a tenant or expensive ones. Other namespaces
+ * are still queried, unless the server throttles a second namespace or a query that several share.
  */
 function createSilence(clock: Clock): Silence {
   const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();
@@ -342,7 +342,7 @@ function createSilence(clock: Clock): Silence {
   };
 }
 
-/** No namespace has this name. */
+/** Cannot be the name of a namespace. */
 const ALL = '';
 
 /** A server may quote the request in its error message. */

@@ -27,12 +27,12 @@ export function createEngine(config: SourceConfig): Engine {
   };
 }
 
-/** Only VictoriaMetrics has this next to `data`: the single node after it, the cluster before it. */
+/** Only VictoriaMetrics sends this next to `data`: a single node after it, a cluster before it. */
 const STATS = /"stats":\s?\{\s?"seriesFetched"/;
 const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;
 
-/** Whether only VictoriaMetrics can have sent the answer. Up to version 1.90, small answers lack the mark. */
+/** Returns whether only VictoriaMetrics can have sent the answer. Up to version 1.90, small answers lack the mark. */
 export function isVictoriaMetricsAnswer(body: Buffer): boolean {
   const end = body.toString('latin1', Math.max(0, body.length - LOOKED_AT));
   return IS_PARTIAL.test(body.toString('latin1', 0, LOOKED_AT)) || STATS.test(end);

@@ -3,15 +3,15 @@ import type { SentLayout } from '../answers/columns.js';
 
 /** The limit of the labels of all queries. The labels of 100,000 pods take 12 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** The labels of a query that is sent less often cost little to read. Frees those of deleted documents. */
+/** Frees the labels of deleted documents. Labels of a query that is sent less often cost little to read again. */
 const KEEP_MS = 120_000;
 
 /**
  * The labels in the last answer to each query of one url, which the next answer nearly always repeats. If there is no
- * room for those of all queries, those of the same ones are kept: others would only replace each other in each round.
+ * room for all queries, keeps the labels of the same queries: otherwise they would replace each other in each round.
  */
 export class KeptLayouts {
-  /** The one that was kept the longest time ago comes first. */
+  /** Least recently kept first. */
   readonly #kept = new Map<string, { readonly layout: SentLayout; readonly atMs: number }>();
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #bytes = 0;
@@ -46,7 +46,7 @@ export class KeptLayouts {
   }
 }
 
-/** Includes the fixed cost of an entry, because an answer without series has no labels. */
+/** Includes the fixed cost of an entry: an answer without series has no labels. */
 function sizeOf({ bytes, ends }: SentLayout): number {
   return 200 + bytes.length + ends.byteLength;
 }

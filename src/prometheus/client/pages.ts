@@ -13,13 +13,13 @@ const METRICS_PATH = '/metrics';
 /** `unavailable`: the server did not answer; null: its answer contains no start time. */
 type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
-/** How long a page that a server does not have is not read again. */
+/** A page that a server does not have is not requested again for this time. */
 const REST_MS = 600_000;
 
 /**
  * Creates a reader of the start time of a server that stores data. Prometheus reports it in its runtime information,
- * VictoriaMetrics only in its own metrics. A querier of Thanos reports its own start there, which says nothing about
- * the data of its stores (Thanos: pkg/api/api.go).
+ * VictoriaMetrics only in its own metrics. A Thanos querier reports its own start there, which is not that of its
+ * stores (Thanos: pkg/api/api.go).
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -47,7 +47,7 @@ export function createStartTimeReader(parts: {
   };
 }
 
-/** Whether the response is a failure of the server or partial (206). */
+/** Returns whether the response is a failure of the server or partial (206). */
 function saysNothing(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
@@ -73,7 +73,7 @@ function readStorageStart(page: string): Instant | null {
 export interface Store {
   /** Its address. */
   readonly name: string;
-  /** What it has data of: its label sets, or its address if it has none. */
+  /** The data it has: its label sets, or its address if it has none. */
   readonly keys: readonly string[];
   /** False: its last health check failed, so queries succeed without it (Thanos: pkg/query/endpointset.go). */
   readonly isQueried: boolean;

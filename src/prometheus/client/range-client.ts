@@ -24,7 +24,7 @@ export interface RangeClient {
 }
 
 interface RangeOptions {
-  /** The limit of each attempt, without the wait for other queries. */
+  /** The limit of each attempt, excluding the wait for other queries. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -95,7 +95,7 @@ interface Attempt {
   readonly retryAfterSeconds: number;
 }
 
-/** A timeout is not repeated: a shorter range may help, the same one hardly. */
+/** A timeout is not retried: a shorter range may help, the same one hardly. */
 const MAY_PASS: ReadonlySet<string> = new Set(['connection', 'server_error', 'rate_limited']);
 
 function parametersOf(
@@ -111,11 +111,11 @@ function parametersOf(
   };
 }
 
-/** While queries of rounds are under way, it is checked this often whether they have ended, and at most so long. */
+/** Interval and time limit of waiting for the end of the queries of rounds. */
 const IDLE_CHECK_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Waits while queries of rounds are under way, at most 30 s. Returns whether none is. */
+/** Waits until no query of a round is running, at most 30 s. Returns whether that is so. */
 export async function untilIdle(
   { isBusy, clock }: { readonly isBusy: () => boolean; readonly clock: Clock },
   signal: AbortSignal,

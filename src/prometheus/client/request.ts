@@ -25,7 +25,7 @@ export interface QueryOptions {
   readonly signal?: AbortSignal | undefined;
   /** False: one attempt only, because the source is known to fail. Default: true. */
   readonly mayRetry?: boolean;
-  /** The only namespace that needs the query. Unset: several, or the service itself. */
+  /** The only namespace that needs the query. Unset: several namespaces need it, or the service itself. */
   readonly namespace?: string | undefined;
 }
 
@@ -47,13 +47,11 @@ export type SendResult = HttpReply | Failure;
 
 export interface HttpReply extends HttpAnswer {
   readonly class: 'answered';
-  /** The header. */
   readonly retryAfter: string | null;
   /** Target of a redirect, which is not followed; null: no redirect. */
   readonly location: string | null;
   /** Whether a response header contains the host name, as in VictoriaMetrics. */
   readonly hasServerHostname: boolean;
-  /** The body as it was sent. */
   readonly bytes: Buffer;
   /** Replaces the credentials of the request, which a server may quote in its error message. */
   readonly redact: (text: string) => string;
@@ -90,7 +88,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     bytes: limits.answerBytes,
     json: limits.json,
     pool: new BodyPool(limits.unreadBytes),
-    // One by one, so that large answers that end together do not delay other work by their sum.
+    // One by one: large answers that end together would block other work for the sum of their times.
     takeTurn: () => (lastTurn = lastTurn.then(() => sleep(clock, 0))),
   };
   const refusesPost = new Set<string>();
@@ -209,7 +207,7 @@ function failureTo(error: unknown, signal: AbortSignal, limits: AnswerLimits): F
   return { ...failure, message: settingOf(error, failure, limits) ?? failure.message };
 }
 
-/** Returns the message that names the setting which bounds an answer; null: no setting does. */
+/** Returns a message with the setting that limits an answer; null: no setting does. */
 function settingOf(
   error: unknown,
   { reason }: Failure,

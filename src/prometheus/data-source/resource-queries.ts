@@ -51,7 +51,7 @@ interface TemplateFacts {
 
 const factsOfTemplates = new Map<string, TemplateFacts>();
 
-/** Cached for each query of the service config, of which there are only a few. */
+/** Cached for each query of the service config; there are only a few. */
 function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
   if (query === null) return null;

@@ -15,7 +15,7 @@ export interface SourceConfig {
   /** Time limit of a query over all urls. Half the sync period is another limit. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
-  /** Limits of the own queries of a namespace in a round and of their seconds. Unset: none. See `QueryLimits`. */
+  /** Limits the queries of one namespace in a round, and their seconds. Unset: no limits. See `QueryLimits`. */
   readonly maxQueriesPerNamespace?: number | undefined;
   readonly maxQuerySecondsPerNamespace?: number | undefined;
   /** See `AnswerLimits`. */
@@ -35,13 +35,13 @@ export interface SourceConfig {
   /** Value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
   /**
-   * The scrape interval of the resource series, which the window follows; null: not known yet, so that the window is the
-   * default. Unset: the config sets the window.
+   * The scrape interval of the resource series, which determines the window; null: not known yet, the default window
+   * applies. Unset: the config sets the window.
    */
   readonly learnedIntervalSeconds?: number | null;
   /** PromQL with `$namespaces` and `$window`, by resource name. */
   readonly resourceQueries: Readonly<Record<string, string>>;
-  /** Replacements if the server is VictoriaMetrics; null if the config sets the flavor. */
+  /** Used if the server is VictoriaMetrics; null if the config sets the flavor. */
   readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
   /** Variants of the default queries that count a container with several series once, by resource name. */
   readonly onceQueries: Readonly<Record<string, string>>;
@@ -80,11 +80,11 @@ export interface SigV4Config {
   /** Role to assume with the credentials; null: the credentials sign the requests. */
   readonly roleArn: string | null;
   readonly profile: string | null;
-  /** A file in the format of `aws configure`; null: found by the rules of the AWS library. */
+  /** A file in the format of `aws configure`; null: the AWS library searches for it. */
   readonly credentialsFile: string | null;
 }
 
-/** Workload identity if the pod has a federated token, otherwise the managed identity of the machine. */
+/** Workload identity if the pod has a federated token, otherwise the managed identity of the virtual machine. */
 export interface AzureConfig {
   readonly way: 'azure';
   readonly clientId: string | null;

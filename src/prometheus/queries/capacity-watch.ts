@@ -20,15 +20,15 @@ export interface CapacityReading {
   readonly at: Instant;
   /** The highest load of a ready pod without errors, on each of three days before the last hour, the newest first. */
   readonly days: readonly (number | null)[];
-  /** The same of the last hour. */
+  /** The same for the last hour. */
   readonly recent: number | null;
-  /** The highest load of a ready pod while there were errors, or a backlog, for 5 minutes of the last hour. */
+  /** The highest load of a ready pod while there were errors or a backlog for 5 minutes of the last hour. */
   readonly limit: number | null;
 }
 
 /** Reads what `capacity.auto` of the documents measures: one query for each metric and hour. */
 export interface CapacityWatch {
-  /** Returns the last reading of a metric; null: none within a day, or the metric has no `capacity.auto`. */
+  /** Returns the last reading of a metric; null: there was none within a day, or the metric has no `capacity.auto`. */
   readonly readingOf: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
   /** Sends the queries that are due for these scalers, a few at a time. Never throws. */
   readonly read: (scalers: Iterable<Scaler>, ask: AskCapacity) => void;
@@ -40,9 +40,9 @@ const READ_MS = 3_600_000;
 const RETRY_MS = 300_000;
 /** All queries are sent within this number of rounds. */
 const ROUNDS = 20;
-/** An older reading is not used: the queries have failed since. */
+/** An older reading is not used, because the queries have failed since then. */
 export const LONGEST_READING_SECONDS = 86_400;
-/** A query that no document has had for this time is forgotten. */
+/** A query that no document has contained for this time is forgotten. */
 const KEEP_SECONDS = 7200;
 
 interface Watched {
@@ -50,7 +50,7 @@ interface Watched {
   nextMs: number;
 }
 
-/** Keeps one reading for each query, which scalers of the same query share. Those that are not asked for are dropped. */
+/** Keeps one reading for each query, which scalers share, and drops those of queries that no document contains. */
 export function createCapacityWatch({
   clock,
   onFault,
@@ -93,7 +93,7 @@ export function createCapacityWatch({
         .slice(0, Math.ceil(count / ROUNDS));
       for (const { scaler, metric, state } of first) {
         const answer = ask(metric.source, capacityQuery(scaler, metric), scaler);
-        // An answer, or its failure, sets the time of the next one.
+        // The next query is due an hour after this one, also if this one fails.
         state.nextMs = nowMs + READ_MS;
         if (answer !== null) readOne(state, answer).catch(onFault);
       }
@@ -109,7 +109,7 @@ export function isAuto(metric: MetricSpec): metric is AutoMetric {
 
 const keys = new RecentMap<MetricSpec, { readonly key: string }>();
 
-/** Returns the key of the readings of a metric, which scalers of the same query share. An edited query has another one. */
+/** Returns the key of the readings of a metric. Scalers of the same query share it; an edited query has another key. */
 export function capacityKey(scaler: Scaler, metric: AutoMetric, now: Instant): string {
   const known = keys.get(metric, now);
   if (known !== undefined) return known.key;
@@ -136,19 +136,19 @@ function readingIn(answer: Answer, at: Instant): CapacityReading | null {
 
 const PART = 'promscaler_part';
 
-/** The last hour is compared with the days before it. */
+/** The three days before the last hour, which is compared with them. */
 const DAYS = [
   ['day-1', 1],
   ['day-2', 25],
   ['day-3', 49],
 ] as const;
 
-/** A backlog that takes pods longer shows that they serve as much as they can. */
+/** A backlog that takes pods longer than this shows that they work at their limit. */
 const BUSY_SECONDS = 10;
 
 /**
- * Returns the query of a reading. What is served is divided by the most pods that were ready within 10 minutes, because
- * a rate still has the requests of pods that are gone.
+ * Returns the query of a reading. Divides the served load by the most pods that were ready within 10 minutes, because a
+ * rate still contains requests of removed pods.
  */
 export function capacityQuery(scaler: Scaler, metric: AutoMetric): string {
   const { autoCapacity, backlog } = metric;
@@ -173,7 +173,7 @@ function named(part: string, query: string): string {
   return `label_replace(${query}, "${PART}", "${part}", "", "")`;
 }
 
-/** Without kube-state-metrics, the pods that are scraped count, also while they are not ready. */
+/** Without kube-state-metrics, all scraped pods count, ready or not. */
 function readyPods({ namespace, spec }: Scaler): string {
   const { kind, name } = spec.scaleTargetRef;
   const inNamespace = `namespace=${stringLiteral(namespace)}`;

@@ -14,11 +14,11 @@ export interface MetricChecks {
   readonly capacity?: string;
   /** Unset: the metric has no saturation step. */
   readonly served?: string;
-  /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is then not `missing`. */
+  /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is not `missing` then. */
   readonly isMissingZero: boolean;
 }
 
-/** Answers for a metric and its other queries; null or unset: the document has no such query. */
+/** Answers for a metric and its other queries; null or unset: there is no such query. */
 interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
@@ -28,10 +28,7 @@ interface CheckedAnswers {
   readonly served?: Answer;
 }
 
-/**
- * Maximum time by which a sample may be ahead of the server, because clocks differ. A later time cannot be the time of
- * a sample.
- */
+/** Clocks differ, so a sample may be this far ahead of the server. A later time is not the time of a sample. */
 const MAX_AHEAD_SECONDS = 120;
 
 /** 2001-09-09. A smaller number is a duration, or is not in seconds. */
@@ -76,8 +73,8 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
 }
 
 /**
- * Adds what the workload serves. Without it there is no saturation step, but the usage stays a value. A copy by
- * spreading would create an object for each series.
+ * Adds the served load. Without it there is no saturation step, but the usage stays a value. A spread would create an
+ * object for each series.
  */
 function withServed(answer: Answer, served: Answer): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
@@ -99,7 +96,6 @@ function withServed(answer: Answer, served: Answer): Answer {
     : Object.assign(copied, { class: answer.class, why: answer.why });
 }
 
-/** A verdict about a number that becomes a part of the answer. */
 type NumberVerdict = Verdict & { readonly value?: number };
 
 function partOf(
@@ -120,7 +116,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
   return { ...believed(why.length === 0 ? null : `backlog: ${why.join('; ')}`), value };
 }
 
-/** The target of the document takes the place of a capacity that is not known, and can only raise the count. */
+/** Without a known capacity, the document's target applies and can only raise the count. */
 function judgeCapacity(answer: Answer): NumberVerdict {
   const unknown = (why: string): Verdict => ({
     kind: 'doubtful',
@@ -135,7 +131,7 @@ function judgeCapacity(answer: Answer): NumberVerdict {
   return { ...believed(answer.class === 'partial' ? `capacity: ${answer.why}` : null), value };
 }
 
-/** A guard is true if it has at least one series and no value is 0 or NaN. */
+/** A guard is true if it has at least one series and all values differ from 0 and NaN. */
 function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
   const series = answer.class === 'missing' ? [] : answer.series;
@@ -190,7 +186,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 
-/** A check without a usable answer makes the value of the metric unknown, as if its own query had failed this way. */
+/** A check without a usable answer makes the value of the metric unknown, as if the metric's own query had failed. */
 function unusable(name: string, answer: Failure | Extract<Answer, { readonly class: 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }

@@ -12,7 +12,7 @@ export interface Readings {
   readonly answers: readonly Answer[];
   /** The answer to the query of `maxReplicasFrom`; unset: the document has none. */
   readonly ceiling?: Answer;
-  /** Maps `ageKey` to the age of each server that has answered. Read it after the answers. */
+  /** Maps `ageKey` to the age of each server that has answered. Complete only once all answers have arrived. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   /** Monotonic time at which the round began. */
   readonly sinceMs: number;
@@ -21,13 +21,12 @@ export interface Readings {
 export interface Collector {
   /** Takes the answer with a key. Only the first one counts. */
   readonly take: (key: string, answer: Answer) => void;
-  /** Returns the answer with a key; undefined: it has not arrived. */
+  /** Returns the answer with a key; undefined: not arrived yet. */
   readonly get: (key: string) => Answer | undefined;
-  /** Resolves when the answer with a key has arrived. */
   readonly wait: (key: string) => Promise<Answer>;
 }
 
-/** Counts the missing answers of each scaler of a plan, and calls `onReady` once for each one, when it misses none. */
+/** Counts the missing answers of each scaler of a plan. Calls `onReady` once for each complete scaler. */
 export function createCollector(
   plan: Plan,
   parts: {
@@ -51,8 +50,8 @@ export function createCollector(
     if (answered.length === 1) void Promise.resolve().then(finishAnswered);
   };
   /**
-   * Ages are read after the answers: the server may have restarted since an earlier read, whose age would then not apply
-   * to the new answers. Scalers whose last answer has arrived at the same time share a read.
+   * Ages are read after the answers: the server may have restarted since an earlier read, whose age would not apply to
+   * the new answers. Scalers whose last answers arrive together share a read.
    */
   const finishAnswered = async (): Promise<void> => {
     const scalers = answered;
@@ -148,21 +147,21 @@ async function agesOf(
 }
 
 export interface ReadyQueue {
-  /** Calls `run` now or in a later turn. `run` must not throw. */
+  /** Calls `run` now or in a later event-loop iteration. `run` must not throw. */
   readonly add: (run: () => void) => void;
 }
 
-/** Cycles that run in one turn of the event loop: about 5 ms of work. */
+/** Cycles that run in one event-loop iteration: about 5 ms of work. */
 const AT_ONCE = 32;
 
 /**
- * Calls what it is given in order, at most `atOnce` per turn of the event loop. One response may end the wait of 1,500
- * scalers: without turns between their decisions, probes and the renewal of the Lease would wait 0.3 s.
+ * Calls the added functions in order, at most `atOnce` per event-loop iteration. One response may complete the answers
+ * of 1,500 scalers: their decisions would delay probes and the renewal of the Lease by 0.3 s.
  */
 export function createReadyQueue(clock: Clock, atOnce = AT_ONCE): ReadyQueue {
   let waiting: (() => void)[] = [];
   let next = 0;
-  /** How many may still run in this turn. */
+  /** Calls left in this event-loop iteration. */
   let left = atOnce;
   let isTurnPlanned = false;
 

@@ -15,11 +15,11 @@ export interface ScalerQueries {
   readonly scaler: Scaler;
   /** In the order of `spec.metrics`. */
   readonly metrics: readonly MetricQuery[];
-  /** What may count series twice, in the order of `metrics`; null: nothing is sent. */
+  /** The query to check for duplicate series, in the order of `metrics`; null: no query is sent. */
   readonly candidates: readonly (DuplicateCandidate | null)[];
-  /** The query of `maxReplicasFrom`; null: none. */
+  /** The query of `maxReplicasFrom`; null: the document has none. */
   readonly ceiling: MetricQuery | null;
-  /** What its decision waits for: metrics, ceiling and their checks, each key once. */
+  /** The queries that the decision waits for: metrics, ceiling and their checks, each key once. */
   readonly awaited: readonly CompiledQuery[];
   /** Null: the scaler ranks no pods, or never scales. */
   readonly ranking: MetricQuery | null;
@@ -27,7 +27,7 @@ export interface ScalerQueries {
 
 export type MetricQuery = CompiledQuery | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** `key`: of its answer, among all answers of a round. `mergedKey`: the same for queries that are sent as one. */
+/** `key` identifies the answer within a round, `mergedKey` the query that is sent for several. */
 export type CompiledQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource, queried for several namespaces at once. */
@@ -134,8 +134,8 @@ function refused(
 }
 
 /**
- * Only scalers with the same sync period share a query: the workloads, and so the text, would otherwise change from round
- * to round.
+ * Only scalers with the same sync period share a query: otherwise its workloads, and so its text, would change from
+ * round to round.
  */
 function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): CompiledQuery {
   const { scaleTargetRef, syncPeriodSeconds } = scaler.spec;
@@ -147,7 +147,7 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): C
   return { kind: 'workloads', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
 }
 
-/** Returns the queries next to that of the metric. */
+/** Returns the metric's additional queries: guard, freshness, backlog, capacity, served. */
 function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
   if (query.kind === 'workloads' || query.checks === null) return [];
   const { source, checks } = query;
@@ -184,7 +184,7 @@ export interface ShownQuery {
   readonly graphUrl: string | null;
 }
 
-/** Returns the queries of a scaler, without those that its data sources refuse. */
+/** Returns the queries of a scaler, without those that its data sources reject. */
 export function shownQueries(
   scaler: Scaler,
   sources: ReadonlyMap<string, SourceConfig>,

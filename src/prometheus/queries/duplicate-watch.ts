@@ -10,7 +10,6 @@ import {
 import { resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 
-/** A query that may count the same thing several times. */
 export type DuplicateCandidate =
   | {
       readonly kind: 'resource';
@@ -39,13 +38,13 @@ export interface DuplicateWatch {
   /** Checks one of the candidates if a check is due, in the background. */
   readonly checkOne: (candidates: readonly DuplicateCandidate[], ask: Ask) => void;
   /**
-   * Returns the first check of a resource, for which the caller waits, because duplicates would scale up immediately.
+   * Returns the first check of a resource. The caller waits for it, because duplicates would scale up immediately.
    * Null: already checked.
    */
   readonly firstCheck: (candidate: DuplicateCandidate, ask: Ask) => Promise<void> | null;
-  /** For resources with duplicates, replaces the query with the form that counts each container once. */
+  /** Replaces the queries of resources with duplicates by variants that count each container once. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
-  /** Returns the finding for a namespace or query as a sentence; '': resolved; null: never any. */
+  /** Returns the finding for a namespace or query as a sentence; '': resolved; null: no duplicates were ever found. */
   readonly describe: (candidate: DuplicateCandidate, namespace: string) => string | null;
   /** The highest number of copies of any series; 1: no duplicates. */
   readonly highestCount: () => number;
@@ -66,7 +65,7 @@ interface Look {
   wasFound: boolean;
 }
 
-/** Creates a watch that never throws: `onFault` gets internal errors of a check, which then has no result. */
+/** Creates a watch that never throws: `onFault` is called with internal errors of a check, which then has no result. */
 export function createDuplicateWatch(parts: {
   readonly config: () => SourceConfig;
   readonly clock: Clock;

@@ -32,7 +32,7 @@ export function describeLabels({ labels }: Duplicates): string {
 
 const SHOWN = 5;
 
-/** Returns whether a label names one of the copies of a Prometheus or receiver. Any of them may be down. */
+/** Returns whether a label identifies a replica of Prometheus or of a receiver. Any of them may be down. */
 export function isReplicaLabel(name: string): boolean {
   return /replica|^(?:receive|prometheus)$/.test(name);
 }
@@ -69,8 +69,8 @@ const MAX_SELECTORS = 3;
 const SAME_WITHIN = 0.02;
 
 /**
- * Returns the containers for which a resource query finds several series, by any label; null: none, or the query
- * failed. Sends one query with a small answer, and two more if there are duplicates.
+ * Returns the containers for which a resource query finds several series, by any label; null: there are none, or the
+ * query failed. Sends one query with a small answer, and two more if there are duplicates.
  */
 export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
@@ -125,7 +125,7 @@ export async function findQueryDuplicates(
   return null;
 }
 
-/** Returns how many copies of each series exist by one label; 1 unless every series has copies with equal values. */
+/** Returns how many copies of each series exist by one label; 1 unless each series has copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
   const groups = new Map<string, number[]>();
   for (const { labels, value } of sample) {

@@ -8,37 +8,37 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import { type AskAges, ofPodsOnly, readIntervals, Unanswered } from './target-ages.js';
 
 /**
- * The windows of resource queries. A window that the config does not set follows the scrape interval of the series, which
- * is read from a few workloads every two minutes.
+ * The windows of resource queries. A window that the config does not set follows the scrape interval of the series,
+ * which a query for a few workloads reads every two minutes.
  */
 export interface LearnedWindows {
-  /** Returns the data sources with their windows for a round that starts now. The same map until a window changes. */
+  /** Returns the data sources with their windows for a new round: the same map until a window changes. */
   readonly sources: () => ReadonlyMap<string, SourceConfig>;
   /** Reads the interval of a data source in the background if that is due. Never throws. */
   readonly learn: (
-    /** The data source as the queries of the round use it. */
+    /** The data source with the queries of the round. */
     config: SourceConfig,
     given: { readonly scalers: () => Iterable<Scaler>; readonly ask: AskAges },
   ) => void;
 }
 
 const READ_MS = 120_000;
-/** A different interval counts if a second reading confirms it: the first one may have met failed scrapes. */
+/** A different interval counts only if a second reading confirms it: during the first one, scrapes may have failed. */
 const CONFIRM_MS = 15_000;
-/** Interval between readings while there is no interval yet; doubled after each of them, up to `MOST_RETRY_MS`. */
+/** Interval between readings while none has found an interval; doubled after each of them, up to `MOST_RETRY_MS`. */
 const RETRY_MS = 15_000;
-/** Short, because a window of 120 s would delay the first decision for pods that have started meanwhile. */
+/** Short, because the default window of 120 s delays the first decision for new pods. */
 const MOST_RETRY_MS = 60_000;
 
-/** Workloads whose series a reading compares: enough to meet several nodes, few enough to cost nothing. */
+/** Workloads whose series a reading compares: enough to cover several nodes, few enough to be cheap. */
 const READ_WORKLOADS = 8;
 
-/** Half of the time in which a reading looks for samples. */
+/** A reading looks for samples in twice this time. */
 const READ_RANGE_SECONDS = 60;
 
 interface Learned {
   intervalSeconds: number | null;
-  /** Another interval that the last reading found; null: it found none. */
+  /** The differing interval that the last reading found, or null. */
   found: number | null;
   nextMs: number;
   retryMs: number;
@@ -110,7 +110,7 @@ export function createLearnedWindows(parts: {
   };
 }
 
-/** Returns a data source with the window that follows its series, unless its config sets one or no interval is found. */
+/** Returns a data source with the window for its series, unless its config sets one or no interval is found. */
 export async function learnWindow(
   config: SourceConfig,
   scalers: Iterable<Scaler>,
@@ -135,7 +135,7 @@ interface WindowUser {
   readonly resources: readonly string[];
 }
 
-/** Returns the scalers with metrics whose resource query takes the window of the data source. */
+/** Returns the scalers with metrics whose resource query uses the window of the data source. */
 function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonly WindowUser[] {
   const users: WindowUser[] = [];
   for (const scaler of scalers) {
@@ -149,7 +149,7 @@ function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonl
   return users;
 }
 
-/** Returns other ones in each reading, evenly spread over the list. */
+/** Returns different workloads in each reading, evenly spread over the list. */
 function someOf(users: readonly WindowUser[], reading: number): readonly WindowUser[] {
   const step = Math.max(1, Math.floor(users.length / READ_WORKLOADS));
   return users.filter((_, index) => index % step === reading % step).slice(0, READ_WORKLOADS);
@@ -169,7 +169,7 @@ async function readInterval(
     let longest: number | null = null;
     for (const resource of new Set(users.flatMap(({ resources }) => resources))) {
       const ofPods = await longestOf(config, { resource, namespaces, pods }, ask);
-      // The label of the pod may have another name.
+      // If there is no answer, the pod label may have another name.
       const seconds =
         ofPods ??
         (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, ask));

@@ -20,11 +20,11 @@ import { selectLoad, type TotalLoad } from './total-load.js';
 /** The loads of earlier days for the forecasts of a data source. */
 export interface LoadHistories {
   /**
-   * Returns what is known, at most a minute old, and reads in the background what is missing or an hour old. Undefined:
+   * Returns what is known, at most a minute old, and reads missing or hour-old parts in the background. Undefined:
    * nothing was read yet.
    */
   readonly read: (asked: AskedHistory, signal: AbortSignal) => LoadHistory | undefined;
-  /** Returns what the last answers show about the next hour; null: nothing was read for this scaler. */
+  /** Returns the expected load of the next hour by the last answers; null: nothing was read for this scaler. */
   readonly ahead: (scaler: Scaler) => LoadAhead | null;
 }
 
@@ -37,29 +37,29 @@ export interface AskedHistory {
   readonly now: Instant;
 }
 
-/** A history of a query, which several scalers may share. */
+/** The history of a query, which several scalers may share. */
 interface SharedHistory extends Pick<AskedHistory, 'forecast' | 'leadSeconds' | 'now'> {
   readonly load: TotalLoad;
-  /** Pays for the queries. */
+  /** The namespace whose query time is used. */
   readonly namespace: string;
 }
 
 export interface LoadHistoryParts {
   readonly queryRange: RangeClient['queryRange'];
-  /** Whether a query of a round is sent or waits. */
+  /** Whether a query of a round is running or waiting. */
   readonly isBusy: () => boolean;
   readonly clock: Clock;
   readonly onFault: (error: unknown) => void;
-  /** Called after each query; `reason`: why it failed, null: it has not. */
+  /** Called after each query; `reason`: why it failed, or null. */
   readonly onQuery: (reason: string | null) => void;
 }
 
 const HOUR_MS = 3_600_000;
 const STEP_SECONDS = 60;
 const STEP_MS = STEP_SECONDS * 1000;
-/** How long an answer is used. It is read every hour, so decisions still have one in an outage of an hour. */
+/** Answers are used for this time. They are read every hour, so decisions still have them in an outage of an hour. */
 const SERVED_SECONDS = 7200;
-/** A lead that grows by less needs no other answer. */
+/** Answers are read again only after the lead time has grown by this. */
 const LEAD_STEP_SECONDS = 900;
 const MAX_GAP_SECONDS = 300;
 const TIMEOUT_MS = 10_000;
@@ -68,13 +68,13 @@ const LONGEST_RETRY_MS = 900_000;
 /** The highest load of a lookback of days hardly changes within this time. */
 const HIGHEST_KEPT_MS = 6 * HOUR_MS;
 const HIGHEST_STEP_SECONDS = 900;
-/** A larger load is a wrong answer, and its multiples would not be numbers. */
+/** A larger load is invalid: its multiples would not be finite. */
 const LARGEST_LOAD = 1e15;
 /** Longer than the longest sync period. */
 const KEPT_SECONDS = 7200;
-/** A history that no decision has asked for within this time is not read. */
+/** A history that no decision has used for this time is not read. */
 const UNUSED_MS = 7_200_000;
-/** The answers of an hour reach that far, and an hour more. */
+/** Answers are read each hour, and cover an hour more. */
 const MINUTES_AHEAD = 60;
 
 /** The loads around the time of a season. */
@@ -83,7 +83,7 @@ interface Loads extends MinuteLoads {
   readonly readMs: number;
 }
 
-/** A part of a history: the number of a season, the latest first. */
+/** A part of a history: the index of a season, latest first, or the highest load. */
 type Part = number | 'highest';
 
 interface Entry {
@@ -92,12 +92,12 @@ interface Entry {
   readonly seasons: Map<number, Loads>;
   /** Null: not known. */
   highest: { readonly load: number; readonly atMs: number } | null;
-  /** The hour whose parts are read, and the parts that are left. */
+  /** The hour of the current reading, and its parts that were not read yet. */
   hour: number | null;
   left: Part[];
-  /** The lead for which the answers are long enough. */
+  /** The lead time that the answers cover. */
   leadSeconds: number;
-  /** Whether each part was asked for once. */
+  /** Whether each part was read, or tried, once. */
   isRead: boolean;
   failures: number;
   retryMs: number;
@@ -105,7 +105,7 @@ interface Entry {
   readonly whys: Map<Part, string>;
 }
 
-/** What was last returned for a scaler. */
+/** The last result for a scaler. */
 interface LastHistory {
   readonly minute: number;
   readonly leadSeconds: number;
@@ -115,9 +115,9 @@ interface LastHistory {
 }
 
 /**
- * Reads each history once an hour, at a minute that follows from its query, so that thousands of them are spread. One
- * query is sent at a time, over a separate connection, and only while no query of a round is under way. The namespace
- * whose queries took the fewest seconds comes first. Histories with equal queries are one.
+ * Reads each history once an hour, at a minute derived from its query, so that thousands of queries are spread. Sends
+ * one query at a time, over a separate connection, and only while no query of a round is running. The namespace whose
+ * queries took the fewest seconds comes first. Histories with equal queries are read once.
  */
 export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
   const { queryRange, clock, onFault, onQuery } = parts;
@@ -176,7 +176,7 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
         onFault(error);
       })
       .finally(() => {
-        // What is left is due with the next decision.
+        // The remaining parts are due with the next decision.
         waiting.clear();
         isWorking = false;
       });
@@ -237,7 +237,7 @@ function newEntry(asked: SharedHistory): Entry {
   };
 }
 
-/** Returns a number below `ms` that is always the same for a key. */
+/** Returns a number below `ms`, always the same for a key. */
 function offsetOf(key: string, ms: number): number {
   let hash = 0;
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash, 31) + key.charCodeAt(index);
@@ -289,12 +289,12 @@ interface Learned {
   readonly nowMs: number;
 }
 
-/** Keeps what was known if an answer cannot be used. */
+/** Keeps the last load if an answer cannot be used. */
 function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): void {
   entry.left = entry.left.filter((one) => one !== part);
   const isRefused = answer.class === 'failed' && isServerFailure(answer.reason);
   if (isRefused) {
-    // The other parts come first, in case that the server fails for this one alone.
+    // Read last: the server may fail for this part alone.
     entry.left.push(part);
     entry.failures += 1;
     entry.retryMs = nowMs + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1));
@@ -303,7 +303,7 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
   const loads =
     answer.class === 'failed' ? answer.message : readLoads(selectLoad(load, answer.series), { range, nowMs });
   if (part === 'highest') {
-    // Without it, the highest load of the seasons counts.
+    // Otherwise the highest load of the seasons is used.
     if (typeof loads !== 'string' && loads.highest > 0) entry.highest = { load: loads.highest, atMs: nowMs };
   } else if (typeof loads === 'string') entry.whys.set(part, loads);
   else {
@@ -312,7 +312,7 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
   }
 }
 
-/** Returns the sums of the series; or why they are invalid. A time at which a series has no value is a gap. */
+/** Returns the sums of the series; or why they are invalid. A time at which one of the series has no value is a gap. */
 function readLoads(
   series: readonly RangeSeries[],
   { range: { start, end }, nowMs }: Pick<Learned, 'range' | 'nowMs'>,
@@ -344,7 +344,7 @@ function historyOf({ entry, asked }: Shared, nowMs: number): LoadHistory | undef
   const [why] = entry.whys.values();
   if (!entry.isRead) return why === undefined ? undefined : silent(why, leadSeconds);
   const seasons = seasonsAt(entry, seasonTimes(now, forecast), { leadSeconds, nowMs });
-  // The reason is more useful than their number.
+  // The cause says more than the number of days.
   if (seasons.length < FEWEST_SEASONS && why !== undefined) return silent(why, leadSeconds);
   const seen = Array.from(entry.seasons.values(), (loads) => loads.highest);
   return {

@@ -1,11 +1,11 @@
 import type { FailureReason } from '../../units/failure.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 
-/** A query for several members (workloads or namespaces), each of which gets the answer that it would get alone. */
+/** A query for several members (workloads or namespaces). Each member gets the answer that it would get alone. */
 export interface MergedQuery {
-  /** Returns a function that returns the answer for a member; null: it is not one of `members`. */
+  /** Returns a function that returns the answer for a member; null if it is not in `members`. */
   readonly send: (
-    /** The same map in the next round means the same members. */
+    /** The same map as in the last round means the same members. */
     members: ReadonlyMap<string, unknown>,
     round: MergedRound,
   ) => (member: string) => Promise<Answer> | null;
@@ -14,17 +14,17 @@ export interface MergedQuery {
 export interface MergedRound {
   /** Increases from round to round. */
   readonly round: number;
-  /** Divides members into lists, each of them for one query. `isClean`: those without an unclean answer. */
+  /** Groups members into one list per query. `isClean`: the members had no recent failure. */
   readonly pack: (members: readonly string[], isClean: boolean) => readonly (readonly string[])[];
-  /** The lists of the last round are used again while this is the same. */
+  /** The lists of the last round are reused while this is unchanged. */
   readonly packKey: unknown;
   readonly query: (members: readonly string[]) => Promise<TimedAnswer>;
   readonly budget: SplitBudget;
 }
 
-/** Queries that may be sent in a round to find the members that are the cause of an answer. */
+/** Queries that a round may send to find the members that cause a failure. */
 export interface SplitBudget {
-  /** Queries left for a namespace, so that its workloads do not use up what others need, or for all namespaces. */
+  /** Queries left for a namespace, so that its workloads leave some to others, or for all namespaces. */
   left: number;
   /** Queries left for the data source. */
   readonly source: { left: number };
@@ -33,20 +33,20 @@ export interface SplitBudget {
 export const SPLITS_PER_NAMESPACE = 20;
 export const SPLITS_PER_SOURCE = 40;
 
-/** Rounds after its last unclean answer for which a member is not queried together with clean ones. */
+/** Rounds after its last failure in which a member shares no query with clean members. */
 const APART_ROUNDS = 40;
-/** Two halves that are clean although the whole is not are kept apart if that repeats within this number of rounds. */
+/** If both halves of a failed query are clean twice within this number of rounds, they stay separate. */
 const REPEAT_ROUNDS = 4;
 
-/** A member that is not queried together with clean ones. */
+/** A member that shares no query with clean members. */
 interface Outlier {
   /** `apart`: clean alone, but not together with others. */
   readonly kind: AnswerKind | 'apart';
-  /** The members whose query was answered so: this one, or several of which one or more are the cause. */
+  /** The members of the failed query: only this one, or several that include the cause. */
   readonly set: readonly string[];
-  /** The answer to the query of this member alone; null: it was not queried alone. */
+  /** The answer to a query for this member alone; null: there was none. */
   own: Answer | null;
-  /** Round of the last unclean answer, and of the last query of this member alone. */
+  /** Round of the last failure, and of the last query for this member alone. */
   uncleanAt: number;
   aloneAt: number;
 }
@@ -57,29 +57,27 @@ interface Found {
 }
 
 /**
- * Creates a merged query. If its answer is not clean (a value, or no series), it is split in halves within the budget, in
- * this round and the next ones, until the members are known that cause it. From then on, members with the same kind of
- * answer share a query. A member is clean again when its own query is; it is retried after 40 rounds.
- *
- * `onTooMany`: the query for this number of members exceeds a limit of its size although the queries for its halves do
- * not.
+ * Creates a merged query. If its answer is not clean (a value, or no series), it is split in halves within the budget,
+ * in this round and the next ones, until the members that cause it are known. From then on, members with the same kind
+ * of answer share a query. A member whose own query is clean joins the clean ones again; it is retried after 40 rounds.
+ * `onTooMany`: the query for this number of members is too large, although the queries for its halves are not.
  */
 export function createMergedQuery(parts: {
-  /** What messages call the members, in plural. */
+  /** Plural name of the members in messages. */
   readonly noun: string;
   readonly onTooMany: (count: number) => void;
-  /** Called with an internal error. The members of the query have no value then. */
+  /** Called with an internal error. The members of the query then have no value. */
   readonly onFault: (error: unknown) => void;
   /** Whether `pack` learns from timeouts how many members a query may have. Default: false. */
   readonly learnsFromTimeouts?: boolean;
 }): MergedQuery {
   const { noun, onTooMany, onFault, learnsFromTimeouts = false } = parts;
   const outliers = new Map<string, Outlier>();
-  /** Changes with the members that are outliers. */
+  /** Changes whenever the set of outliers changes. */
   let version = 0;
   let now = 0;
   let lastRound: number | null = null;
-  /** Rounds in which both halves of an unclean query were clean, for the last and the last but one time. */
+  /** The last two rounds in which both halves of a failed query were clean. */
   let unexplained: readonly [number, number] = [-Infinity, -Infinity];
   let last: { readonly members: unknown; readonly packKey: unknown; readonly version: number } | null = null;
   let lists: readonly { readonly members: readonly string[]; readonly kind: Outlier['kind'] | 'clean' }[] =
@@ -113,14 +111,14 @@ export function createMergedQuery(parts: {
       note(members, kind, answer);
       return whole;
     }
-    // A query that is not valid for one member either is not valid at all.
+    // A query that is also invalid for one member is invalid for all.
     if (kind === 'bad_query' && isBadQuery((await round.query(members.slice(0, 1))).answer)) return whole;
     if (!SLOW_KINDS.has(kind) && take(round.budget, 2)) return split(members, { kind, answer, round });
     note(members, kind, null);
     return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
   };
 
-  /** `answer`: to the query of this round for all `members`; null: there was none. */
+  /** `answer`: of this round, for all `members`; null: there was none. */
   const split = async (
     members: readonly string[],
     whole: { readonly kind: AnswerKind; readonly answer: Answer | null; readonly round: MergedRound },
@@ -143,7 +141,7 @@ export function createMergedQuery(parts: {
     return { of: (member) => (inLeft.has(member) ? left : right).of(member), isClean: false };
   };
 
-  /** An outage that ended between the two queries looks the same, so the halves are kept apart only if it repeats. */
+  /** An outage that ends between the queries has the same result, so only a repetition separates the halves. */
   const separate = (halves: readonly (readonly string[])[], kind: AnswerKind): void => {
     if (kind === 'too_large' || kind === 'bad_query') {
       onTooMany(halves.reduce((count, { length }) => count + length, 0));
@@ -156,7 +154,7 @@ export function createMergedQuery(parts: {
     if (now - previous <= REPEAT_ROUNDS) for (const half of halves) note(half, 'apart', null);
   };
 
-  /** Queries members that had an unclean answer of this kind. */
+  /** Queries members whose last answer was of this kind. */
   const sendOutliers = async (
     members: readonly string[],
     kind: Outlier['kind'],
@@ -167,7 +165,7 @@ export function createMergedQuery(parts: {
     const current = kindOf(timed);
     if (current === null) return { of: () => answer, isClean: false };
     if (current === 'clean') {
-      // Members of which no one knows whether they were the cause.
+      // They were never queried alone, so nothing shows that they are the cause.
       if (kind !== 'apart') release(members.filter((member) => outliers.get(member)?.own === null));
       return { of: () => answer, isClean: true };
     }
@@ -197,7 +195,7 @@ export function createMergedQuery(parts: {
       if (now - uncleanAt > APART_ROUNDS) release([member]);
       if (!members.has(member) || kind === 'apart' || now - uncleanAt > APART_ROUNDS || sets.has(set))
         continue;
-      // To retry members that are known is less urgent than to find new ones.
+      // Retrying known members is less urgent than finding new ones.
       if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))
         continue;
       const isSlow = SLOW_KINDS.has(kind);
@@ -281,14 +279,14 @@ function take(budget: SplitBudget, queries: number): boolean {
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly seconds: number | null;
-  /** How long the server could have taken. Default: the time limit of a query. */
+  /** Time that the server had for its answer. Default: the time limit of a query. */
   readonly limit?: number | null;
 }
 
-/** What members of a query must have in common to share it. `clean`: a value, or no series. */
+/** Members share a query only if their answers are of the same kind. `clean`: a value, or no series. */
 type AnswerKind = 'clean' | 'partial' | 'invalid' | FailureReason;
 
-/** Often failures of the whole source, and expensive. They are searched for slowly: one query more in each round. */
+/** Often failures of the whole source, and expensive: the search for their cause sends one query per round. */
 const SLOW_KINDS: ReadonlySet<AnswerKind | 'apart'> = new Set<AnswerKind>([
   'timeout',
   'server_error',
@@ -296,7 +294,7 @@ const SLOW_KINDS: ReadonlySet<AnswerKind | 'apart'> = new Set<AnswerKind>([
   'unauthorized',
 ]);
 
-/** Failures that say nothing about the query. */
+/** Failures that do not depend on the query. */
 const OF_SOURCE: ReadonlySet<FailureReason> = new Set<FailureReason>([
   'busy',
   'connection',
@@ -304,7 +302,7 @@ const OF_SOURCE: ReadonlySet<FailureReason> = new Set<FailureReason>([
   'canceled',
 ]);
 
-/** Returns null if the answer says nothing about the members of the query. */
+/** Returns null if the answer does not depend on the members of the query. */
 function kindOf({ answer, seconds }: TimedAnswer): AnswerKind | null {
   if (answer.class === 'value' || answer.class === 'missing') return 'clean';
   if (seconds === null) return null;
@@ -316,7 +314,7 @@ function isBadQuery(answer: Answer): boolean {
   return answer.class === 'failed' && answer.reason === 'bad_query';
 }
 
-/** Returns the answer to a query for several members for one of them that may not be the cause of its kind. */
+/** Returns the answer to a shared query for one of its members, which may not be the cause of the failure. */
 function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
   if (count === 1) return answer;
   const note = ` (one query for ${count} ${noun}; which of them is the cause is not known yet)`;
@@ -324,13 +322,13 @@ function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
   return 'message' in answer ? { ...answer, message: answer.message + note } : answer;
 }
 
-/** Returns the answer for a member that shares a query with others of its kind: with the message of the last answer to its own query. */
+/** Returns the shared answer of members of one kind, with the last message of this member's own query. */
 function withOwnWords(answer: Answer, own: Answer): Answer {
   if (answer.class === 'partial' && own.class === 'partial') return withWhy(answer, own.why);
   return 'message' in answer ? own : answer;
 }
 
-/** A copy by spreading would create an object for each series. */
+/** A spread would create an object for each series. */
 function withWhy(answer: Extract<Answer, { readonly class: 'partial' }>, why: string): Answer {
   const { evaluatedAt, columns, urlIndex } = answer;
   return {

@@ -6,13 +6,11 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { type Instant, instantFromMs } from '../../units/time.js';
 
-/**
- * Queries the usage of one resource in many namespaces, with as few queries as the limit of series per answer allows.
- */
+/** Queries the usage of one resource in many namespaces, in as few queries as the limit of series allows. */
 export interface NamespaceQueries {
   /** Returns a function that resolves with the series of a namespace when they have arrived. */
   readonly send: (
-    /** Maps namespaces to their number of scalers. The same map in the next round means the same namespaces. */
+    /** Maps namespaces to their number of scalers. The same map as in the last round means the same namespaces. */
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly source: SourceConfig;
@@ -30,24 +28,24 @@ const LOWERED_ROUNDS = 20;
 /** A query is kept until it exceeds its aim by this factor: 90 % of `maxSeries`. */
 const KEPT_EXCESS = 1.2;
 
-/** Assumed until the first answer: 10 pods with 2 containers. 100,000 pods in one query would cost the first round. */
+/** Assumed until the first answer: 10 pods with 2 containers. A single query for all pods could be too large. */
 const SERIES_PER_SCALER = 20;
 
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the queries for one resource of one source. Learns how many namespaces fit into one query from the number of
- * series of each namespace in the last answer; before that, it assumes a number for each scaler.
+ * Creates the queries for one resource of one source. Computes how many namespaces one query may have from the number
+ * of series of each namespace in the last answer; before that, assumes a number for each scaler.
  */
 export function createNamespaceQueries(
   resource: string,
   onFault: (error: unknown) => void,
 ): NamespaceQueries {
   const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined, onFault });
-  /** Forgets namespaces that are no longer asked for. */
+  /** Forgets namespaces that are no longer queried. */
   const seriesOf = new RecentMap<string, number>();
-  /** Begin of the last round. */
+  /** Start of the last round. */
   let now = instantFromMs(0);
   let mostSeries = Infinity;
   let aimedSeries = Infinity;
@@ -151,7 +149,7 @@ export function createNamespaceQueries(
 
 type Scalers = ReadonlyMap<string, number>;
 
-/** Only this label distinguishes pods with the same name in two namespaces. */
+/** Only the label `namespace` distinguishes pods with the same name in two namespaces. */
 function lacksNamespace(answer: Answer): boolean {
   if (answer.class !== 'value' && answer.class !== 'partial') return false;
   return columnsOf(answer).layout.namespaces.has(null);

@@ -9,7 +9,7 @@ import { createNamespaceQueries, type NamespaceQueries } from './namespaces.js';
 import { type ScalerQueries, compileScaler, type CompiledQuery } from './compile-queries.js';
 import { createWorkloadQueries, type WorkloadQueries } from './workloads.js';
 
-/** The queries of all scalers with the same sync period, or of those that are due: each distinct query once. */
+/** The queries of all scalers with the same sync period, or of due scalers: each distinct query once. */
 export interface Plan {
   readonly periodSeconds: number;
   /** The settings with which the queries were compiled. */
@@ -17,11 +17,11 @@ export interface Plan {
   readonly scalers: readonly ScalerQueries[];
   readonly queriesOf: ReadonlyMap<Scaler, ScalerQueries>;
   readonly queries: readonly PlannedQuery[];
-  /** Queries that rank pods and that no metric needs. */
+  /** Queries that rank pods and are not queries of metrics. */
   readonly rankings: readonly PlannedQuery[];
   /** Maps the key of an answer to the indexes of the scalers that cannot decide without it. */
   readonly waiting: ReadonlyMap<string, readonly number[]>;
-  /** Maps the name of a data source to its distinct queries. */
+  /** Maps the name of a data source to the queries to check for duplicates, each once. */
   readonly candidates: ReadonlyMap<string, readonly DuplicateCandidate[]>;
 }
 
@@ -59,11 +59,11 @@ export type PlannedQuery =
     };
 
 export interface RoundPlanner {
-  /** Compiles the queries of these scalers, in turns of 20 ms. Whatever other queries have learned is dropped. */
+  /** Compiles the queries of these scalers, with yields every 20 ms, and forgets facts about other queries. */
   readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;
   /**
-   * Returns the plan for scalers with the same sync period. With another map of sources, compiles all queries again. It
-   * is the same object while they and the sources are.
+   * Returns the plan for scalers with the same sync period: the same object while they and the sources are unchanged.
+   * With another map of sources, compiles all queries again.
    */
   readonly planFor: (due: readonly Scaler[], sources: Sources) => Promise<Plan>;
 }
@@ -121,7 +121,7 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
   };
 }
 
-/** What merged queries have learned, by `mergedKey` of their parts. */
+/** What merged queries have learned, by `mergedKey`. */
 interface Memory {
   readonly namespaces: Map<string, NamespaceQueries>;
   readonly workloads: Map<string, WorkloadQueries>;

@@ -22,7 +22,7 @@ import type { SampleAges } from './sample-ages.js';
 import { ownKey, type ScalerQueries } from './compile-queries.js';
 import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 
-/** What lasts longer than a round. */
+/** The parts of a data source that outlive a round. */
 export interface Source {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
@@ -44,13 +44,13 @@ export interface RoundInput {
   readonly capacities: CapacityWatch;
   /** Called once for each scaler of the round. Must not throw. */
   readonly onReady: OnReady;
-  /** Called with an internal error. The queries that it concerns have no value. */
+  /** Called with an internal error. The affected queries have no value. */
   readonly onFault: (error: unknown) => void;
 }
 
 export type OnReady = (scaler: Scaler, readings: Readings, followUps: FollowUps) => void;
 
-/** Queries that depend on the decision, and what they answer. */
+/** Queries that depend on the decision, and their answers. */
 export interface FollowUps {
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
@@ -59,24 +59,24 @@ export interface FollowUps {
    */
   readonly ranking?: (scaler: Scaler) => Promise<Answer | null>;
   /**
-   * Returns which metrics of a due scaler count duplicate series, as sentences, by the last check; null: no check has
+   * Returns which metrics of a due scaler counted duplicate series in the last check, as sentences; null: no check has
    * found any. Unset: the source does not check.
    */
   readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
   /**
    * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`; null: they are
-   * not, the metric is not in `metrics`, or the source cannot be checked. For a decision that would lower the count: nothing
-   * is queried before this call. Unset: the source does not check. Never rejects.
+   * not, the metric is not in `metrics`, or the source cannot be checked. For decisions that would lower the count;
+   * queries are sent only by this call. Unset: the source does not check. Never rejects.
    */
   readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
   /**
    * Returns the load of earlier days for the forecast of a due scaler. Undefined: nothing was read yet, or the document
-   * has no forecast. Unset: the source reads none.
+   * has no forecast. Unset: the source reads no such loads.
    */
   readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
-  /** Returns what `capacity.auto` of a metric has measured last; null: nothing. Unset: the source does not measure. */
+  /** Returns the last measurement of `capacity.auto` of a metric, or null. Unset: the source does not measure. */
   readonly capacityOf?: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
-  /** The data sources with the windows of the queries. Unset: those of the config. */
+  /** The data sources with the windows of the queries. Unset: the sources of the config apply. */
   readonly sources?: ReadonlyMap<string, SourceConfig>;
 }
 
@@ -91,14 +91,14 @@ export interface CheckedScaler {
   readonly metrics: ReadonlySet<number>;
   /** The names of the target's pods. */
   readonly pods: ReadonlySet<string>;
-  /** Whether the result of the last minute is enough. */
+  /** Whether a result of the last minute may be used. */
   readonly mayBeKept: boolean;
 }
 
 const RECOGNIZE_SECONDS = 2;
 const DUPLICATES_SECONDS = 10;
 const LEAST_DEADLINE_SECONDS = 1;
-/** The rest of the round is for the age of the source and for the decision. */
+/** The rest of the round is for reading the age of the source and for the decision. */
 const SHARE_FOR_QUERIES = 0.8;
 
 /**
@@ -110,7 +110,7 @@ export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number
 
 /**
  * Sends each query of a plan once, and calls `onReady` for each scaler when it has all its answers. Resolves when all
- * queries are in the queues of their sources: with thousands of them, after turns of 20 ms.
+ * queries are queued. Yields to the event loop every 20 ms.
  */
 export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   const { sources, clock, signal, number, startMs, onFault } = round;
@@ -186,7 +186,7 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   checkDuplicates(plan, round, (source) => (recognizing.get(source) ?? null) === null);
 }
 
-/** Returns the config of a data source with the queries that fit its server and its series, and the window of a round. */
+/** Returns the config of a data source with the queries for its server and series, and the window of a round. */
 export function queryConfig({ recognition, duplicates }: Source, ofRound: SourceConfig): SourceConfig {
   const recognized = recognition.config();
   const config = duplicates?.adaptConfig(recognized) ?? recognized;
@@ -196,7 +196,7 @@ export function queryConfig({ recognition, duplicates }: Source, ofRound: Source
     : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
 }
 
-/** Only the first round waits for the recognition. Until it succeeds, later rounds send the queries of the config. */
+/** Only the first round waits for the recognition. Until it succeeds, later rounds use the queries of the config. */
 function recognizeSources(
   { queries, rankings }: Plan,
   { sources, signal }: RoundInput,
@@ -208,8 +208,8 @@ function recognizeSources(
 }
 
 /**
- * Starts with a different query in each round. Otherwise the same queries would always miss a round that is too short,
- * and the same query would always be the one that tests a failing source.
+ * Starts with a different query in each round. Otherwise a round that is too short would always miss the same queries,
+ * and the same query would always test a failing source.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;
@@ -217,7 +217,7 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/** Returns a function that returns the budget of a source for a namespace; null: for queries for several of them. */
+/** Returns a function for the budget of a source and namespace; null: for queries of several namespaces. */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();
   const budgets = new Map<string, SplitBudget>();

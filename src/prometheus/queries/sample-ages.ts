@@ -22,8 +22,8 @@ import {
 /** Checks the age of the samples behind the values of one data source. */
 export interface SampleAges {
   /**
-   * Returns why the value of a metric may be based on old samples; null: it is not, or its age cannot be checked. Never
-   * rejects.
+   * Returns why the value of a metric may be based on old samples, or null if it is not or its age cannot be checked.
+   * Never rejects.
    */
   readonly check: (
     checked: CheckedMetric,
@@ -41,17 +41,17 @@ export interface CheckedMetric {
   readonly valueAtSeconds: number | null;
   /** Time limit of all queries together. */
   readonly seconds: number;
-  /** Whether the answer of the last minute is enough, because nothing is patched. */
+  /** Whether an answer of the last minute may be used, because nothing is patched. */
   readonly mayBeKept: boolean;
 }
 
-/** More selectors than a query of a person has. Each takes two queries, one of them shared by selectors with the same range. */
+/** Limits the work: each selector takes two queries, one of them shared by selectors with the same range. */
 const MAX_SELECTORS = 8;
 
 const INTERVAL_KEPT_MS = 600_000;
 
 const KEPT_MS = 60_000;
-/** All scalers of a source may be held by it, and it is probably overloaded. */
+/** Old samples may hold all scalers of a source that is probably overloaded, so the finding is kept. */
 const OLD_KEPT_MS = 30_000;
 
 /**
@@ -60,7 +60,7 @@ const OLD_KEPT_MS = 30_000;
  */
 const APART = 3;
 const AT_ONCE_MS = 5000;
-/** The longest interval decides how long a gap may be, which must not be that of another workload. */
+/** Intervals that differ by more are read per workload: the longest one decides how long a gap may be. */
 const MAX_SPREAD = 1.2;
 
 export function createSampleAges(clock: Clock): SampleAges {
@@ -68,7 +68,7 @@ export function createSampleAges(clock: Clock): SampleAges {
   const intervals = new RecentMap<string, { readonly atMs: number; readonly learned: Intervals }>();
   const checks = new RecentMap<string, { readonly sinceMs: number; readonly count: number }>();
 
-  /** Counts the check. Whether more than `APART` workloads had this selector checked within the last seconds. */
+  /** Counts the check. Returns whether over `APART` workloads recently had this selector checked. */
   const isShared = (whole: string): boolean => {
     const nowMs = clock.monotonicMs();
     const last = checks.get(whole, clock.now());
@@ -109,11 +109,11 @@ export function createSampleAges(clock: Clock): SampleAges {
         const whole = wholeOf(one, selector, checked);
         if (whole !== null && isShared(`${whole.text} ${whole.rangeSeconds}`)) {
           const shared = await checkSelector({ ...whole, isOfPodsOnly: true }, ask);
-          // The namespace may have more series than the source returns.
+          // If nothing is known, the namespace may have more series than the source returns.
           if (shared.isKnown) return shared;
         }
         const verdict = await checkSelector(selector, ask);
-        // The label of the pod may have another name.
+        // The pod label may have another name.
         return verdict.isKnown || whole?.text !== one.selector.text ? verdict : checkSelector(whole, ask);
       }),
     );
@@ -182,7 +182,7 @@ function selectorOf(
   };
 }
 
-/** Returns the selector for all pods of the namespace; null: the selector is not one for the pods of the workload. */
+/** Returns the selector for all pods of the namespace; null unless it selects the pods of the workload. */
 function wholeOf(
   { selector }: SelectedRange,
   ofWorkload: CheckedSelector,

@@ -12,16 +12,16 @@ const SEEN_STEP_SECONDS = 120;
 /** VictoriaMetrics shows samples up to this long after they were scraped; measured with 1.145: 1 to 3 s. */
 const VISIBLE_SECONDS = 3;
 
-/** A cycle ends sooner, unless its machine is suspended. */
+/** No cycle takes longer, unless the host was suspended. */
 const MAX_SINCE_VALUE_SECONDS = 120;
 
 const INTERVAL_STEPS = 60;
-/** A shorter interval is not one of scrapes: the samples have timestamps of their own. */
+/** A shorter interval is not a scrape interval: the samples have their own timestamps. */
 const MIN_INTERVAL_SECONDS = 0.1;
-/** Where a selector without a range is searched for its scrape interval. */
+/** Seconds of samples from which to infer the scrape interval of a selector without a range. */
 const INTERVAL_SECONDS = 600;
 
-/** The failures after which the same query fails again: nothing is known about ages from this server. */
+/** After these failures the same query would fail again: this server does not provide ages. */
 const REFUSED: ReadonlySet<string> = new Set([
   'bad_query',
   'execution',
@@ -35,30 +35,29 @@ export type AskAges = (query: string) => Promise<Answer>;
 /** The time limit has passed, the source does not answer now, or the value is of the past. */
 export class Unanswered extends Error {}
 
-/** What is asked about one selector. */
 export interface CheckedSelector {
   readonly text: string;
   readonly rangeSeconds: number;
   readonly offsetSeconds: number;
   /** The labels of a target, as a clause. */
   readonly by: string;
-  /** Only series of these pods count, and those without a pod unless `isOfPodsOnly`; null: all count. */
+  /** Only series of these pods count, and series without a pod unless `isOfPodsOnly`; null: all series count. */
   readonly pods: ReadonlySet<string> | null;
   readonly isOfPodsOnly?: boolean;
   /**
-   * Whether the query returns a value for each pod, without those of removed pods. Then the rates of pods that are
-   * younger than the range are too low, and no others make up for it.
+   * Whether the query returns a value for each pod, without removed pods. Then the rates of pods that are younger than
+   * the range are too low, and no other pods compensate.
    */
   readonly isOfPods: boolean;
   /**
-   * Whether the server is VictoriaMetrics, whose `timestamp` also returns series that have ended, and whose rates begin
-   * at the last sample before the range.
+   * Whether the server is VictoriaMetrics. Its `timestamp` also returns series that have ended, and its rates begin at
+   * the last sample before the range.
    */
   readonly isVictoriaMetrics: boolean;
   /** Used while no interval is known. */
   readonly defaultInterval: number;
   readonly maxAgeSeconds: number | null;
-  /** Unix time of the evaluation of the value in seconds; null: the ages are those of now. */
+  /** Unix time of the evaluation of the value in seconds; null: now. */
   readonly valueAtSeconds: number | null;
 }
 
@@ -74,7 +73,7 @@ type MeasuredSelector = Pick<
   'text' | 'rangeSeconds' | 'offsetSeconds' | 'by' | 'isVictoriaMetrics' | 'defaultInterval'
 >;
 
-/** Returns the scrape intervals of a selector's jobs; empty if it has had no two samples at different times. */
+/** Returns the scrape intervals of a selector's jobs; empty if no job has two samples at different times. */
 export async function readIntervals(selector: MeasuredSelector, ask: AskAges): Promise<Intervals> {
   return intervalsOf(readAll(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
 }
@@ -106,7 +105,7 @@ function intervalsOf(series: readonly Read[], unknown: number): Intervals {
   return { byJob, longest: byJob.size === 0 ? unknown : Math.max(...byJob.values()) };
 }
 
-/** Returns the targets of a selector; null: the server refuses the queries. */
+/** Returns the targets of a selector; null if the server rejects the queries. */
 export async function readTargets(
   selector: CheckedSelector,
   intervals: Intervals,
@@ -148,18 +147,18 @@ export async function readTargets(
 
 interface Ends {
   readonly newest: readonly Read[];
-  /** The newest samples within `gap` after the start of the range; null: they are not needed, or the server refuses. */
+  /** The newest samples within `gap` after the start of the range; null: not needed, or rejected by the server. */
   readonly start: readonly Read[] | null;
-  /** The newest samples before the start of the range; null: as above, or the server is not VictoriaMetrics. */
+  /** The newest samples before the start of the range; null as for `start`, or the server is not VictoriaMetrics. */
   readonly before: readonly Read[] | null;
 }
 
-/** Label that marks the samples at the start of a range, and those before it. */
+/** Label of samples at the start of a range and before it. */
 const MARK = 'promscaler_start';
 
 /**
- * Returns the newest samples at the end and at the start of the range, by one query; null: the server refuses. If it
- * refuses all together, such as more series than the limit, they are queried apart.
+ * Returns the newest samples at the end and at the start of the range, by one query. If the server rejects it, such as
+ * for more series than its limit, sends separate queries; null if the query for the end is rejected, too.
  */
 async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): Promise<Ends | null> {
   const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
@@ -208,13 +207,13 @@ async function readOfValue(
   if (since <= 0 || !isLater) return new Map();
   if (since > MAX_SINCE_VALUE_SECONDS)
     throw new Unanswered(`the value was evaluated ${Math.round(since)} s ago`);
-  // Whole seconds, so that scalers share the query, and one more for the time that it takes.
+  // Whole seconds, so that scalers share the query; one more for the time that the query takes.
   const shift = Math.ceil(since) + 1;
   const read = readCounted(await ask(newestQuery(selector, offsetSeconds + shift)), selector) ?? [];
   return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
 }
 
-/** Returns the targets without a sample within these seconds before the evaluation; none if that is not known. */
+/** Returns the targets without a sample in the given seconds before the evaluation; empty if that is not known. */
 function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: number): ReadonlySet<Read> {
   if (read === null) return new Set();
   const recent = read.filter(({ value, at }) => value >= at - seconds);
@@ -223,15 +222,15 @@ function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: n
 }
 
 /**
- * Targets whose scrapes fail, or failed within a range. A target that was removed is not one of them, although its last
- * scrapes, before the removal was noticed, usually failed.
+ * Targets whose scrapes fail, or failed within a range. Excludes removed targets, although their last scrapes before
+ * the removal was noticed usually failed.
  */
 function failingQuery(rangeSeconds: number): string {
   const up = rangeSeconds === 0 ? 'up' : `min_over_time(up[${duration(rangeSeconds)}]) and up`;
   return `min by (job, instance) (${up}) == 0`;
 }
 
-/** Whether a target of the same jobs fails, which may be one of the selector. */
+/** Returns whether a target of the same jobs fails, which may be a target of the selector. */
 function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolean {
   const jobs = new Set(targets.map(({ labels }) => labels['job'] ?? ''));
   return [...failing].some((key) => jobs.has(key.slice(0, key.indexOf('\n'))));
@@ -261,7 +260,7 @@ interface Read {
   readonly at: number;
 }
 
-/** Returns the series that count. Returns null and throws as `readAll`. */
+/** Returns the series that count. Returns null and throws as `readAll` does. */
 function readCounted(answer: Answer, { pods, isOfPodsOnly }: CheckedSelector): readonly Read[] | null {
   if (pods === null) return readAll(answer);
   if (isOfPodsOnly !== true)
@@ -274,8 +273,8 @@ function isCounted(pod: string, pods: ReadonlySet<string>): boolean {
 }
 
 /**
- * Returns the series of an answer, or only the selected ones. Returns null if the server refuses the query. Throws
- * `Unanswered` if it may answer it later.
+ * Returns the series of an answer, or only the selected ones; null if the server rejects the query. Throws `Unanswered`
+ * if a later query may succeed.
  */
 function readAll(answer: Answer, selector: LabelSelector = []): readonly Read[] | null {
   switch (answer.class) {
@@ -310,7 +309,7 @@ function offset(seconds: number): string {
   return seconds === 0 ? '' : ` offset ${duration(seconds)}`;
 }
 
-/** In milliseconds, which every server accepts. */
+/** Returns milliseconds, which every server accepts. */
 function duration(seconds: number): string {
   return `${Math.round(seconds * 1000)}ms`;
 }

@@ -11,10 +11,10 @@ import { resourceWindowSeconds } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { metricQueryText } from './compile-queries.js';
 
-/** The query for the load of a whole workload at any time, and which of its series are that load. */
+/** The query for the load of a whole workload at any time, and the selector for its series. */
 export interface TotalLoad {
   readonly query: string;
-  /** Series with other values of these labels are not of the workload. */
+  /** Series with other values of these labels belong to other workloads. */
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: LabelSelector;
 }
@@ -36,7 +36,7 @@ export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConf
   return { query: sumBy([...Object.keys(labels), ...keys], marked), labels, selector };
 }
 
-/** Returns the rate window of the metric in seconds, after which a load shows in full. */
+/** Returns the rate window of the metric in seconds, after which it shows a load in full. */
 export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number {
   return isOfResource(metric)
     ? resourceWindowSeconds(source, metric.name)
@@ -44,8 +44,8 @@ export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number
 }
 
 /**
- * Returns the data source with a query for the pods of the workload alone, if the resource query keeps pods apart.
- * Otherwise the server evaluates all pods of the namespace for each time of the range.
+ * Returns the data source with a query for the pods of the workload only, if the resource query evaluates each pod on
+ * its own. Otherwise the server would evaluate all pods of the namespace for each time of the range.
  */
 function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig): SourceConfig {
   if (!isOfResource(metric)) return source;
@@ -57,7 +57,7 @@ function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig):
   return { ...source, resourceQueries: { ...source.resourceQueries, [metric.name]: query } };
 }
 
-/** Returns the series of the workload: together they are its load. */
+/** Returns the series of the workload. Their sum is its load. */
 export function selectLoad<T extends Pick<RangeSeries, 'labels'>>(
   { labels, selector }: TotalLoad,
   series: readonly T[],

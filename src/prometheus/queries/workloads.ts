@@ -7,11 +7,11 @@ import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-
 /** Queries many workloads at once with a query that evaluates each pod on its own. */
 export interface WorkloadQueries {
   /**
-   * Returns a function that returns the answer with the pods of a workload, by the text of its pattern; null: it is not
-   * one of `workloads`.
+   * Returns a function that returns the answer with the pods of a workload, by the text of its pattern; null if it is
+   * not in `workloads`.
    */
   readonly send: (
-    /** Maps the text of a pattern to the pattern. The same map in the next round means the same workloads. */
+    /** Maps the text of a pattern to the pattern. The same map as in the last round means the same workloads. */
     workloads: ReadonlyMap<string, PodsPattern>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly query: (text: string) => Promise<TimedAnswer>;
@@ -24,7 +24,7 @@ export interface WorkloadQueries {
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_QUERY_LENGTH = 12_000;
 
-/** A query that had a smaller share of its time limit, because the round ended, does not show what a query costs. */
+/** If the round left a query less than this share of its time limit, its timeout does not show what a query costs. */
 const LEAST_TIME_SHARE = 0.9;
 
 /** Creates the queries for one text, in which all variables but `$pods` have values. */
@@ -50,8 +50,8 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   };
 
   /**
-   * Queries again after a timeout if queries of this size or larger ones were answered meanwhile: it has waited in the queue
-   * of the engine.
+   * Queries again after a timeout if queries of this size or larger ones were answered meanwhile: this one only waited
+   * in the queue of the engine.
    */
   const queryInTime = async (
     count: number,
@@ -96,17 +96,17 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   };
 }
 
-/** Limits how many queries are sent at once to as many as the engine answers within their time limit. */
+/** Limits how many queries are sent at once, so that the engine answers them within their time limit. */
 interface Lanes {
   /** Resolves when a query may be sent; null: now. `leave` must be called once after it. */
   readonly enter: () => Promise<void> | null;
   readonly leave: () => void;
-  /** Only `most` queries were answered within the time limit of one that was sent with them. */
+  /** Called after a timeout: only `most` of the concurrent queries were answered in time. */
   readonly narrow: (most: number) => void;
   readonly beginRound: (round: number) => void;
 }
 
-/** Rounds after which twice as many are tried. */
+/** Rounds after which twice as many concurrent queries are tried. */
 const NARROW_ROUNDS = 8;
 
 function createLanes(): Lanes {
@@ -117,7 +117,7 @@ function createLanes(): Lanes {
   const waiting: (() => void)[] = [];
   const fill = (): void => {
     while (running < most && waiting.length > 0) {
-      // Otherwise the same ones would miss each round that is too short.
+      // Starts with another one in each round: otherwise a round that is too short would always miss the same ones.
       const [next] = waiting.splice(offset % waiting.length, 1);
       running += 1;
       next?.();
@@ -149,7 +149,7 @@ function createLanes(): Lanes {
   };
 }
 
-/** As many as a data source has slots by default: more are not sent at once anyway. */
+/** As many as a data source has slots by default. More are never sent at once. */
 const MOST_LANES = 10;
 
 /** Sorted, so that the same workloads always result in the same queries. */
@@ -182,38 +182,37 @@ const MOST_WORKLOADS = 100;
 
 /** A size is raised if its queries are expected to take at most this share of their time limit. */
 const AIMED_SHARE = 1 / 2;
-/** What one round may raise a size by, if the cost of larger queries is only extrapolated. */
+/** Limits the growth of a size per round while the cost of larger queries is only extrapolated. */
 const MOST_GROWTH = 4;
-/** A smaller query was perhaps answered by chance. */
+/** An answer to a smaller share of the doubted size proves nothing about that size. */
 const LEAST_EVIDENCE = 1 / 4;
-/** Weight of all earlier rounds for the cost of a query, compared with the last round. */
+/** Weight of all earlier rounds for the cost of a query, relative to the last round. */
 const MEMORY = 0.5;
-/** A smaller query that took this much longer than a larger one has waited in the queue of the engine. */
+/** A smaller query that took this many times as long as a larger one has waited in the queue of the engine. */
 const WAITED = 1.1;
-/** Rounds after which a number of workloads that was rejected is tried again. */
+/** Rounds after which a rejected number of workloads is tried again. */
 const REJECTED_ROUNDS = 20;
-/** Factor by which a time limit of the engine that is shorter than ours is tested again in each round. */
+/** If the engine has a shorter time limit than promscaler, a limit larger by this factor is tested in each round. */
 const LIMIT_GROWTH = 1.2;
 
-/** An answer to a query for several workloads. */
 interface TimedQuery {
   readonly seconds: number;
-  /** How long it could have taken. */
+  /** Time that the query had for its answer. */
   readonly limit: number;
-  /** Whether it ended without an answer because its time was over. */
+  /** Whether its time limit passed without an answer. */
   readonly isLate: boolean;
 }
 
 /**
  * Learns how many workloads one query may contain.
- *
- * A query costs the engine a fixed time and a time for each workload, so the largest queries give the most values for a
- * second of the engine. The number is lowered only if queries of this size end without an answer and a smaller one is
- * answered later (`createMergedQuery` sends its halves): an overloaded engine answers more and smaller queries even later. Of each size only the fastest answer of a
- * round counts, because others have waited for the rest of the round. The overload of a source teaches nothing.
+ * A query costs the engine a fixed time and a time for each workload, so the largest queries give the most values per
+ * second of engine time. The number is lowered only if queries of this size time out and a smaller one is answered
+ * later (`createMergedQuery` sends the halves): an overloaded engine answers more and smaller queries even later. Only
+ * the fastest answer of a round counts for each size, because the others have waited. An overload of the source does
+ * not count.
  */
 export interface BatchSize {
-  /** Applies what the last round has taught. */
+  /** Applies the results of the last round. */
   readonly beginRound: () => void;
   readonly most: () => number;
   readonly learn: (count: number, query: TimedQuery) => void;
@@ -227,7 +226,7 @@ export function createBatchSize(): BatchSize {
   let ceiling = MOST_WORKLOADS;
   let ceilingRounds = 0;
   let most = MOST_WORKLOADS;
-  /** The number of workloads whose queries ended without an answer. */
+  /** The number of workloads whose queries timed out. */
   let doubted = Infinity;
   let limit = Infinity;
   const cost = createCost();

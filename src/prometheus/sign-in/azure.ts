@@ -97,7 +97,6 @@ function loadMsal(): Promise<typeof Msal> {
   return loadPackage('@azure/msal-node', () => import('@azure/msal-node'));
 }
 
-/** Makes the library send its requests with `http`. */
 function networkOver(http: TokenHttp, signal: AbortSignal): INetworkModule {
   const ask = async <T>(
     method: 'GET' | 'POST',

@@ -10,8 +10,8 @@ const REQUEST_MS = 5000;
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Authenticates with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, that of gcloud, or
- * the metadata server, which on GKE provides the workload identity of the pod.
+ * Authenticates with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, the file of gcloud,
+ * or the metadata server, which on GKE provides the workload identity of the pod.
  */
 export function createGoogle(clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<string>> => {

@@ -119,7 +119,7 @@ function asCredentialError(error: unknown, what: string): CredentialError {
   });
 }
 
-/** Errors of libraries may contain requests, responses and tokens, so only error names and codes are used. */
+/** Returns only error names and codes, because messages of libraries may contain requests, responses and tokens. */
 function safeWords(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));

@@ -17,7 +17,7 @@ const REQUEST_MS = 5000;
 
 /**
  * Signs each request with AWS Signature Version 4. The keys come from the file or profile of the config, otherwise from
- * the default chain of AWS: the environment, the web identity of the pod (IRSA), the pod identity agent, the machine.
+ * the default chain of AWS: environment, web identity of the pod (IRSA), pod identity agent, instance role.
  */
 export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<AwsKeys>> => {

@@ -9,7 +9,7 @@ export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A form. */
+  /** Form-encoded. */
   readonly body: string;
   readonly signal: AbortSignal;
 }

@@ -26,9 +26,9 @@ export function urlIndexOf(answer: Answer | undefined): number | undefined {
 
 export interface SourceAges {
   /**
-   * Reads the age after this call, so that it applies to every answer received before the call: between an earlier read
-   * and an answer, the server may have been killed, emptied and restarted. `urlIndex`: the server that answered; default:
-   * the worst of all. Never rejects.
+   * Reads the age after this call, so that it applies to every answer received before the call: after an earlier read,
+   * the server may have been killed, emptied and restarted. `urlIndex`: the server that answered; default: the worst
+   * age of all servers. Never rejects.
    */
   readonly read: (signal: AbortSignal, urlIndex?: number) => Promise<SourceAge>;
 }
@@ -39,9 +39,8 @@ const TIMEOUT_MS = 2000;
 const APART_MS = 100;
 
 /**
- * A longer silence of a source counts as a gap, in which it may have lost its history or scraped nothing. After a long
- * network partition without a restart, a rate is a quarter of its value at the second scrape, although the start time
- * is old.
+ * In a longer silence, a source may have lost its history or scraped nothing. After a network partition without a
+ * restart, a rate is a quarter of its value at the second scrape, although the start time is old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
@@ -49,8 +48,8 @@ const LONGEST_SILENCE_SECONDS = 60;
 const LONGEST_SILENCE_PERIODS = 1.5;
 
 /**
- * Returns after how many seconds the silence of a source is a gap: two scrape intervals and a margin, at most 60 s and at
- * least 1.5 sync periods.
+ * Returns after how many seconds without an answer a gap is assumed: two scrape intervals and a margin, at most 60 s
+ * and at least 1.5 sync periods.
  */
 export function longestSilenceSeconds(periodSeconds: number, scrapeIntervalSeconds = Infinity): number {
   const silence = Math.min(LONGEST_SILENCE_SECONDS, lateAfterSeconds(scrapeIntervalSeconds));
@@ -64,8 +63,8 @@ interface AgeParts {
 }
 
 /**
- * Ages are kept for each server: the start time or the targets of one say nothing about those of another. The
- * requests of a read skip the queue of the source: they are few, and a hold must not depend on its load.
+ * Ages are kept for each server, because servers start and lose data independently. The requests skip the queue of the
+ * source: they are few, and a hold must not depend on its load.
  */
 export function createSourceAges({
   servers,
@@ -94,7 +93,7 @@ function rankOf({ state, loss }: HistoryState): number {
   return loss?.at ?? (state === 'unknown' ? 1 : 0);
 }
 
-/** Returns a function that reads the age of a server after it is called. It never rejects. */
+/** Returns a function that reads the age of a server when it is called. The function never rejects. */
 function createServerAge(
   server: PrometheusServer,
   { scrapeIntervalSeconds, clock, onFault }: AgeParts,
@@ -119,7 +118,7 @@ function createServerAge(
   };
 
   const begin = (signal: AbortSignal): Promise<SourceAge> => {
-    // Callers in the same turn of the event loop share the read: it is sent after all of them have called.
+    // Callers in the same event-loop iteration share the read: it is sent after all of them have called.
     const reading = {
       isSent: false,
       age: Promise.resolve().then(async () => {

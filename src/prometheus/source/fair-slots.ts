@@ -7,11 +7,11 @@ export interface QueryOwner {
 }
 
 export interface SlotRequest {
-  /** One for each namespace that needs the query. Empty: it is merged for all namespaces, or the service's own. */
+  /** One entry per namespace that needs the query. Empty: a query for all namespaces, or of the service. */
   readonly owners: readonly QueryOwner[];
   /** Whether the query is known to be slow. */
   readonly isSlow: boolean;
-  /** Monotonic time after which the request does not get a slot. */
+  /** Monotonic time after which the request gets no slot. */
   readonly untilMs: number;
 }
 
@@ -20,17 +20,17 @@ export interface FairSlots<T> {
   readonly namespaces: NamespaceAccounts;
 }
 
-/** What the own queries of a namespace have taken. */
+/** Query time of a namespace. */
 export interface NamespaceAccount {
   /** Seconds in slots, halved every 15 s. */
   usedSeconds: number;
-  /** Queries that have a slot, and those of them that are known to be slow. */
+  /** Running queries, and how many of these are known to be slow. */
   running: number;
   slowRunning: number;
   /** Moving average of the seconds of a query. */
   typicalSeconds: number;
   seenMs: number;
-  /** The number of the round that `QueryLimits` counts, its queries so far, and the seconds that are left in it. */
+  /** The number of the current round, and the namespace's queries and remaining seconds in it. */
   round: number;
   queries: number;
   leftSeconds: number;
@@ -42,23 +42,22 @@ export interface NamespaceAccounts {
 
 const HALVING_MS = 15_000;
 const FORGET_MS = 600_000;
-/** Assumed for a namespace without answers. */
+/** Assumed until a namespace has answers. */
 const TYPICAL_SECONDS = 0.05;
 const AVERAGED = 0.2;
 
-/** At most half of the slots have slow queries, unless more than half of the namespaces have such queries. */
+/** Slow queries get at most half of the slots, unless more than half of the namespaces have slow queries. */
 const SLOW_SHARE = 1 / 2;
 /** Share of the slots that one namespace leaves to the others. */
 const OTHERS_SHARE = 1 / 4;
 
 /**
- * Creates `most` slots. `work` is called for each request that gets one, never within `add`, and must not reject;
- * `expire` for each one that gets none in time.
- *
+ * Creates `most` slots. `work` is called for each request that gets a slot, never within `add`, and must not reject;
+ * `expire` for each request that gets none in time.
  * Requests without an owner come first: their number does not depend on any single namespace. Then the namespace that
- * has taken the fewest seconds lately gets the slot, and within it its scalers in turn. With several namespaces, known
- * slow queries share at most half of the slots, and one namespace never has all of them: a slot that a query has taken
- * cannot be taken back before its deadline.
+ * has recently used the fewest seconds gets the slot; its scalers take turns. With several namespaces, known slow
+ * queries share at most half of the slots, and one namespace never has all slots: a running query keeps its slot until
+ * its deadline.
  */
 export function createFairSlots<T extends SlotRequest>(options: {
   readonly most: number;
@@ -112,7 +111,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     const share = Math.max(SLOW_SHARE, withSlow / namespaces.size);
     const slowMost = isAlone ? most : Math.max(1, Math.min(most - 1, Math.floor(most * share)));
     if (slow === null || slowRunning >= slowMost) return usual?.usual.take() ?? null;
-    // One slot is theirs, so that slow queries are not sent only after all others.
+    // Slow queries always get one slot, so that they do not wait for all others.
     return usual === null || (slowRunning === 0 && most > 1) ? slow.slow.take() : usual.usual.take();
   };
 
@@ -215,7 +214,7 @@ class Namespace<T> implements NamespaceAccount {
   }
 }
 
-/** What is running counts before it has ended: otherwise a new namespace would get all slots at once. */
+/** Running queries count before they end: otherwise a new namespace would get all slots at once. */
 function comesBefore<T>(one: Namespace<T>, other: Namespace<T> | null): boolean {
   return other === null || claimOf(one) < claimOf(other);
 }
@@ -224,7 +223,7 @@ function claimOf<T>({ usedSeconds, running, typicalSeconds }: Namespace<T>): num
   return usedSeconds + running * typicalSeconds;
 }
 
-/** Requests of several scalers, which take turns. */
+/** Requests of several scalers, served in rotation. */
 interface Turns<T> {
   readonly size: () => number;
   readonly add: (scaler: string, request: T) => void;
@@ -237,7 +236,7 @@ interface Turn<T> {
   requests: T[];
 }
 
-/** Entries before the head are kept until then: removing each from a long list would take as long as the list. */
+/** Entries before the head are removed in batches, because each removal copies the rest of the list. */
 const TRIM_AT = 1024;
 
 function createTurns<T>(): Turns<T> {

@@ -20,11 +20,11 @@ interface Loss {
 
 export const KEPT: HistoryState = { state: 'kept', loss: null };
 
-/** Detects that one server has lost data, or a part of it. */
+/** Detects whether a server has lost data, or a part of it. */
 export interface HistoryWatch {
-  /** Called when the server has reported since when it stores data, which proves that it has its data. */
+  /** Called when the server has reported since when it stores data, which proves that it still has its data. */
   readonly startKnown: () => void;
-  /** The query for the next `learn`. */
+  /** Returns the query whose answer the next `learn` expects. */
   readonly query: () => string;
   /** `stores`: null if the server does not list them. */
   readonly learn: (answer: Answer, stores: readonly Store[] | null) => HistoryState;
@@ -32,21 +32,21 @@ export interface HistoryWatch {
   readonly unread: () => HistoryState;
 }
 
-/** Reciprocal of the share of the targets whose disappearance is a loss. */
+/** A loss of one in this many targets counts as a loss of data. */
 const TENTH = 10;
 
 /** Losses below a tenth count together for this time. Data that has been missing for longer was removed on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
-/** A source that has not answered the query for this long never will. That alone must not block scale-down forever. */
+/** A source that has not answered the query for this long never will. It must not block scale-down forever. */
 const LONGEST_DOUBT_MS = 3_600_000;
 
 /** After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of 30 s. */
 const UNSENT_SECONDS = 60;
 
 /**
- * Prometheus writes the marker of a target that has ended 1.1 scrape intervals after the time of the marker. A younger
- * past would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
+ * Prometheus writes the stale marker of a target 1.1 scrape intervals after the time of the marker. More recent counts
+ * would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
  */
 const LATE_MARKER_SCRAPES = 1.5;
 const LEAST_LATENESS_SECONDS = 60;
@@ -54,7 +54,7 @@ const LEAST_LATENESS_SECONDS = 60;
 /** Label of the earlier count in an answer. */
 const AT = 'at';
 
-/** The number of targets at a past time, as the server knew it last. */
+/** The number of targets at a past time, as last reported by the server. */
 interface Reference {
   readonly secondsSinceEpoch: number;
   readonly count: number;
@@ -62,9 +62,9 @@ interface Reference {
 }
 
 /**
- * Compares the number of targets at a past time with the number that the same server knew for the same time in the last
+ * Compares the number of targets at a past time with the number that the same server reported for that time in the last
  * round. A scale-in or a removed job does not change the past; a store that was emptied or is no longer queried does.
- * `name`: of the server; undefined: it is the only one of its source.
+ * `name`: the server name; undefined if the source has one server.
  */
 export function createHistoryWatch(
   clock: Clock,
@@ -76,11 +76,11 @@ export function createHistoryWatch(
   let reference: Reference | null = null;
   /** Whether the server evaluates `@`. Otherwise an offset is used, which is off by the difference of two latencies. */
   let knowsAt = true;
-  /** Time of the last conclusive answer; null: none, or none is expected anymore. */
+  /** Time of the last conclusive answer; null: there was none, or none is expected anymore. */
   let certainMs: number | null = null;
   /** The number of targets before a loss, while some are missing. */
   let missing: { readonly before: number; readonly sinceMs: number } | null = null;
-  /** Changes of the past in the last quarter of an hour: the share of the targets that were left. */
+  /** Changed counts of the last quarter of an hour: the share of the targets that remained. */
   let changes: readonly { readonly atMs: number; readonly share: number }[] = [];
   let readMs: number | null = null;
   let firstReadMs: number | null = null;
@@ -90,7 +90,7 @@ export function createHistoryWatch(
   const isRecent = (ms: number | null): ms is number =>
     ms !== null && clock.monotonicMs() - ms <= LONGEST_DOUBT_MS;
 
-  /** Returns the share that is left after all changes of the last time; a gain makes up only for an earlier loss. */
+  /** Returns the remaining share after all recent changes; a gain only compensates an earlier loss. */
   const shareLeft = (share: number): number => {
     const nowMs = clock.monotonicMs();
     changes = [...changes.filter(({ atMs }) => nowMs - atMs <= LONGEST_LOSS_MS), { atMs: nowMs, share }];
@@ -159,7 +159,7 @@ export function createHistoryWatch(
       if (stores !== null) lost.learn(stores);
       if (answer.class === 'failed' && answer.reason === 'bad_query') knowsAt = false;
       const counts = countsOf(answer);
-      // A server that answers a query and is down a moment later may just have restarted, and another one answers then.
+      // A server that fails just after an answer may be restarting, and another server answers then.
       const isDown = answer.class === 'failed' && isServerFailure(answer.reason);
       if (given.name !== undefined && isDown && isRecent(firstReadMs) && certainMs === null) return unread();
       if (counts === null || (counts.recent === 0 && reference === null)) return stateOf(false);
@@ -171,7 +171,7 @@ export function createHistoryWatch(
 }
 
 function isTenthGone(shareLeft: number): boolean {
-  // 0.9 is not exact, and 9 of 10 targets are a tenth less.
+  // Tolerates rounding: a loss of 1 in 10 targets counts.
   return shareLeft * TENTH <= TENTH - 1 + 1e-9;
 }
 
@@ -182,7 +182,7 @@ interface Counts {
   readonly at: Instant | null;
 }
 
-/** Returns 0 for a number without series; null if the numbers are unknown. */
+/** Returns 0 for a count without series; null if the counts are unknown. */
 function countsOf(answer: Answer): Counts | null {
   if (answer.class === 'missing') return { earlier: 0, recent: 0, at: null };
   if (answer.class !== 'value') return null;
@@ -195,8 +195,8 @@ function countsOf(answer: Answer): Counts | null {
 }
 
 /**
- * Remembers the last loss for scalers that query the source only after their data has returned. Its age is elapsed
- * time, so that setting the wall clock does not change it.
+ * Remembers the last loss for scalers that query the source only after its data has returned. Its age is elapsed time,
+ * so setting the wall clock does not change it.
  */
 function createLossMemory(clock: Clock): {
   readonly last: () => Loss | null;
@@ -211,8 +211,8 @@ function createLossMemory(clock: Clock): {
 }
 
 /**
- * Detects that no store with the same labels is queried anymore. The address does not identify a store: a pod that
- * was replaced has another one. A store that has been missing for a quarter of an hour was removed on purpose.
+ * Detects that a store is no longer queried, by its labels: a replaced pod has another address. A store that has been
+ * missing for a quarter of an hour was removed on purpose.
  */
 function createStoreWatch(
   clock: Clock,

@@ -4,9 +4,9 @@ import { formatSeconds, inSeconds } from '../../units/format.js';
 export interface TargetAge {
   /** Age of its newest sample; null: it has no current sample because its scrapes fail. */
   readonly ageSeconds: number | null;
-  /** The time between its samples. */
+  /** Time between its samples. */
   readonly intervalSeconds: number;
-  /** Whether its range begins without samples although it had samples before. False for a target that is young. */
+  /** Whether its range begins without samples although it had earlier samples. False for a young target. */
   readonly hasGap: boolean;
   /** Whether its first sample is within the range, if that makes the value too low. */
   readonly isYoung: boolean;
@@ -26,22 +26,22 @@ const MAX_ERROR = 0.1;
 const MARGIN_SECONDS = 5;
 
 /**
- * Prometheus extrapolates a rate to the end of the range if the newest sample is nearer than this share of the interval,
- * otherwise by half an interval. Source: Prometheus, promql/functions.go, extrapolatedRate.
+ * Prometheus extrapolates a rate to the end of the range if the newest sample is nearer than this share of the
+ * interval, otherwise by half an interval. Source: Prometheus, promql/functions.go, extrapolatedRate.
  */
 const EXTRAPOLATED_INTERVALS = 1.1;
 
-/** Returns how long a range may begin without samples before a rate over it reads 10 % too low. */
+/** Returns how long a range may begin without samples before its rate is 10 % too low. */
 export function allowedGapSeconds(rangeSeconds: number, intervalSeconds: number): number {
   return Math.max(EXTRAPOLATED_INTERVALS * intervalSeconds, MAX_ERROR * rangeSeconds + intervalSeconds / 2);
 }
 
-/** Returns the age above which the newest of the samples at this interval is late: two intervals and a margin. */
+/** Returns the age above which the newest sample is late: two intervals and a margin. */
 export function lateAfterSeconds(intervalSeconds: number): number {
   return 2 * intervalSeconds + MARGIN_SECONDS;
 }
 
-/** Returns the age in seconds of the newest samples above which a value from such targets only is old. */
+/** Returns the age in seconds above which the newest samples make a value old. */
 export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeSeconds }: AgeRules): number {
   if (maxAgeSeconds !== null) return maxAgeSeconds;
   return rangeSeconds === 0
@@ -50,10 +50,10 @@ export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeS
 }
 
 /**
- * Returns why a value is based on old samples, or null. A rate reads too low by `(age - interval / 2) / range` for a
- * target with late samples, and lacks a target whose scrapes fail. The value counts as old if this is more than 10 %,
- * averaged over the targets: with many targets at different times of their interval, some are always a little late. A
- * value without a range is old if more than 10 % of its targets are.
+ * Returns why a value is based on old samples, or null. A rate is too low by `(age - interval / 2) / range` for a
+ * target with late samples, and lacks a target whose scrapes fail. The value counts as old if the average over the
+ * targets is more than 10 %: with many targets, some are always a little late. A value without a range is old if more
+ * than 10 % of its targets are.
  */
 export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string | null {
   let error = 0;
@@ -80,7 +80,7 @@ export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string |
   return `it is based on old samples: of ${counted}${range}, ${reasons.join(', ')}`;
 }
 
-/** From 0 (none) to 1 (the target does not count, or should not). */
+/** Returns 0 (no error) to 1 (the target does not count, or should not). */
 function errorOf({ ageSeconds, intervalSeconds }: TargetAge, rules: AgeRules): number {
   const { rangeSeconds, maxAgeSeconds } = rules;
   if (ageSeconds === null) return 1;

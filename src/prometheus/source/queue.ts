@@ -20,13 +20,13 @@ export interface SendOptions {
   readonly round: number;
   /** Monotonic time at which the answer becomes useless, because the round ends. Default: after `seconds`. */
   readonly untilMs?: number;
-  /** One for each namespace that needs the query. Default: none, the query is merged for all or the service's own. */
+  /** One entry per namespace that needs the query. Default: none, as for queries of the service. */
   readonly owners?: readonly QueryOwner[];
-  /** Set: if the query is rejected as invalid, it is not sent again before the fifth of these periods. */
+  /** If set, a query that was rejected as invalid is not sent again before the fifth of these periods. */
   readonly periodSeconds?: number;
   /**
-   * Called before the answer is returned, with the time since the query was sent, and that which it could have taken.
-   * Not called if it was not sent.
+   * Called before the answer is returned, with the time since the query was sent and its time limit. Not called for a
+   * query that was not sent.
    */
   readonly onSeconds?: (seconds: number, limit: number) => void;
 }
@@ -34,7 +34,7 @@ export interface SendOptions {
 export interface QueryQueue {
   /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
   readonly query: (text: string, options: SendOptions) => Promise<Answer>;
-  /** Whether a query is sent or waits. */
+  /** Whether a query is running or waiting. */
   readonly isBusy: () => boolean;
 }
 
@@ -45,17 +45,16 @@ export interface QueryReport {
   /** Null: the query was answered. */
   readonly failure: Failure | null;
   /**
-   * How far the clock of the server is ahead of the local clock, as far as the round trip allows to measure it; null:
-   * unknown.
+   * How far the clock of the server is ahead of the local clock, within the accuracy of the round trip; null: unknown.
    */
   readonly clockAheadSeconds: number | null;
 }
 
-/** The round of a query, while some of its queries have no answer. */
+/** A round, while some of its queries have no answer. */
 interface Tally {
   open: number;
   failures: number;
-  /** Whether a query of the round was answered, or failed for another reason than the server. */
+  /** Whether a query of the round was answered, or failed for a reason other than the server. */
   hasWorkingServer: boolean;
 }
 
@@ -72,12 +71,12 @@ interface OpenQuery extends SlotRequest {
 const LEAST_QUERY_MS = 10;
 /** A query that takes longer is slow: see `createFairSlots`. */
 const SLOW_SECONDS = 1;
-/** An overloaded source is asked again after this time, which is doubled, and between half and the whole of it. */
+/** An overloaded source is queried again after half to all of this time, which doubles with each attempt. */
 const BUSY_MS = 1000;
 const MOST_ATTEMPTS = 4;
-/** Failures without any answer after which a round starts with a single query. Source: reliability.md, P4. */
+/** After this many failures without any answer, a round starts with a single query. Source: reliability.md, P4. */
 const MOST_FAILURES = 5;
-/** In the fifth round, minus half a period because rounds may start slightly late. */
+/** The fifth round, minus half a period because rounds may start slightly late. */
 const REST_PERIODS = 4.5;
 /** How long a query counts as slow after it was sent last. */
 const SLOW_MS = 600_000;
@@ -85,12 +84,11 @@ const SLOW_MS = 600_000;
 const CLEAN_MS = 60_000;
 
 /**
- * Runs at most `maxConcurrentQueries` queries of the source at a time, the others wait for fair slots. An overloaded
- * source is asked again within the round.
- *
+ * Runs at most `maxConcurrentQueries` queries of the source at a time; the others wait for fair slots. An overloaded
+ * source is queried again within the round.
  * While the source does not answer at all, one query per round is sent, and the others wait for it. If it fails, they
- * fail without being sent; if it is answered, they are sent, so that a source that has recovered misses no round. It is
- * the query that was answered fastest in the last round with answers: others may fail for a reason of their own.
+ * fail without being sent; if it is answered, they are sent, so that a source that has recovered misses no round. The
+ * query that was answered fastest in the last round with answers is chosen: others may fail for reasons of their own.
  */
 export function createQueryQueue(parts: {
   readonly config: SourceConfig;
@@ -104,7 +102,7 @@ export function createQueryQueue(parts: {
   const { config, client, clock, onQuery, onFault = () => undefined } = parts;
   const underWay = new Map<string, Promise<Answer>>();
   const rejected = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
-  /** Maps the text of a slow query to the time at which it is tried as a fast one again. */
+  /** Maps the text of a slow query to the time at which it counts as fast again. */
   const slow = new Map<string, number>();
   let cleanMs = -Infinity;
 
@@ -173,7 +171,7 @@ export function createQueryQueue(parts: {
     return [answer, took];
   };
 
-  /** Never rejects: an internal error would leave the caller waiting. */
+  /** Never rejects: after an internal error the caller would wait forever. */
   const work = async (open: OpenQuery): Promise<void> => {
     const { options, untilMs } = open;
     try {
@@ -320,16 +318,16 @@ function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): numbe
 
 /** Limits the own queries of each namespace in a round. */
 interface QueryLimits {
-  /** Counts a query that is not sent for another one already. Returns the failure if it exceeds the number; null: it does not. */
+  /** Counts a query that no other scaler sends already. Returns the failure if there are too many, or null. */
   readonly count: (round: number, owners: readonly QueryOwner[]) => Answer | null;
-  /** Returns the failure if the queries of the namespace have taken their time in this and earlier rounds. */
+  /** Returns the failure if the namespace has used up its query time in this and earlier rounds. */
   readonly whyNoTime: (owners: readonly QueryOwner[]) => Answer | null;
 }
 
 /**
  * Creates the limits of a data source; null: there are none. A query that several namespaces need fails only if all of
- * them exceed a limit, and each pays its part of the time. What a namespace takes beyond its seconds is taken from those
- * of its next rounds.
+ * them exceed a limit, and each is charged a share of its time. A namespace that exceeds its query time gets less time
+ * in the next rounds.
  */
 function createQueryLimits(options: {
   readonly config: SourceConfig;

@@ -3,7 +3,7 @@ import type { SourceConfig } from '../data-source/source-config.js';
 
 export interface Recognition {
   /**
-   * Queries the server in every round until it answers. Resolves when the queries of the round may be sent; only the
+   * Probes the server in every round until it answers. Resolves when the queries of the round may be sent; only the
    * first round waits. Null: no need to wait.
    */
   readonly begin: (options: {
