@@ -217,10 +217,7 @@ export function demandOf(
   return { start, end, stepSeconds, pods };
 }
 
-/**
- * Yields the mean count and the length in seconds of each period of `stepSeconds` from `start` to `end`. The last
- * period may be shorter.
- */
+/** Yields mean count and length in seconds of each period of `stepSeconds`. The last period may be shorter. */
 export function* stepMeans(
   counts: readonly CountStep[],
   {
@@ -253,10 +250,7 @@ function peakOf({ pods }: Demand): number {
   return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
 }
 
-/**
- * Returns a run of an ideal scaler: always as many ready pods as the demand. While the demand is unknown, it keeps the
- * last count.
- */
+/** Returns a run that always has as many ready pods as the demand. An unknown demand keeps the last count. */
 export function idealFollower(demand: Demand): Run {
   const counts: CountStep[] = [];
   let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;

@@ -107,10 +107,7 @@ export function subWindows(scoring: Scoring, assumptions: Assumptions): readonly
   );
 }
 
-/**
- * Returns the figures of each window; null where the load is unknown. The counts of rounds remain those of the whole
- * run.
- */
+/** Returns the figures of each window; null where the load is unknown. The counts of rounds cover the whole run. */
 export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly (Figures | null)[] {
   return windows.map((window) => figuresOf(runWithin(run, window), window));
 }

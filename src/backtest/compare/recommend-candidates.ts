@@ -43,10 +43,7 @@ export function firstSettings(present: TunedSettings, bounds: Bounds): readonly 
   return unique([...pairs, ...windows, ...neighbours(present, bounds)], present);
 }
 
-/**
- * Returns settings with a smaller tolerance of scale-downs. They remove pods that the tolerance keeps, and never delay
- * a scale-up.
- */
+/** Returns settings with a smaller tolerance of scale-downs, which never delay a scale-up. */
 export function carefulSettings(present: TunedSettings): readonly TunedSettings[] {
   return DOWN_TOLERANCES.filter((tolerance) => tolerance < present.downTolerance).map((downTolerance) => ({
     ...present,

@@ -3,7 +3,6 @@ import { parseScaler } from '../../scaler/read/parse-scaler.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Variant } from './variant.js';
 
-/** A field of the document and its values. */
 export interface Sweep {
   /** The end of a path below `spec`, such as `averageUtilization` or `scaleDown.stabilizationWindowSeconds`. */
   readonly field: string;

@@ -59,10 +59,7 @@ export interface Threshold {
 
 const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?|document)$/;
 
-/**
- * Returns a string that says why the text is not a condition. `allowsDocument`: the limit may be `document`, which is
- * the figure of the document.
- */
+/** `allowsDocument`: the limit may be `document`. Returns a string that says why the text is not a condition. */
 export function parseThreshold(
   text: string,
   { allowsDocument = false }: { readonly allowsDocument?: boolean } = {},

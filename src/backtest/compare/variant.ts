@@ -191,7 +191,6 @@ export function runJob({ scaler, input }: Job, onRound?: OnRound): JobResult {
   }
 }
 
-/** Returns the number of decisions of a job. */
 export function roundsOf({ scaler, input: { start, end } }: Job): number {
   return Math.floor(secondsBetween(start, end) / scaler.spec.syncPeriodSeconds);
 }

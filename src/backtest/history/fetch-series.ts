@@ -169,10 +169,7 @@ interface Chunk {
 const CHUNK_POINTS = 4000;
 const FEWEST_POINTS = 60;
 
-/**
- * Divides a time range into chunks that begin at multiples of their length. Another time range then finds most of its
- * chunks in the cache.
- */
+/** Chunks begin at multiples of their length, so another time range finds most of its chunks in the cache. */
 export function chunksOf(from: Instant, to: Instant, stepSeconds: number): readonly Chunk[] {
   const stepMs = stepSeconds * 1000;
   const lengthMs = stepMs * CHUNK_POINTS;

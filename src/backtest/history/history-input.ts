@@ -17,7 +17,6 @@ export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podSta
   readonly podStart: PodStart | null;
 }
 
-/** The input of runs on a recorded history. */
 interface HistoryInput extends Omit<Backtest, 'runJobs'> {
   /** Starts with the first value, because nothing is known about the time before. */
   readonly range: Range;

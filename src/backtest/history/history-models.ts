@@ -22,7 +22,6 @@ export interface MetricHistory {
   readonly saturation: number | null;
 }
 
-/** The history of all documents of a report. */
 export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
   /** Values of the `maxReplicasFrom` query; null: the document has no such query, or the history has no value. */

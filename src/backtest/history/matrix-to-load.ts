@@ -32,10 +32,7 @@ export function columnOf(
   return { start, stepSeconds, values };
 }
 
-/**
- * Returns the load of a column. Each value is a mean over the window before its time, so it is shifted back by half of
- * the window.
- */
+/** Each value is a mean over the window before its time, so the load is shifted back by half of the window. */
 export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);
 }

@@ -79,10 +79,7 @@ export function readyQuery({ namespace, spec }: Scaler): string | null {
   return null;
 }
 
-/**
- * Returns the query for the request or limit of each container of the target: the mean over the pods, in cores or
- * bytes.
- */
+/** Returns the query for the request or limit of each container: the mean over the pods, in cores or bytes. */
 export function perContainerQuery(
   which: 'requests' | 'limits',
   resource: string,

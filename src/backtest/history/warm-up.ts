@@ -5,10 +5,7 @@ import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../u
 /** Minimum warm-up. `recommend` tries settings with longer windows than the documents have. */
 const MIN_WARM_UP_SECONDS = 3600;
 
-/**
- * Returns how many seconds before the scored time are read for the windows and forecasts of decisions: a multiple of
- * the step.
- */
+/** Returns the seconds before the scored time that windows and forecasts need: a multiple of the step. */
 export function warmUpOf(scalers: readonly Scaler[], stepSeconds: number): number {
   const ofForecasts = scalers.map((scaler) => lookbackSeconds(scaler));
   const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds), ...ofForecasts);

@@ -24,10 +24,7 @@ export interface RecommendedChange {
   readonly saving: Saving | null;
 }
 
-/**
- * Returns the JSON form, which is the same for programs and for the HTML report. Times are in RFC 3339, durations in
- * seconds, shares in percent.
- */
+/** Returns the JSON form. Times are in RFC 3339, durations in seconds, shares in percent. */
 export function reportToJson({
   scoring,
   variants,

@@ -8,10 +8,7 @@ export interface CountStep {
 
 type Visit = (count: number, milliseconds: number) => void;
 
-/**
- * Calls `visit` for each interval of constant count between two times, latest first. The first count also applies
- * before its time.
- */
+/** Visits the intervals of constant count, latest first. The first count also applies before its time. */
 export function visitCounts(
   steps: readonly CountStep[],
   { from, to }: { readonly from: Instant; readonly to: Instant },

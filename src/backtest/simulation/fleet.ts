@@ -4,10 +4,7 @@ import type { Milli } from '../../units/quantity.js';
 import { addSeconds, type Instant, latest, secondsBetween } from '../../units/time.js';
 import type { NodeStart, PodStart } from './settings.js';
 
-/**
- * `parallel`: all pods are created at once. `ordered`: a pod is created after the previous one is ready, as in a
- * StatefulSet.
- */
+/** `parallel`: all pods are created at once. `ordered`: each after the previous one is ready, as in a StatefulSet. */
 export type PodOrder = 'parallel' | 'ordered';
 
 /** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
@@ -155,10 +152,7 @@ function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   return new Set(ranked.slice(0, replicas).map(({ name }) => name));
 }
 
-/**
- * Returns the start time of the pod with this number. It is the same in each run, so that documents are compared on
- * equal starts.
- */
+/** Returns the start time of a pod. It is the same in each run, so that documents are compared on equal starts. */
 function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): number {
   if (p95Seconds === medianSeconds) return medianSeconds;
   const spread = Math.log(p95Seconds / medianSeconds) / Z_OF_95;

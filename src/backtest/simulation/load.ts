@@ -1,9 +1,6 @@
 import { addSeconds, earliest, type Instant, instantFromMs } from '../../units/time.js';
 
-/**
- * The load of a workload as a step function. Each value applies until the next point. NaN is a gap: the load is unknown
- * and never read as 0.
- */
+/** The load of a workload as a step function. NaN is a gap: the load is unknown and never read as 0. */
 export interface Load {
   /** Arguments of `createLoad` that create an equal load, for example in a worker thread. */
   readonly data: LoadData;
@@ -23,8 +20,7 @@ export interface LoadData {
   readonly values: Float64Array;
   readonly end: Instant;
   /**
-   * Whether `at` interpolates between two known values, each at the middle of its step. False: it returns the last
-   * value.
+   * Whether `at` interpolates between known values, each at the middle of its step; otherwise it returns the last one.
    */
   readonly isInterpolated: boolean;
 }
@@ -97,7 +93,6 @@ export function createLoad(
   };
 }
 
-/** Returns a load that has the same value at all times. */
 export function constantLoad(value: number): Load {
   return createLoad(Float64Array.of(-LONGEST_MS), Float64Array.of(value), instantFromMs(LONGEST_MS));
 }

@@ -22,7 +22,6 @@ export interface Run {
   /** `.spec.replicas`; the first step is at `start`. */
   readonly replicas: readonly CountStep[];
   readonly ready: readonly CountStep[];
-  /** Decisions that changed the replicas. */
   readonly changes: readonly Change[];
   readonly rounds: number;
   /** Number of rounds in which maxReplicas limited the recommendation. */
@@ -41,7 +40,6 @@ export interface Change extends Pick<Decision, 'action' | 'currentReplicas' | 'd
   readonly at: Instant;
 }
 
-/** Called after each decision with its snapshot. */
 export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
 
 /**

@@ -76,10 +76,7 @@ interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
 
 export const NO_DATA = 'the history has no value here';
 
-/**
- * Returns the answer that the query of a metric would have given. The newest raw sample is half a scrape interval old,
- * which is the average.
- */
+/** Returns the answer to the query of a metric. The newest raw sample is half a scrape interval old, the average. */
 export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {
   const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
   if (metric.type === 'Object' || metric.type === 'External') {

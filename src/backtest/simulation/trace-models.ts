@@ -10,7 +10,6 @@ export interface TraceAssumptions {
   readonly capacity: number;
   /** CPU usage of a pod at its capacity, in percent of its request. */
   readonly usageAtCapacityPercent: number;
-  /** The window of the rate in resource queries. */
   readonly resourceWindowSeconds: number;
   readonly scrapeIntervalSeconds: number;
   /** Identity of a metric -> what its query measures of the queue. Default: the load. */
