@@ -26,10 +26,7 @@ process.on('exit', () => {
   for (const cleanup of cleanups) cleanup();
 });
 
-/**
- * Handles SIGHUP only for a command with cleanups (child processes). Otherwise the setting of the shell or nohup
- * applies.
- */
+/** Handles SIGHUP only for a command with child processes. Otherwise the setting of the shell or nohup applies. */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);
   process.on('SIGHUP', end);

@@ -22,7 +22,6 @@ export interface AdoptOptions extends ReachOptions {
   readonly output: string;
 }
 
-/** The autoscaler to adopt. */
 export interface Source {
   readonly kind: SourceKind;
   readonly namespace: string;

@@ -124,7 +124,6 @@ export function pausedIn(object: JsonObject): unknown {
   return objectIn(object, 'spec')?.['paused'] ?? false;
 }
 
-/** Returns the command that ends a pause by the document. */
 export function endPauseCommand(context: AdoptContext, { name }: Pick<ScalerObject, 'name'>): string {
   const patch = `patch scalers.promscaler.dev ${name} --type merge -p '{"spec":{"paused":null}}'`;
   return kubectlFor(patch, context.source, context);
@@ -166,10 +165,7 @@ export async function pollFor<T>(
 /** The service decides on a new generation within a sync period, and writes the status within seconds of that. */
 const STATUS_MS = 30_000;
 
-/**
- * Waits until the service has set this condition for the present generation of the Scaler object, and returns it. Null:
- * it has not.
- */
+/** Waits until the service has set this condition for the current generation, and returns it; null: not in time. */
 export function waitForCondition(
   { io, objects }: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,

@@ -127,7 +127,6 @@ async function findHpa({ source, objects }: AdoptContext): Promise<JsonObject | 
   return hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
 }
 
-/** Returns whether KEDA has created the HPA for this ScaledObject. */
 export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boolean {
   return objectsIn(objectIn(hpa, 'metadata'), 'ownerReferences').some(
     (owner) => owner['kind'] === kind.kind && owner['name'] === name,
@@ -162,7 +161,6 @@ function shareText({ same, rounds }: Pick<AgreementReport, 'same' | 'rounds'>): 
   return `${same} of ${rounds} rounds (${percent(same, rounds)} %)`;
 }
 
-/** Returns the report as text. */
 export function agreementText(report: AgreementReport): string {
   const { scaler, beside, since, largest, now, notCompared } = report;
   const seconds = secondsOf(report);

@@ -23,7 +23,6 @@ import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from '
 import { HPA } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
 
-/** Why a switch is refused. */
 export interface Refusal {
   readonly why: string;
   /** Whether `--force` switches nevertheless. */

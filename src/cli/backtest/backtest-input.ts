@@ -26,7 +26,6 @@ export interface BacktestInput {
   readonly assumptions: Assumptions;
   /** Additional rows, such as the recorded replicas. */
   readonly otherResults: readonly Result[];
-  /** The assumptions as sentences. */
   readonly assumptionLines: readonly string[];
 }
 
@@ -61,7 +60,6 @@ async function readText(file: string, io: CommandIo): Promise<string> {
   }
 }
 
-/** Returns whether a document has a CPU metric. */
 export function usesCpu(variants: readonly Variant[]): boolean {
   return variants.some(({ scaler }) =>
     scaler.spec.metrics.some((metric) => isOfResource(metric) && metric.name === 'cpu'),
@@ -144,10 +142,7 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   ];
 }
 
-/**
- * Names the metrics that share the load of a trace, and the metrics and the ceiling that a trace has no information
- * about.
- */
+/** Names the metrics that share the load of a trace, and the values that a trace does not contain. */
 export function traceLines(
   variants: readonly Variant[],
   { maxReplicasFrom, measures }: Pick<Assumptions, 'maxReplicasFrom' | 'measures'>,

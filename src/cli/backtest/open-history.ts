@@ -30,7 +30,6 @@ import { isOfResource } from '../../scaler/spec.js';
 
 const DEFAULT_STEP_SECONDS = 15;
 
-/** Reads the history of the documents. */
 export async function openHistory(
   options: HistoryOptions,
   variants: readonly Variant[],

@@ -56,10 +56,7 @@ import { createWorkerPool } from './run-jobs-in-workers.js';
 import { createTraces, type Traces } from './traces.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
 
-/**
- * Runs `backtest`: simulates documents on a load. Returns 1 if a condition of `--fail-if` is true for the first
- * document.
- */
+/** Runs `backtest`: simulates documents on a load. Returns 1 if the first document meets a condition of `--fail-if`. */
 export async function runBacktest(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   try {
     return await run(options, io);

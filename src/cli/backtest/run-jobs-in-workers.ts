@@ -114,7 +114,6 @@ function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number
   return Math.max(1, Math.max(spec.maxReplicas, initialReplicas) / PODS_OF_A_ROUND);
 }
 
-/** Returns the number of points of all loads. */
 function pointsOf(jobs: readonly Job[]): number {
   const loads = new Set(
     jobs.flatMap(({ input: setting }) => setting.models.flatMap((model) => model?.load ?? [])),
@@ -194,10 +193,7 @@ interface MachineLimits {
 
 const CGROUP = '/sys/fs/cgroup';
 
-/**
- * Reads the limits. Node.js before version 22 ignores the quotas of a cgroup. `read` returns null if the file does not
- * exist.
- */
+/** Node.js before version 22 ignores the quotas of a cgroup. `read` returns null if the file does not exist. */
 export function readMachineLimits(read: (path: string) => string | null = readText): MachineLimits {
   const quota = cpuQuota(read(`${CGROUP}/cpu.max`));
   const left = bytesLeft(read);

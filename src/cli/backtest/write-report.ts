@@ -76,7 +76,6 @@ function markdownLines(report: Report): readonly string[] {
   ];
 }
 
-/** Returns the header and a row for each run. */
 export function tableRows(report: Report): readonly (readonly string[])[] {
   const { variants, baselines, scoring } = report;
   const columns = [

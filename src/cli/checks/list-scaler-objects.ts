@@ -22,10 +22,7 @@ type ListContext = Omit<DoctorContext, 'scalers'> & {
   readonly home: string | null;
 };
 
-/**
- * Returns null if `scalers.customResources` is off. Skips namespaces that cannot be listed; the check
- * `custom-resources` reports them.
- */
+/** Returns null if `scalers.customResources` is off. Skips namespaces that the check `custom-resources` reports. */
 export async function listScalerObjects(
   context: ListContext,
   onFailure: (error: KubernetesError) => void = () => undefined,

@@ -6,10 +6,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/**
- * Checks for another autoscaler on the same target, which blocks all patches. A dry run next to it is intended, for
- * comparison.
- */
+/** Checks for another autoscaler on the same target, which blocks all patches, unless the scaler is in dry run. */
 export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = resultsOf('other-scaler', scalerKey(scaler));

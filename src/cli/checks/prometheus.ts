@@ -15,10 +15,7 @@ export async function checkPrometheus(context: SourceContext): Promise<readonly 
   return Promise.all(source.urls.map((url) => checkUrl(context, url)));
 }
 
-/**
- * Warns about a data source that neither reports since when it stores data nor has `up`. The service needs one of them
- * to detect lost data.
- */
+/** Warns about a data source without a start time and without `up`: the service cannot detect lost data. */
 export async function checkHistory({
   source,
   runQuery,

@@ -71,10 +71,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
   return problems.length === 0 ? [make.ok('')] : problems;
 }
 
-/**
- * Checks that `maxReplicasFrom` has a value. The value must count the running replicas, too, so a lower one is a
- * mistake.
- */
+/** Checks that `maxReplicasFrom` has a value that includes the running replicas: a lower value is a mistake. */
 async function checkCeiling(
   { scaler, cluster, sources }: ScalerFacts,
   make: ResultBuilder,

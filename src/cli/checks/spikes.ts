@@ -10,10 +10,7 @@ import { milliToNumber } from '../../units/quantity.js';
 import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/**
- * Decisions react too late to a rise by this factor within `RISE`: by default, a decision at most doubles the replicas,
- * and its metrics are late.
- */
+/** Decisions react too late to a rise by this factor: by default, a decision at most doubles the replicas. */
 const SPIKE_FACTOR = 3;
 const RISE = '5m';
 const LOOK_BACK = '6h';

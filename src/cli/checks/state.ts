@@ -35,10 +35,7 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
   return results.length === 0 ? [make.ok(summary)] : results;
 }
 
-/**
- * Returns one result per reason, because sixteen missing ConfigMaps are one mistake. The check of permissions reports
- * forbidden reads.
- */
+/** Returns one result per reason: sixteen missing ConfigMaps are one mistake. `permissions` reports forbidden reads. */
 function judgeReads(
   read: readonly ReadConfigMap[],
   namespace: string,

@@ -94,7 +94,6 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   ],
 };
 
-/** Adds the examples to the help of every command. */
 export function addExamples(program: Command): void {
   for (const command of program.commands) {
     const lines = (EXAMPLES[command.name()] ?? []).flatMap(([purpose, line]) => [

@@ -152,10 +152,7 @@ async function readConfig(
   return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
 }
 
-/**
- * Returns the problems of one scaler, including those of documents without a readable name, because one of them may be
- * the scaler.
- */
+/** Returns the problems of one scaler, including problems of documents without a readable name. */
 function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
   if (key === undefined) return problems;
   return problems.filter(({ scaler }) => scaler === undefined || scaler === key);

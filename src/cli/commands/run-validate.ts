@@ -244,7 +244,6 @@ function inNamespace(document: LocatedDocument, namespace: string | undefined): 
   return { ...document, problems: [...problems, problem] };
 }
 
-/** Returns the scalers that patch each target. */
 function groupByTarget(scalers: readonly Scaler[]): ReadonlyMap<string, readonly Scaler[]> {
   const byTarget = new Map<string, Scaler[]>();
   for (const scaler of scalers.filter(({ spec }) => !spec.dryRun)) {

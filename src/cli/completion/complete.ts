@@ -69,7 +69,6 @@ function findCommand(
 
 interface ReadWords {
   readonly options: Readonly<Record<string, string>>;
-  /** The number of arguments. */
   readonly count: number;
   /** The value that the last option expects. */
   readonly open: Argument | null;

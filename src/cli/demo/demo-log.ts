@@ -16,7 +16,6 @@ export interface DemoLog {
   readonly printDocuments: (loaded: LoadedScalers) => void;
   /** Prints news about something other than a document. */
   readonly printNews: (subject: string, text: string) => void;
-  /** Number of changes of replicas so far. */
   readonly changes: () => number;
 }
 

@@ -137,10 +137,7 @@ spec:
 `;
 }
 
-/**
- * The CustomResourceDefinition of KEDA without its schema, so that a ScaledObject can be handed over. Nothing scales by
- * it in the demo.
- */
+/** The CustomResourceDefinition of KEDA without its schema, for hand-overs. Nothing scales by it in the demo. */
 export const SCALED_OBJECTS = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

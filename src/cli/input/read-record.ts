@@ -25,10 +25,7 @@ export class EmptyRecordError extends CommandError {
   }
 }
 
-/**
- * Yields the lines of a decision record. `-`: standard input. Throws `CommandError` if it cannot be read, and
- * `EmptyRecordError` if it is empty.
- */
+/** Yields the lines of a decision record. Throws `CommandError`, or `EmptyRecordError` if the record is empty. */
 export async function* readRecord(file: string, io: CommandIo): AsyncGenerator<NumberedLine> {
   let lines = 0;
   try {
@@ -59,10 +56,7 @@ export const EMPTY_SNAPSHOT =
 
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
-/**
- * Describes a JSON value that is not a snapshot. Returns null if it has a field of a snapshot, because an error about
- * that field is more precise.
- */
+/** Describes JSON without a field of a snapshot; otherwise null, because an error about the field is more precise. */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;
   if (Object.keys(json).length === 0)

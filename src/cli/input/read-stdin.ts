@@ -4,10 +4,7 @@ import { CommandError } from '../output/io.js';
 /** A longer input is an endless stream; Node.js limits a string to 512 Mi characters. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/**
- * Throws `CommandError` above `mostBytes`, and when `signal` is aborted, because reading from a terminal would keep the
- * process running.
- */
+/** Throws `CommandError` above `mostBytes`, and when `signal` is aborted: a terminal would keep the process running. */
 export async function readStdin(
   stream: Readable,
   signal: AbortSignal,

@@ -16,10 +16,7 @@ export interface ClusterAccess {
 /** A plugin that opens a browser takes longer. The document is then written without reading the cluster. */
 const PLUGIN_MS = 5000;
 
-/**
- * Reads the kubeconfig and, unless `offline` is set, runs its credential plugin for at most 5 s. Sends no request.
- * Returns errors as `failure`.
- */
+/** Reads the kubeconfig and, unless `offline`, runs its credential plugin for at most 5 s. Sends no request. */
 export async function findAccess(
   io: CommandIo,
   { kubeconfig, context, url, offline = false }: ClusterOptions & { readonly offline?: boolean },

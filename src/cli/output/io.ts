@@ -19,10 +19,7 @@ export interface CommandIo {
   readonly onFault?: (listener: FaultListener) => void;
   /** Command line of this program, such as `promscaler` or `node PATH`. Output names it with `nameProgram`. */
   readonly command: string;
-  /**
-   * Registers a synchronous cleanup to run if the process exits before the command returns. The returned function
-   * unregisters it.
-   */
+  /** Registers a synchronous cleanup for an exit before the command returns. Returns a function that unregisters it. */
   readonly guard?: (clean: () => void) => () => void;
 }
 
@@ -57,7 +54,6 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns the error for a command line that is invalid. */
 export function usageError(message: string): CommandError {
   return new CommandError(message, 2);
 }

@@ -1,7 +1,6 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { CommandError } from '../output/io.js';
 
-/** The permission that a request of a command needs. */
 interface NeededPermission {
   readonly verb: string;
   readonly plural: string;

@@ -11,7 +11,6 @@ export interface ResourceKind {
   readonly ifNotServed?: string;
 }
 
-/** A kind of autoscaler that can be adopted. */
 export interface SourceKind extends ResourceKind {
   readonly apiVersion: string;
   readonly kind: string;

@@ -7,7 +7,6 @@ import type { ScalerName } from '../reach/service-pages.js';
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;
 
-/** A recommendation with the commands that belong to it. */
 interface RecommendationItem extends Recommendation {
   readonly namespace: string;
   readonly name: string;

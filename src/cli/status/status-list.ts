@@ -83,7 +83,6 @@ export function listNotes(where: string, list: StatusList, selection: Selection)
   ];
 }
 
-/** Returns a line for each data source that fails. */
 export function failingSources(sources: StatusList['dataSources']): readonly string[] {
   return (sources ?? []).flatMap(({ name, urls, failingSince, lastError }) => {
     if (failingSince === null) return [];
