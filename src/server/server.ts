@@ -38,10 +38,7 @@ export class ListenError extends Error {
 
 const CLOSE_GRACE_MS = 1000;
 
-/**
- * Serves `app` until closed. Throws `ListenError` if the port is in use or not permitted, or this machine does not have
- * the address of `host`.
- */
+/** Serves `app` until closed. Throws `ListenError` if the address and port are not available or not permitted. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;
   const server = createServer(SERVER_LIMITS);

@@ -25,10 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/**
- * Reads the built dashboard into memory; null: `directory` does not contain one. Files of other types and in deeper
- * directories are not served.
- */
+/** Reads the built dashboard into memory, without other file types and deeper directories; null: there is none. */
 export async function readSite(directory: string): Promise<Site | null> {
   const assets = join(directory, 'assets');
   try {

@@ -18,10 +18,7 @@ export interface AccessControl {
   readonly checkIdentity: (identity: Identity, namespace: string | null) => Promise<Verdict>;
 }
 
-/**
- * Has the same value as `Authorization`. The service proxy of the API server removes `Authorization`, because that
- * header is for the API server.
- */
+/** Replaces `Authorization`, which the service proxy removes because it is for the API server. */
 export const TOKEN_HEADER = 'x-promscaler-authorization';
 
 /** Admits a request with a valid bearer token, or any request if there is no access control. */

@@ -18,10 +18,7 @@ interface Reviews<User> {
 interface ReviewOptions<User> {
   readonly reviews: Reviews<User>;
   readonly clock: Clock;
-  /**
-   * The namespaces that have scalers. Other namespaces are not reviewed, so clients cannot cause an unlimited number of
-   * reviews.
-   */
+  /** The namespaces with scalers. Only these are reviewed, so clients cannot cause an unlimited number of reviews. */
   readonly namespaces: () => Iterable<string>;
   /** Receives the error of the API server. */
   readonly onError: (error: unknown) => void;

@@ -3,7 +3,6 @@ import type { Problem } from '../../scaler/problems/problem.js';
 
 /** The permissions of the client of a request. */
 export interface Viewer {
-  /** Whether the client may see the scalers of a namespace. */
   readonly sees: (namespace: string) => boolean;
   /** Whether the client may see everything, including problems without a namespace. */
   readonly seesAll: boolean;

@@ -42,7 +42,6 @@ const MOST_REPLICAS = 64;
 const ID = /^[\w-]{1,64}$/;
 const ENTRY = /^([\w-]{1,16})\.([\w-]{1,64})$/;
 
-/** Returns whether a string may be the ID of an event of a replica. */
 export function isEventId(text: string): boolean {
   return ID.test(text);
 }

@@ -17,7 +17,6 @@ export interface FleetFeed extends EventSource {
 }
 
 interface FleetFeedOptions {
-  /** The events of this replica. */
   readonly own: EventFeed;
   readonly fleet: Fleet;
   readonly clock: Clock;

@@ -33,7 +33,6 @@ interface RelayOptions {
   readonly onEvent: (event: NumberedEvent) => void;
   /** Reports a connection. Events may be missing unless `isResumed`: the events after `startId` follow. */
   readonly onConnected: (isResumed: boolean) => void;
-  /** Reports missing events. */
   readonly onGap: () => void;
   /** Receives internal errors. The relay connects again. */
   readonly onFault: (error: unknown) => void;
@@ -237,10 +236,7 @@ function createMessageReader(onMessage: (message: StreamMessage) => void): (text
   return (text) => parser.feed(text);
 }
 
-/**
- * Returns a decision, failure or recommendation of another replica; null: another message, or one that violates the
- * schema.
- */
+/** Returns a decision, failure or recommendation of another replica; null for any other or invalid message. */
 function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data);
   const { decision, failure, recommendation } = eventSchemas;

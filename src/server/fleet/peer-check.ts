@@ -12,7 +12,6 @@ export interface Peer {
 }
 
 export interface Fleet {
-  /** The identity of this replica. */
   readonly identity: string;
   /** Whether this replica decides the scaler `NAMESPACE/NAME`. */
   readonly isOwn: (key: string) => boolean;

@@ -21,10 +21,7 @@ export class Busy extends Error {
 
 const MOST_WAITING = 64;
 
-/**
- * Runs work immediately unless more than `BURST_MS` was used recently. It then rests for twice the duration of that
- * work.
- */
+/** Runs work immediately unless more than `BURST_MS` was used recently; then rests for twice its duration. */
 export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

@@ -8,10 +8,7 @@ import type { BackgroundWork } from './background-work.js';
  * headers. Further bytes stay in the buffer of the kernel.
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
-/**
- * Longer responses are sent in pieces as background work. A client must read a piece within `STALLED_MS`, which is 6.4
- * KiB/s.
- */
+/** Longer responses are sent in pieces, each of which must be read within `STALLED_MS` (6.4 KiB/s). */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
 /** How long a closing connection waits for the client to close it. */
@@ -167,10 +164,7 @@ export class RequestGate extends Duplex {
     this.push(request);
   }
 
-  /**
-   * Returns the input up to the blank line that ends a request, or all input. A request ends there because requests
-   * with a body are rejected.
-   */
+  /** Returns the input up to the blank line that ends a request, or all input. Requests with a body are rejected. */
   #cut(): Buffer {
     let start = 0;
     let end = this.#ahead.indexOf(LINE_FEED);

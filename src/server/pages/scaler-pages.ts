@@ -253,10 +253,7 @@ function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readon
   return index === -1 ? [] : history.slice(index);
 }
 
-/**
- * Returns the entries after the one that starts at `behind`. If that entry was dropped, returns entries that start
- * before it.
- */
+/** Returns the entries after the one that starts at `behind`; if that was dropped, the entries that start before it. */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
   const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
