@@ -31,7 +31,6 @@ export function createApiClient(get: Get): ApiClient {
   };
 }
 
-/** Returns the OpenAPI path of a page and the schema of its answer. */
 function routeOf(id: JsonRouteId): { readonly path: string; readonly schema: keyof typeof NAMED_SCHEMAS } {
   const route = ROUTES.find((one) => one.id === id);
   const schema = route?.answers[200]?.schema;

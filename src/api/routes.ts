@@ -224,7 +224,6 @@ export const ROUTES: readonly (Route & { readonly id: RouteId })[] = TABLE;
 /** The pages whose answer has a schema. */
 export type JsonRouteId = JsonRoute['id'];
 
-/** The JSON of a page. */
 export type AnswerOfRoute<Id extends JsonRouteId> = AnswerOf<JsonRouteOf<Id>['answers'][200]['schema']>;
 
 /** The parameters of a page: the required parameters of its path, and any of its query. */
