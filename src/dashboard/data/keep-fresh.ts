@@ -10,7 +10,6 @@ export interface Freshness {
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
 
-/** Controls a periodic load. */
 export interface Refresher {
   /** Loads now, or after the current load. */
   readonly refresh: () => void;

@@ -1,9 +1,6 @@
 import { ApiError } from './api-error.js';
 
-/**
- * Returns the text of a response. Throws an `ApiError` of kind `invalid` if it has more than `maxBytes`, and any error
- * of the stream.
- */
+/** Throws an `ApiError` of kind `invalid` if the response has more than `maxBytes`, and any error of the stream. */
 export async function readBody(response: Response, maxBytes: number): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();

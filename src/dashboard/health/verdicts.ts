@@ -19,7 +19,6 @@ export const TONE_ICONS: Readonly<Record<Tone, IconName>> = {
   quiet: 'unknown',
 };
 
-/** Returns a line for each part of the service. */
 export function verdictsOf(status: ServiceStatus, nowMs: number): readonly Verdict[] {
   return [
     { subject: 'Data sources', ...ofDataSources(status) },

@@ -1,7 +1,6 @@
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount } from '../ui/numbers.js';
 
-/** Describes the sparkline of the replicas for screen readers. */
 export function sparklineLabel({ replicas }: OverviewRow): string {
   const known = replicas.filter((count) => count !== null);
   const [first, last] = [known[0], known.at(-1)];

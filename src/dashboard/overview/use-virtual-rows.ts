@@ -8,10 +8,7 @@ interface VirtualRows extends RowRange, Omit<Layout, 'headings'> {}
 interface VirtualRowsOptions {
   /** The element with the height of all rows. */
   readonly body: RefObject<HTMLElement | null>;
-  /**
-   * An element with the height of a row, whose width is the height of a heading. Both depend on the style sheet and the
-   * font size of the viewer.
-   */
+  /** Has the height of a row, and the height of a heading as its width: both depend on the viewer's font size. */
   readonly probe: RefObject<HTMLElement | null>;
   readonly rows: number;
   readonly headings: Layout['headings'];

@@ -13,10 +13,7 @@ interface ConnectionProps {
   readonly lastRound: string | null;
 }
 
-/**
- * Shows whether the page receives changes. Shows nothing to a viewer who must sign in, because the page is not
- * disconnected.
- */
+/** Shows whether the page receives changes; nothing if the viewer must sign in, which is not a lost connection. */
 export function Connection({ api, lastRound }: ConnectionProps): VNode | null {
   const state = useCell(api.live.state);
   const { demand } = useCell(api.session.state);

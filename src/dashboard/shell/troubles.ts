@@ -8,10 +8,7 @@ export interface Trouble {
   readonly text: string;
 }
 
-/**
- * Returns the troubles of the service, the most urgent first. `error`: why the state could not be read again; null: it
- * is current.
- */
+/** Returns the troubles of the service, most urgent first. `error`: why the state is not current; null: it is. */
 export function troublesOf(status: ServiceStatus, error: string | null, nowMs: number): readonly Trouble[] {
   const { at, dataSources, kubernetes, leader, identity, replicas, rounds, problems } = status;
   const found: Trouble[] = [];

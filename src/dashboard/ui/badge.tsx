@@ -10,7 +10,6 @@ interface BadgeProps {
   readonly title?: string;
 }
 
-/** Shows a state as icon, text and color. */
 export function Badge({ tone, icon, text, title }: BadgeProps): VNode {
   return (
     <span class={`badge tone-${tone}`} title={title}>

@@ -8,10 +8,7 @@ interface PageHeadingProps {
   readonly children?: ComponentChildren;
 }
 
-/**
- * Shows the heading of a page and sets its title in the browser. A new page takes the focus, so a screen reader reads
- * it.
- */
+/** Shows the heading of a page and sets its title. A new page takes the focus, so that a screen reader reads it. */
 export function PageHeading({ title, context, children }: PageHeadingProps): VNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -5,7 +5,6 @@ export interface SectionProps {
   readonly title: string;
   /** Controls or facts at the end of the heading. */
   readonly aside?: ComponentChildren;
-  /** Whether the section spans all columns. */
   readonly isWide?: boolean;
   readonly children: ComponentChildren;
 }

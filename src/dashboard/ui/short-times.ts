@@ -20,10 +20,7 @@ export function formatSince(ms: number, nowMs: number): string {
   return `${formatShort(ms, nowMs).split(',', 1)[0] ?? ''} (${formatAge(ms, nowMs)})`;
 }
 
-/**
- * Returns whether the next round of decisions should have begun long ago. The answer itself can be as old as the
- * interval between two answers.
- */
+/** Returns whether the next round should have begun long ago. An answer can be as old as the refresh interval. */
 export function isOverdue(lastAt: string, periodSeconds: number, nowMs: number): boolean {
   return nowMs - Date.parse(lastAt) > 1000 * (3 * periodSeconds + 30);
 }

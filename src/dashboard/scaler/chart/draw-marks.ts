@@ -4,10 +4,7 @@ import type { TimeChartProps } from './chart-props.js';
 
 const SIZE = 5;
 
-/**
- * Draws the selected time, the present if times after it are shown, and a triangle for each change: up or down, hollow
- * if it was not applied.
- */
+/** Draws the selected time, the present time, and a triangle for each change: up or down, hollow if not applied. */
 export function drawMarks(
   chart: uPlot,
   { changes, selected, window, now }: TimeChartProps,

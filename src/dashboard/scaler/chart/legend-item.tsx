@@ -6,7 +6,6 @@ interface LegendItemProps {
   readonly value: string;
 }
 
-/** Shows the style of a line, its name and a value. */
 export function LegendItem({ style, name, value }: LegendItemProps): VNode {
   return (
     <span class="legend-item">

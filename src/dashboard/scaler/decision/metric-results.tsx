@@ -6,7 +6,6 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { GraphLink } from '../text/graph-link.jsx';
 import type { Metric, MetricResult, PastDecision } from '../model/answers.js';
 
-/** Unit and target of the metrics of a decision. */
 export type MetricTargets = readonly (Pick<Metric, 'metric' | 'unit'> & { readonly target: number | null })[];
 
 interface MetricResultsProps {

@@ -40,7 +40,6 @@ export function measuredOf(reason: string): string {
   return reason.replace(/(?:^|: )(?:stays at \d+|\d+ -> \d+)(?:[,;].*)?$/, '');
 }
 
-/** The facts that determine what ends a state. */
 type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
 
 /** Returns what a user does to end a conflict, a pause or a dry run; null: time ends it, or it is unknown. */

@@ -18,10 +18,7 @@ export const RANGES: readonly Range[] = [
 
 const LEAST_SECONDS = 120;
 
-/**
- * Returns how many seconds of forecast the charts show: a third of the past that they show, at most an hour; 0 without
- * a forecast.
- */
+/** Returns how many seconds of forecast to show: a third of the past, at most an hour; 0 without a forecast. */
 export function secondsAhead(pastSeconds: number, { spec }: Readonly<Record<string, unknown>>): number {
   return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, pastSeconds / 3) : 0;
 }

@@ -3,10 +3,7 @@ import { listSome } from '../../../units/format.js';
 import { OUTCOME_NAMES } from './changes.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
-/**
- * A row of the waterfall. `total`: a bar from 0 to `to`. `step`: a bar from `from` to `to`. `until`: RFC 3339; null:
- * unknown or none.
- */
+/** `total`: a bar from 0 to `to`. `step`: a bar from `from` to `to`. `until`: RFC 3339; null: unknown or none. */
 export interface WaterfallRow {
   readonly kind: 'total' | 'step';
   readonly label: string;

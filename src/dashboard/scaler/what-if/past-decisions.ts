@@ -5,7 +5,6 @@ import { decisionsRequest, snapshotRequest } from '../../data/requests.js';
 import type { DecisionEntry } from '../model/answers.js';
 import { decideWith } from './decide-with.js';
 
-/** A decision of the service with its input. */
 export interface PastInput {
   readonly entry: Pick<DecisionEntry, 'firstAt' | 'lastAt' | 'count'>;
   /** Desired replicas of the service. */
