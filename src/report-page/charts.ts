@@ -15,7 +15,6 @@ const MANY = 60;
 /** Distance in pixels within which a click opens a marker. */
 const REACH = 16;
 
-/** Draws the demand and the replicas of the shown runs. */
 export function drawPods(root: HTMLElement, data: PageData, { shown, selected, onChange }: PodsView): void {
   const runs = data.runs.flatMap((run, index) => (shown.has(run.name) ? [{ run, index }] : []));
   const { tables, xs } = joined(
@@ -175,7 +174,6 @@ const FONT = '12px system-ui, sans-serif';
 
 type Options = Omit<uPlot.Options, 'series'>;
 
-/** Returns the options that all charts share. */
 function chartOptions({ from, seconds }: PageData, width: number, height: number): Options {
   const stroke = cssColor('--text-muted');
   const line = { stroke: cssColor('--chart-grid'), width: 1 };
@@ -221,7 +219,7 @@ function bandSeries(label: string, color: string): readonly uPlot.Series[] {
   ];
 }
 
-/** Returns the area between them. */
+/** Returns the area between the lowest and the highest value. */
 function bandIn(color: string): uPlot.Band[] {
   return [{ series: [2, 1], fill: cssColor(color) }];
 }
