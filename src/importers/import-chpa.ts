@@ -7,10 +7,7 @@ import { readMetrics } from './import-hpa.js';
 import type { ReadMetadata } from './manifest/metadata.js';
 import { readTarget } from './manifest/scale-target.js';
 
-/**
- * Converts the spec of a CHPA: an HPA with limits. promscaler has the same limits under the same names with `preset:
- * chpa`.
- */
+/** Converts the spec of a CHPA: an HPA with limits, which have the same names in `preset: chpa`. */
 export function importChpa(
   manifest: Fields,
   _read: ReadMetadata,

@@ -11,7 +11,6 @@ export interface ManifestValue {
   readonly firstItem?: number;
 }
 
-/** An imported object and the file that contains it. */
 export interface ImportedManifest extends ImportedObject {
   readonly file: string;
 }
@@ -93,10 +92,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/**
- * Keeps the first of several objects with the same name, even if their kinds differ: the names of scaler documents must
- * be unique.
- */
+/** Keeps the first of several objects with one name, of any kind: names of scaler documents must be unique. */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

@@ -77,7 +77,6 @@ function readList(text: string, file: string): ReadValues | null {
   return { values, problems: [...broken, ...truncated] };
 }
 
-/** A part of a text. */
 interface JsonSpan {
   readonly from: number;
   readonly to: number;

@@ -180,10 +180,7 @@ interface TemplateValues {
 const ACTION = /<<([^<>]*)>>/g;
 const INDEX = /^index +\.LabelValuesByName +"([^"]*)"$/;
 
-/**
- * Fills a query template. Returns null for an action that is not supported: Go templates can do more. Source:
- * pkg/naming/metrics_query.go
- */
+/** Returns null for an action that is not supported: Go templates can do more. Source: pkg/naming/metrics_query.go */
 function fillTemplate(template: string, values: TemplateValues): string | null {
   // `<<- .Series ->>` is equivalent to `<<.Series>>`.
   const plain = template.replace(ACTION, (_, action: string) => `<<${action.replace(/^-|-$/g, '').trim()}>>`);

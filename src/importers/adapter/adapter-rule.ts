@@ -25,7 +25,6 @@ export interface SeriesFilter {
   readonly isWanted: boolean;
 }
 
-/** Derives the name of a metric from the name of its series. */
 export interface NameRule {
   readonly matches: RegExp;
   /** The text of the regular expression `matches`. */

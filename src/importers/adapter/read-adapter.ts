@@ -143,10 +143,7 @@ function queryOf(rule: PlainObject): string | null {
 const NAME = /^\s*([A-Za-z_:][\w:]*)\s*(?:\{|$)/;
 const NAME_MATCHER = /(?<!\w)__name__\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)/g;
 
-/**
- * Returns the name that a pattern such as `^queue_depth$` matches; null: it may match other names. Prometheus anchors
- * it.
- */
+/** Returns the only name that a pattern such as `^queue_depth$` matches, or null. Prometheus anchors patterns. */
 function literalOf(pattern: string): string | null {
   const name = pattern.replace(/^\^|\$$/g, '');
   return /^[A-Za-z_:][\w:]*$/.test(name) ? name : null;

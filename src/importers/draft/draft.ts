@@ -6,10 +6,7 @@ export interface DraftItem {
   readonly value: PlainObject;
   /** Source field in the manifest. */
   readonly from: Path;
-  /**
-   * Whether something is missing. The entry is then commented out, unless it contains a placeholder that names what is
-   * missing.
-   */
+  /** Whether something is missing. Such an entry is commented out, unless a placeholder names what is missing. */
   readonly isOff: boolean;
 }
 
@@ -43,7 +40,6 @@ function hasPlaceholder(value: unknown): boolean {
   return isPlainObject(value) && Object.values(value).some(hasPlaceholder);
 }
 
-/** Returns whether something is missing in a metric or schedule. */
 export function isIncomplete({ metrics, schedules }: Draft): boolean {
   return [...metrics, ...schedules].some(({ isOff }) => isOff);
 }

@@ -11,8 +11,7 @@ const MOST_PASSES = 200;
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**
- * Removes what a scaler document does not allow, with one remark each. The result is valid. Null: a required field is
- * missing or invalid.
+ * Removes what a scaler document does not allow, with one remark each. Null: a required field is missing or invalid.
  */
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
@@ -29,10 +28,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
   return null;
 }
 
-/**
- * Returns whether a metric has a value without pods, including metrics that the user must complete. `documentOf`
- * contains only complete metrics.
- */
+/** Returns whether a metric, complete or not, has a value without pods. `documentOf` omits incomplete metrics. */
 function hasTotal({ metrics }: Draft): boolean {
   return metrics.some(({ value }) => 'external' in value || 'object' in value);
 }

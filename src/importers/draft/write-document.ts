@@ -129,10 +129,7 @@ function commentedOut(lines: readonly string[], indent: number): readonly string
   return lines.map((line) => `${' '.repeat(indent)}# ${line.slice(indent)}`.trimEnd());
 }
 
-/**
- * Printable and unambiguous as a plain scalar of YAML 1.1 and 1.2: does not start with an indicator, contains no `: `
- * and no ` #`.
- */
+/** Plain scalars of YAML 1.1 and 1.2: no indicator at the start, no `: ` and no ` #`. */
 const PLAIN = /^[A-Za-z_/(][\x20-\x7e]*$/;
 const UNSAFE_IN_PLAIN = /: |:$| #|\s$/;
 

@@ -207,10 +207,7 @@ function slowerText(fromOne: number, rules: unknown, decline: Decline): string |
 
 const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;
 
-/**
- * KEDA keeps the minimum outside of schedules if there are only schedules. A document without metrics would scale on
- * CPU.
- */
+/** With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU. */
 function withIdleMetric(
   metrics: readonly DraftItem[],
   schedules: readonly DraftItem[],
@@ -294,8 +291,7 @@ function isFlagSet(value: unknown): boolean {
 }
 
 /**
- * Reads the annotation that activates a workload at 0 or at the idle count. A document activates only with minReplicas
- * 0.
+ * Reads the annotation that activates a workload at 0 or the idle count. Documents activate only with minReplicas 0.
  */
 function readForceActivation(
   annotations: PlainObject,

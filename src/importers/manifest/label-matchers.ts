@@ -3,7 +3,6 @@ import { formatValue, type Path } from '../../scaler/problems/finding.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import type { Fields } from './fields.js';
 
-/** A label selector as PromQL matchers, and its problems. */
 export interface LabelMatchers {
   /** For example `queue="mail"`. */
   readonly matchers: readonly string[];

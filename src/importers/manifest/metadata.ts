@@ -6,8 +6,7 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Labels and annotations by which a tool identifies its objects. Helm would reject a scaler document with them, and
- * Argo CD would delete it.
+ * Metadata by which tools identify their objects: Helm would reject a document that has it, Argo CD would delete it.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,

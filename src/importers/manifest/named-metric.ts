@@ -69,10 +69,7 @@ export function queryItem(
 
 const QUERIED = ['pods', 'object', 'external'] as const;
 
-/**
- * Makes metric names unique within a type, because Kubernetes does not require that. Omits names that equal the default
- * for the query.
- */
+/** Makes metric names unique within a type, which Kubernetes does not require. Omits default names. */
 export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {
   const taken = new Set<string>();
   return items.map((item) => {
@@ -122,10 +119,7 @@ export type FoundQuery =
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
-/**
- * Finds no query. Without the rules of prometheus-adapter, queries are unknown, because a metrics API does not report
- * where its values come from.
- */
+/** Without the rules of prometheus-adapter, queries are unknown: a metrics API does not report them. */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
