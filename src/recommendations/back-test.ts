@@ -26,10 +26,7 @@ export interface BackTestParts {
   readonly entry?: URL | undefined;
 }
 
-/**
- * A back-test of 7 days takes 60 to 100 MiB. The container has a higher limit, so the service survives a worker that
- * exceeds this.
- */
+/** A back-test of 7 days takes 60 to 100 MiB. The container has more, so the service survives if this is exceeded. */
 const MEMORY_MIB = 256;
 const LONGEST_MS = 2 * 3_600_000;
 const MOST_QUERIES = 1000;

@@ -18,7 +18,6 @@ export interface RecommendationPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly historyOf: (source: string) => HistorySource | null;
-  /** Returns whether the data source fails. */
   readonly isFailing: (source: string) => boolean;
   /** Returns false if the document has changed. */
   readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
