@@ -149,10 +149,7 @@ function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
     .slice(0, count);
 }
 
-/**
- * Steps like the StatefulSet controller: one pod at a time; creates from ordinal 0 up, deletes and updates from the
- * highest ordinal down.
- */
+/** Steps like the StatefulSet controller: one pod at a time, created in ascending and deleted in descending order. */
 function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const byOrdinal = new Map(present.map((pod) => [pod.ordinal, pod]));
   for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {

@@ -34,8 +34,7 @@ export interface ObjectType {
 export interface Field {
   readonly type: Type;
   /**
-   * `value`: omitted if empty (`omitempty`), except objects; `always`: written even if empty; `pointer`: written if
-   * set, even to a zero value.
+   * `value`: omitted if empty, except objects; `always`: written even if empty; `pointer`: written if set, even to 0.
    */
   readonly mode: 'value' | 'always' | 'pointer';
   /** Default that the server sets. */
@@ -91,7 +90,6 @@ function withFallback(field: Field, fallback: Json | undefined): Field {
   return fallback === undefined ? field : { ...field, fallback };
 }
 
-/** Returns the type of a member of an object or map. */
 export function memberType(type: Type, name: string): Type {
   if (type.is === 'object') return type.fields[name]?.type ?? any;
   return type.is === 'map' ? type.of : any;

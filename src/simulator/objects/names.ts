@@ -13,10 +13,7 @@ function randomSuffix(random: Random): string {
 /** Longest prefix from `generateName`, because a generated name has at most 63 characters. */
 const MAX_GENERATED_STEM = 58;
 
-/**
- * Returns the name that the API server generates: the first 58 characters, then 5 random letters. Source: apiserver,
- * storage/names/generate.go.
- */
+/** Generates a name: the first 58 characters, then 5 random letters. Source: apiserver, storage/names/generate.go */
 export function generatedName(generateName: string, random: Random): string {
   return generateName.slice(0, MAX_GENERATED_STEM) + randomSuffix(random);
 }

@@ -27,10 +27,7 @@ interface Collection {
   readonly listeners: Set<ChangeListener>;
 }
 
-/**
- * All objects, with one revision counter and a history per resource, like etcd. A resource is named `GROUP/PLURAL`, or
- * `/pods` in the core group.
- */
+/** All objects, with one revision counter and a history per resource (`GROUP/PLURAL`, or `/pods`), like etcd. */
 export class Store {
   readonly #clock: Clock;
   readonly #collections = new Map<string, Collection>();

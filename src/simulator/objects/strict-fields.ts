@@ -6,10 +6,7 @@ import { badRequest, invalidPatch } from './status-error.js';
 /** What the client sent. It determines the status code and message of an error. */
 export type Arrival = 'body' | 'patch';
 
-/**
- * Reports unknown fields according to `fieldValidation`: Strict throws 400 (422 for a patch), Warn adds a warning for
- * each field.
- */
+/** Reports unknown fields by `fieldValidation`: Strict throws 400 (422 for a patch), Warn adds warnings. */
 export function reportUnknown(
   fields: readonly string[],
   about: {

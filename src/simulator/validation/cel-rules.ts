@@ -5,10 +5,7 @@ import { errorMessage } from '../../units/failure.js';
 /** Evaluates a CEL expression. Throws if it is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;
 
-/**
- * Loads the library that evaluates CEL, an optional dependency. Returns null if it is not installed: rules are then not
- * checked.
- */
+/** Loads the optional library that evaluates CEL. Returns null if it is not installed: rules are then not checked. */
 export async function loadCel(): Promise<CelEvaluator | null> {
   try {
     const { parse } = await import('@marcbachmann/cel-js');

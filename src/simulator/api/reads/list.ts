@@ -144,10 +144,7 @@ function parseToken(text: string): Token | null {
   }
 }
 
-/**
- * Returns 410 with a token for the current revision. The client can complete the list with it, but the list is
- * inconsistent.
- */
+/** Returns 410 with a token for the current revision, with which a client can complete an inconsistent list. */
 function expired(token: Token): StatusError {
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

@@ -126,10 +126,7 @@ export class Watches {
     });
   }
 
-  /**
-   * Returns the changes after `from`, or ADDED for each object if `from` is unset or 0. Returns null if the watch has
-   * already ended.
-   */
+  /** Returns the changes after `from` (unset or 0: ADDED for each object), or null if the watch has already ended. */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {
     const { store } = this.#context;
     const { watcher, request, match, render } = stream;

@@ -7,10 +7,7 @@ const ANYBODY: Subject = {
   rules: [{ apiGroups: ['*'], resources: ['*', '*/scale', '*/status'], verbs: ['*'] }],
 };
 
-/**
- * Returns the subject of an `Authorization` header. Throws 401 for a token that is neither configured nor issued,
- * unless `rbac` is empty.
- */
+/** Returns the subject of an `Authorization` header. Throws 401 for an unknown token, unless `rbac` is empty. */
 export function authenticate(
   rbac: Rbac,
   issued: ReadonlyMap<string, string>,

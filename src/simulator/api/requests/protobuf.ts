@@ -142,10 +142,7 @@ export function decodeRulesReview(bytes: Buffer): JsonObject {
   return { spec: { namespace: lastOf(lastOf(messageOf(bytes, 2), 2), 1).toString() } };
 }
 
-/**
- * Decodes a manifest, as `kubectl create` sends it. Throws 415 for an unsupported kind or field, 400 for invalid
- * protobuf.
- */
+/** Decodes a manifest of `kubectl create`. Throws 415 for an unsupported kind or field, 400 for invalid protobuf. */
 export function decodeManifest(bytes: Buffer): JsonObject {
   const names = textsOf(messageOf(bytes, 1));
   const [apiVersion = '', kind = ''] = [names.get(1), names.get(2)];

@@ -1,6 +1,5 @@
 import type { Catalog, Resource } from '../../objects/resources.js';
 
-/** The verb in RBAC rules. */
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 export interface ResourceRequest {
