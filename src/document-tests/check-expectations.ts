@@ -37,10 +37,7 @@ interface ExpectationContext {
   readonly hasQueue: boolean;
 }
 
-/**
- * Returns the expectations in the order of their rounds. Expectations for the same round must not contradict each
- * other.
- */
+/** Returns the expectations ordered by round. Expectations for the same round must not contradict each other. */
 export function checkExpectations(
   inputs: TestInput['expect'],
   path: Path,

@@ -6,7 +6,6 @@ import type { Position } from '../scaler/problems/problem.js';
 import type { Instant } from '../units/time.js';
 import type { Series } from './parse-series.js';
 
-/** One valid test of a document. */
 export interface DocumentTest {
   readonly name: string;
   readonly file: string;
@@ -77,7 +76,6 @@ export interface Mismatch {
 export interface Failure {
   readonly expectation: Expectation;
   readonly mismatches: readonly Mismatch[];
-  /** The reason of the decision. */
   readonly reason: string;
 }
 

@@ -1,9 +1,6 @@
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 
-/**
- * The values of a series, one per interval. They are computed on demand, because a short text can name millions of
- * values.
- */
+/** The values of a series, one per interval, computed on demand: a short text can name millions of values. */
 export interface Series {
   readonly length: number;
   /** Null: the query returns no series at this time; always after the last value. */

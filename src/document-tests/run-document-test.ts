@@ -106,7 +106,6 @@ function ceilingAt(
   };
 }
 
-/** Compares with the queue until the round. */
 function compareQueue(
   { maxDepth, maxWaitSeconds, maxLostPercent }: Expectation,
   log: QueueLog | null,
@@ -235,10 +234,7 @@ const NO_SERIES = errorSample(
   'no series has a value at this time; 80x10 repeats a value 10 times',
 );
 
-/**
- * A series for one pod takes precedence over a series for all pods. A series for all pods has values for ready pods
- * only.
- */
+/** A series for one pod takes precedence over a series for all pods, which has values for ready pods only. */
 function valuesByPod(
   inputs: readonly MetricInput[],
   index: number,
