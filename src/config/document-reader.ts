@@ -35,7 +35,7 @@ export interface DocumentReader {
 
 /**
  * Reads in this thread and yields to other work between documents, but not within one. For sources up to
- * `MAX_SMALL_LENGTH`, and for commands without other work.
+ * `MAX_SMALL_LENGTH`, and for commands without concurrent work.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
   // Shared by all sources, because thousands of small ones would block as long as one large one.

@@ -34,10 +34,10 @@ export interface NextSet {
 }
 
 /**
- * Returns the scalers in effect after a reload. The last valid version is kept of an invalid document, of the documents
- * of a file that cannot be read, and of all documents of a path that is unreadable or exceeds the limits. Only a
- * document that is missing from a readable path is removed. With `mayBeAbsent`, an empty path, or an absent one that
- * never had documents, is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
+ * Returns the scalers in effect after a reload. An invalid document, the documents of an unreadable file, and all
+ * documents of a path that is unreadable or exceeds the limits keep their last valid version. Only a document that is
+ * missing from a readable path is removed. With `mayBeAbsent`, an empty path, or an absent one that never had
+ * documents, is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],

@@ -130,7 +130,7 @@ async function readOne(
   }
 }
 
-/** Whether a file is a separate mount (`subPath`): it is on another device than its directory. */
+/** Returns whether a file is a separate mount (`subPath`): it is on another device than its directory. */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
@@ -150,7 +150,7 @@ function placeOf(error: unknown): string | null {
 export interface ChangeDetector {
   /** Records the metadata. Call it before reading the files, so that a change during the read is not missed. */
   readonly note: () => Promise<void>;
-  /** Whether the metadata differs from the last `note`, or cannot exclude a change. */
+  /** Returns whether the metadata differs from the last `note`, or cannot rule out a change. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
@@ -173,7 +173,7 @@ export function createChangeDetector(
   paths: readonly string[],
   { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
 ): ChangeDetector {
-  /** Null: the metadata cannot exclude a change. */
+  /** Null: the metadata cannot rule out a change. */
   let noted: Noted | null = null;
 
   const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {

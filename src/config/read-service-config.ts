@@ -70,12 +70,12 @@ function readValue({ value, problems, locate }: LocatedDocument, path: string): 
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }
 
-/** Whether a YAML document is intended as a service config: an object that is not a Kubernetes object. */
+/** Returns whether a YAML document is meant as a service config: an object that is not a Kubernetes object. */
 export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** The same for a file that YAML cannot parse. */
+/** As `isServiceDocument`, for a file that is not valid YAML. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }

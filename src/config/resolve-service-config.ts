@@ -70,10 +70,9 @@ export interface ServiceConfig {
     readonly groupLabel: string | null;
     /** Null: every client may read everything. */
     readonly auth: AuthConfig | null;
-    /** Null: this replica does not ask others, and answers none. */
+    /** Null: this replica sends no requests to other replicas, and answers none. */
     readonly peerKeyFile: string | null;
   };
-  /** Which series of scalers `/metrics` has. */
   readonly metrics: { readonly detail: 'full' | 'summary' };
   /** Null: true in a cluster, false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
@@ -221,7 +220,7 @@ function resolveSource(
   };
 }
 
-/** Until the scrape interval of the series is known, a window that is unset is four stated intervals, or the default. */
+/** Until the scrape interval is known, an unset window is four configured intervals, or the default. */
 function resolveWindow({
   resourceWindowSeconds,
   scrapeIntervalSeconds,

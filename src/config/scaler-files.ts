@@ -34,17 +34,17 @@ export interface LoadedScalers {
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
   readonly changed: boolean;
-  /** File of each scaler by `NAMESPACE/NAME`; the name of an object in the cluster if that is in effect. */
+  /** File of each scaler by `NAMESPACE/NAME`; for a Scaler object in effect, the name of the object. */
   readonly files: ReadonlyMap<string, string>;
   /** Verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
   readonly isComplete: boolean;
 }
 
-/** What is in effect instead of a rejected document. `unknown`: it has no readable name. */
+/** What is in effect instead of a rejected document. `unknown`: the document has no readable name. */
 export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
 
-/** Returns a function for the errors of these documents. */
+/** Returns a function that returns the effect of an error in these documents. */
 export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
   const present = new Set(scalers.map(scalerKey));
   return (error) => {
@@ -56,15 +56,15 @@ export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: 
 }
 
 export interface DocumentOrigin {
-  /** Null: an object of the cluster, or there is no such document. */
+  /** Null: a Scaler object, or there is no such document. */
   readonly file: string | null;
   readonly newest: () => NewestVersion;
 }
 
 interface NewestVersion {
-  /** As its file has it, with comments; null: no file, or more than 20,000 characters. */
+  /** The document as in its file, with comments; null: no file, or more than 20,000 characters. */
   readonly documentText: string | null;
-  /** At most 50 fields in which a rejected version differs from the one in effect. Empty: it is in effect. */
+  /** At most 50 fields in which a rejected version differs from the one in effect. Empty: no version is rejected. */
   readonly rejectedChanges: readonly FieldChange[];
 }
 
@@ -188,7 +188,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
 const MOST_CHANGES = 50;
 const LONGEST_TEXT = 20_000;
 
-/** Returns the part of a file that has the document, between `---` lines; null: unknown, or too long. */
+/** Returns the part of a file that contains the document, between `---` lines; null: unknown, or too long. */
 function textOf(parsed: ParsedFile | undefined, key: string): string | null {
   const line = parsed?.documents.find((document) => document.key === key)?.place?.line;
   if (parsed === undefined || line === undefined) return null;
@@ -200,7 +200,7 @@ function textOf(parsed: ParsedFile | undefined, key: string): string | null {
   return text.length > LONGEST_TEXT ? null : text;
 }
 
-/** Returns the value of a rejected version; undefined: it cannot be read. */
+/** Returns the value of a rejected version; undefined: it cannot be parsed. */
 function valueOf(object: ReadObject | undefined, text: string | null): unknown {
   if (object !== undefined) return readObjectDocument(object.object, object.document.file).value;
   return text === null ? undefined : readYaml(text, null)[0]?.value;

@@ -36,7 +36,7 @@ export const word = z
   .string()
   .regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be 1 to 256 ASCII characters without spaces' });
 
-/** No host name, because a host name may have several addresses. */
+/** Not a host name, because a host name may have several addresses. */
 export const address = z
   .string()
   .refine((text) => isIP(text) !== 0, { error: 'must be an IP address, such as 127.0.0.1 or ::' });

@@ -114,8 +114,8 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
 }
 
 /**
- * The query does not contain the window of a recording rule. With an unknown window, the usage of a young pod would
- * look complete.
+ * The name of a recording rule does not show its window. With an unknown window, the usage of a young pod would look
+ * complete.
  */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
@@ -137,9 +137,9 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 }
 
 /**
- * leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes over and has
- * time for a second attempt. The problem is reported for the field that is set, or for the first one if both are.
- * Source: reliability.md, W15.
+ * Ensures leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes over
+ * and has time for a second attempt. Reports the field that is set, or the first one if both are. Source:
+ * reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -234,7 +234,7 @@ function checkDefaults(
     }));
 }
 
-/** Each has its own queue and connection. */
+/** Limited, because each receiver has its own queue and connection. */
 const MAX_RECEIVERS = 10;
 
 function checkReceivers(
@@ -257,7 +257,7 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
   const findings: Finding[] = [];
   const report = (message: string): void =>
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
-  // An invalid URL is another problem.
+  // An invalid URL is reported elsewhere.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
   if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have one of url and urlFile');
   if (format === 'slack' && url !== undefined)

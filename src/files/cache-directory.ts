@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 
 /**
  * Returns `$XDG_CACHE_HOME/promscaler`, else `~/.cache/promscaler`, on Windows a directory in `%LOCALAPPDATA%`; null if
- * the user has none of them.
+ * the variables are unset.
  */
 export function cacheDirectory(env: Readonly<Record<string, string | undefined>>): string | null {
   const { XDG_CACHE_HOME: cache = '', HOME: home = '', LOCALAPPDATA: local = '' } = env;

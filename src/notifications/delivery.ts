@@ -35,7 +35,7 @@ export function createDelivery(
     readonly clock: Clock;
     readonly log: Log;
     readonly counters: DeliveryCounters;
-    /** Whether a failure still lasts, as far as this process knows. */
+    /** Whether a failure still continues, as far as this process knows. */
     readonly isLasting: (failure: Failure) => boolean;
   },
 ): Delivery {
@@ -43,7 +43,7 @@ export function createDelivery(
   const { name, format } = config;
   const intervalMs = 60_000 / config.maxPerMinute;
   const queue = createNotificationQueue(format === 'alertmanager' ? ports.isLasting : null);
-  /** Covers two refreshes of all failures within `maxPerMinute`. */
+  /** Leaves time for two refreshes of all failures within `maxPerMinute`. */
   const alertsUntil = (): Instant => {
     const refreshMs = Math.ceil(queue.lasting() / MAX_PER_REQUEST) * intervalMs;
     return addSeconds(clock.now(), Math.min(ALERT_SECONDS + (2 * refreshMs) / 1000, MAX_ALERT_SECONDS));
@@ -101,7 +101,7 @@ export function createDelivery(
     const waitMs = Math.max(dueMs ?? Infinity, nextRequestMs) - nowMs;
     if (waitMs > 0) {
       wake = new AbortController();
-      // With nothing to send, only `add` or the end wakes this loop.
+      // With nothing to send, only `add` or the end of the service wakes this loop.
       await sleep(clock, Math.min(waitMs, LONGEST_TIMER_MS), wake.signal);
       return;
     }

@@ -3,7 +3,7 @@ import type { Failure, Notification } from './notification.js';
 /**
  * Notifications that wait to be sent, at most 1,000. A failure replaces a waiting failure of the same scaler and
  * subject. A failure that ends before it is sent is dropped: a receiver gets the last state, not each change. With
- * `isLasting`, a failure that lasts is due again 5 minutes after it was sent, after all new notifications.
+ * `isLasting`, a continuing failure is due again 5 minutes after it was sent, after all new notifications.
  */
 interface NotificationQueue {
   /** Returns the number of dropped notifications: 1 if the queue was full, else 0. */
@@ -12,7 +12,7 @@ interface NotificationQueue {
   readonly dueMs: () => number | null;
   /** Removes and returns at most `limit` due notifications. */
   readonly take: (nowMs: number, limit: number) => readonly Notification[];
-  /** Forgets that `notifications` were taken because they could not be sent. A refreshed failure stays. */
+  /** Called if taken `notifications` could not be sent: forgets them. A refreshed failure stays. */
   readonly markLost: (notifications: readonly Notification[]) => void;
   /** Number of failures that are refreshed. */
   readonly lasting: () => number;
@@ -21,7 +21,7 @@ interface NotificationQueue {
 const MAX_WAITING = 1000;
 /** Maximum number of subjects with a remembered state. */
 const MAX_SUBJECTS = 10_000;
-/** Events of one round arrive together. One request sends them. */
+/** Events of one round arrive together, and one request sends them. */
 const GROUP_MS = 1000;
 /** Minimum interval per scaler and subject, so a flapping failure is reported once a minute. */
 const REPEAT_MS = 60_000;
@@ -34,14 +34,12 @@ interface Waiting {
   readonly dueMs: number;
 }
 
-/** `isLasting`: whether a failure still lasts as far as this process knows. Null: failures are sent once. */
+/** `isLasting`: whether a failure still continues, as far as this process knows. Null: failures are sent once. */
 export function createNotificationQueue(
   isLasting: ((failure: Failure) => boolean) | null = null,
 ): NotificationQueue {
   const waiting = new Map<string, Waiting>();
-  /**
-   * Subject -> last notification, in order of time. Contains only failures that were sent and recent ends of failures.
-   */
+  /** Maps subjects to their last notification, in order of time. Contains only sent failures and recent recoveries. */
   const told = new Map<string, Told>();
 
   const remember = (failure: Failure, atMs: number): void => {
@@ -64,7 +62,7 @@ export function createNotificationQueue(
     for (const [key, { lasting, atMs }] of [...told]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // The end of the failure was lost, or another replica decides for the scaler: the alert expires.
+      // Otherwise its end was lost, or another replica decides for the scaler: the alert expires.
       if (isLasting(lasting)) taken.push(lasting);
       else told.delete(key);
     }
@@ -97,11 +95,11 @@ export function createNotificationQueue(
       const due = [...waiting].filter(([, { dueMs }]) => dueMs <= nowMs).slice(0, limit);
       const first = due.map(([key, { notification }]) => {
         waiting.delete(key);
-        // Remembers a failure while it is being sent, so its end is sent after it.
+        // Remembers a failure in flight, so its recovery is sent afterwards.
         if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
-      // The last request of the process has an infinite time, and no refreshes.
+      // The last request of the process passes an infinite time, and sends no refreshes.
       if (isLasting === null || nowMs === Infinity) return first;
       return [...first, ...takeRefreshes(nowMs, limit - first.length)];
     },
@@ -121,7 +119,7 @@ export function createNotificationQueue(
 interface Told {
   readonly failing: boolean;
   readonly atMs: number;
-  /** The failure to send again; null: none. */
+  /** The failure to send again; null: there is none. */
   readonly lasting: Failure | null;
 }
 

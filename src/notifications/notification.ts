@@ -39,8 +39,8 @@ export type Notification = Rescale | Failure | Recommended;
 const MAX_TEXT_LENGTH = 1024;
 
 /**
- * Returns the notification of a service event; null: none, as for a reload or a held change. A failed change is
- * reported as the condition AbleToScale, which also reports its end.
+ * Returns the notification of a service event; null for a reload or a held change, for example. A failed change is
+ * reported as the condition AbleToScale, whose end is reported, too.
  */
 export function notificationOf({ id, event }: NumberedEvent): Notification | null {
   if (event.type === 'reload') return null;

@@ -74,7 +74,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
       signal,
       agents: { httpAgent, httpsAgent: await httpsAgent() },
     });
-    // An error of a body that is not read must not end the process.
+    // An error of the unread body must not end the process.
     response.on('error', () => undefined);
     response.destroy();
     return judge(response.statusCode ?? 0, response.headers['retry-after']);
@@ -100,7 +100,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
     post: (body, limits) => send({ method: 'POST', path: ALERTS_PATH, body }, limits),
     probe: async (limits) => {
       const result = await send({ method: 'GET', path: STATUS_PATH, body: null }, limits);
-      // A webhook may accept only POST. Alertmanager serves the page.
+      // A webhook may accept only POST. Alertmanager has a status page.
       const isExpected =
         result.kind === 'failed' && result.why === 'rejected' && config.format !== 'alertmanager';
       return isExpected ? { kind: 'sent' } : result;
@@ -113,7 +113,7 @@ function isHttpUrl(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }
 
-/** `base` may be the URL of the server with its prefix, or the URL of its API. */
+/** `base`: the URL of the server with its prefix, or the URL of its API. */
 function alertmanagerUrl(base: string, path: string): string {
   const url = new URL(base);
   const prefix = withoutTrailingSlashes(url.pathname).replace(/\/api\/v2(\/alerts)?$/, '');
@@ -180,7 +180,7 @@ function slackText(text: string): string {
 }
 
 const RESCALE_SECONDS = 300;
-/** Until about the next night. */
+/** About the time until the next nightly back-test. */
 const RECOMMENDATION_SECONDS = 86_400;
 
 /** Source: postableAlert of the API v2 of Alertmanager. The start and the end of an alert have the same labels. */

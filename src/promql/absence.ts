@@ -26,8 +26,8 @@ interface State {
 type Outage = 'gone' | 'down';
 
 /**
- * Finds the constant that a query returns while its data is missing. After a failed scrape, it would be used as the
- * metric. Null if the query returns nothing or NaN, or contains no selector. Selectors count as empty, so `or
+ * Finds the constant that a query returns while its data is missing, which would be used as the metric after a failed
+ * scrape. Null if the query returns nothing or NaN, or contains no selector. Selectors count as empty, so `or
  * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {

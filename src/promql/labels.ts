@@ -10,7 +10,7 @@ export interface LabelSet {
   readonly names: ReadonlySet<string>;
 }
 
-/** A larger set becomes `ANY_LABELS`, which keeps the time linear. */
+/** Limits the time: a larger set becomes `ANY_LABELS`. */
 const MAX_NAMES = 100;
 
 export const ANY_LABELS: LabelSet = { isOpen: true, names: new Set() };
@@ -198,7 +198,7 @@ function ofBinary(expression: ExpressionOf<'binary'>, context: Context): LabelSe
     return union(many, keep(one, matching.include));
   }
   const both = fillFrom === null ? intersection(left, right) : union(left, right);
-  // VictoriaMetrics treats a series no labels as a number; in Prometheus it matches nothing.
+  // VictoriaMetrics treats a series without labels as a number; in Prometheus it matches nothing.
   if (matching === null && (isEmpty(left) || isEmpty(right))) return union(left, right);
   if (matching === null) return both;
   return matching.kind === 'on' ? keep(both, matching.labels) : without(both, matching.labels);

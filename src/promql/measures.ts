@@ -63,7 +63,7 @@ const KEEPS =
   /^(?:(?:avg|max|min|last|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 const RATES: ReadonlySet<string> = new Set(['rate', 'irate', 'increase', 'deriv', 'delta', 'idelta']);
 
-/** Returns what a valid query measures; of kind `unknown` if that cannot be told. */
+/** Returns what a valid query measures; kind `unknown` in doubt. */
 export function measureOf(query: string): Measure {
   const facts = analyzeQuery(query);
   if (facts === null || facts.problems.length > 0 || facts.type !== 'vector') return UNKNOWN;
@@ -73,7 +73,7 @@ export function measureOf(query: string): Measure {
   return measures.at(-1) ?? UNKNOWN;
 }
 
-/** Returns the first metric of current state that a query takes a rate of; null: none. */
+/** Returns the first metric of current state to which a query applies `rate`, or null. */
 export function rateOfGauge(query: string): { readonly metric: string; readonly from: number } | null {
   const expressions = analyzeQuery(query)?.expressions ?? [];
   for (const expression of expressions) {
@@ -164,7 +164,7 @@ function ofAggregate({ name, grouping }: ExpressionOf<'aggregate'>, operand: Mea
     case 'min':
     case 'quantile':
     case 'median':
-      // The largest of equal totals, or their average, is that total: several exporters report one queue.
+      // The maximum or average of equal totals is the total: several exporters report one queue.
       return { ...operand, form: isOne && isOfEachPod(operand, name) ? 'one' : operand.form };
     default:
       return UNKNOWN;
@@ -192,7 +192,7 @@ function ofBinary(
     case '+':
       return sum(left, right);
     case '-':
-      // The part of the time in which cores are not idle, or the rest of another ratio.
+      // The share of time in which cores are not idle, or the complement of another ratio.
       if (left.kind === 'number')
         return right.kind === 'ratio' || (right.form === 'one' && CPU_TIME.test(right.metric))
           ? { ...right, kind: 'ratio', most: left.most }
@@ -207,13 +207,13 @@ function ofBinary(
   }
 }
 
-/** `factor`: null for a number that only the server knows. */
+/** `factor` is null for a number that only the server knows. */
 function scaled(measure: Measure, factor: number | null): Measure {
   const most = measure.most === null || factor === null ? null : measure.most * factor;
   return { ...measure, most };
 }
 
-/** Requests that wait and requests in progress are the load. */
+/** Waiting requests plus requests in progress are the load. */
 function sum(left: Measure, right: Measure): Measure {
   if (right.kind === 'number') return { ...left, most: null };
   const kinds = [left.kind, right.kind];
@@ -233,7 +233,7 @@ function quotient(left: Measure, right: Measure, [part, whole]: readonly [string
     return { ...left, kind: left.kind === 'unknown' ? 'load' : left.kind, form: 'one', most: null };
   if (left.kind === 'duration' && ['load', 'duration'].includes(right.kind))
     return { ...left, kind: 'latency', form, most: null };
-  // Such as the requests that failed, of all requests.
+  // For example, failed requests divided by all requests.
   if (left.kind === 'load' && right.kind === 'load' && left.metric === right.metric && form === 'one')
     return { ...left, kind: 'ratio', form, most: null };
   if (left.kind === 'unknown' && right.kind === 'unknown' && PART.test(part) && WHOLE.test(whole))
@@ -241,7 +241,7 @@ function quotient(left: Measure, right: Measure, [part, whole]: readonly [string
   return UNKNOWN;
 }
 
-/** Returns the name of the only metric of each operand; empty: none or several. */
+/** Returns the name of the only metric of each operand; empty: there is none, or several. */
 function namesOf({ operands }: Expression, expressions: readonly Expression[]): readonly [string, string] {
   const [left = '', right = ''] = operands.map((operand) => nameOf(operand, expressions));
   return [left, right];

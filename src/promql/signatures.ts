@@ -63,7 +63,6 @@ const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, Valu
   ['count_values', 'string'],
 ]);
 
-/** The functions and aggregations of PromQL. */
 export const FUNCTION_NAMES: readonly string[] = [...SIGNATURES.keys(), ...AGGREGATIONS.keys()];
 
 export function isAggregation(name: string): boolean {

@@ -94,8 +94,8 @@ function variablesInString(text: string, segment: Segment, isRegex: boolean): re
 }
 
 /**
- * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign. The backslash would escape a value at this
- * position.
+ * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign: the backslash would escape the inserted
+ * value.
  */
 function isDollarEscaped(
   text: string,

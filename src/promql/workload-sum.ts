@@ -4,12 +4,12 @@ import { stringLiteral } from './quoting.js';
 
 const TARGET_LABEL = 'promscaler_target';
 
-/** Marks the series of the pods of a workload, which the server sums. */
+/** The label of series of the workload's pods, which the server sums. */
 export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: 'yes' };
 
 /**
- * Returns a query whose series have the labels of `OF_WORKLOAD` if their pods have names of the workload. The name of
- * the pod is the only label that all exporters share, and the pods of earlier days are not listed anymore.
+ * Returns a query that adds the label of `OF_WORKLOAD` to series whose pods have names of the workload. The pod name is
+ * the only label that all exporters share, and pods of earlier days are no longer listed.
  */
 export function markPods(
   query: string,

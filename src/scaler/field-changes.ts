@@ -1,6 +1,5 @@
 import { isPlainObject, type PlainObject } from './plain-json.js';
 
-/** A field of a document with another value. */
 export interface FieldChange {
   /** Such as `spec.metrics[0].resource.target.averageUtilization`. */
   readonly field: string;

@@ -11,8 +11,8 @@ export interface TargetRef {
 }
 
 /**
- * Kind -> plural of the targets that are watched, so that annotations such as those of `pause` are read. Other kinds are
- * read by their `/scale`.
+ * Maps the kinds whose targets are watched to plurals: only watched targets have annotations, as for pauses. Targets of
+ * other kinds are read by their `/scale`.
  */
 export const WATCHED_KINDS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
@@ -62,7 +62,7 @@ interface MetricBase {
 
 export interface ResourceMetric extends MetricBase {
   readonly type: 'Resource';
-  /** For cpu only. Unset: usage at the limit of the pods has no other effect than any usage. */
+  /** For cpu only. Unset: usage at the limit of the pods has no special effect. */
   readonly saturation?: SaturationStep;
 }
 
@@ -70,7 +70,7 @@ export interface ResourceMetric extends MetricBase {
 export interface SaturationStep {
   /** PromQL with variables: what the workload serves per second. It must grow for a step. */
   readonly servedQuery: string;
-  /** 1.1 to 10: the count after a step is this times the ready pods. */
+  /** 1.1 to 10: the count after a step is this factor times the ready pods. */
   readonly factor: number;
 }
 
@@ -93,7 +93,7 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
-  /** Threshold for scaling between 0 and 1 replicas; null: the metric has no influence on it. */
+  /** Threshold for scaling between 0 and 1 replicas; null: the metric does not affect this. */
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
@@ -101,31 +101,30 @@ interface TotalMetric extends QueriedMetric {
   readonly guard: string | null;
   /** Null: only the data source limits the age of the data. */
   readonly freshness: Freshness | null;
-  /** Unset: the value is that of the query alone. */
+  /** Unset: the value is only that of the query. */
   readonly backlog?: Backlog;
-  /** PromQL with variables: the load that one pod carries. Unset: that of the target. */
+  /** PromQL with variables: the load that one pod carries. Unset: the target. */
   readonly capacityQuery?: string;
   /** Unset: the load that one pod carries is not measured. */
   readonly autoCapacity?: AutoCapacity;
 }
 
-/** Measures the load that one pod carries. */
 export interface AutoCapacity {
-  /** `Observe`: it is reported only. `Use`: it is the target. */
+  /** `Observe` only reports the measured load; `Use` makes it the target. */
   readonly mode: 'Observe' | 'Use';
   /** PromQL with variables: what the workload serves, in the unit of the metric. */
   readonly servedQuery: string;
-  /** PromQL with variables, in the unit of `servedQuery`. Unset: all that is served counts. */
+  /** PromQL with variables, in the unit of `servedQuery`. Unset: all served requests count. */
   readonly errorsQuery?: string;
 }
 
-/** Work that waits. `backlog / drainSeconds` is added to the value of the metric, which is a rate. */
+/** Waiting work. `backlog / drainSeconds` is added to the value of the metric, which is a rate. */
 export interface Backlog {
   /** PromQL with variables. */
   readonly query: string;
   /** 1 to 86,400. */
   readonly drainSeconds: number;
-  /** Set for a decision: pods that are started for the backlog begin with it after this time. */
+  /** Only set for a decision: new pods start to process the backlog after this time. */
   readonly podStartSeconds?: number;
 }
 
@@ -205,22 +204,22 @@ export interface DownscaleConfirmation {
 /** `Observe` calculates and explains the forecast; `Raise` also lets it raise the count. */
 export type ForecastMode = 'Observe' | 'Raise';
 
-/** Raises the count before a load arrives that has come at the same local time of earlier days. */
+/** Raises the count before a load that has come at the same local time on earlier days. */
 export interface Forecast {
-  /** Position in `metrics`; -1: none of them has a total load. */
+  /** Position in `metrics`; -1: no metric has a total load. */
   readonly metric: number;
   readonly mode: ForecastMode;
   /** 3 to 35. */
   readonly lookbackDays: number;
-  /** The quantile of the loads of earlier days that counts, above 0, at most 1. */
+  /** The quantile of the loads of earlier days to use, above 0, at most 1. */
   readonly quantile: number;
   /** 50 to 100: usage in percent of the requests that the ready pods may have when the load arrives. */
   readonly fillPercent: number;
-  /** How long before the load the pods are started; null: their start and the window of the query. */
+  /** Time from a pod's start until its load shows; null: measured pod start plus the window of the query. */
   readonly leadSeconds: number | null;
-  /** The time zone in which the times of days are compared. */
+  /** The time zone in which times of day are compared. */
   readonly timeZone: string;
-  /** Replicas that the forecast may add, in percent of those without it: mean of three days. */
+  /** Replicas that the forecast may add, in percent of the replicas without it: mean of three days. */
   readonly budgetPercent: number;
 }
 
@@ -263,9 +262,9 @@ export interface ScalerSpec {
   readonly downscaleConfirmation: DownscaleConfirmation | null;
   /** 1 to 100; null: no limit. */
   readonly maxScaleDownPercentPerWindow: number | null;
-  /** Null: no decision uses the time in which pods start. `seconds`: 1 to 3,600; null: that of the pods. */
+  /** Null: no decision uses the pod start time. `seconds`: 1 to 3,600; null: measured. */
   readonly podStart: { readonly seconds: number | null } | null;
-  /** Null: only what is measured determines the count. */
+  /** Null: only measured values determine the count. */
   readonly forecast: Forecast | null;
   /** 0: only the rules of the HPA apply to young pods. */
   readonly podWarmupSeconds: number;
@@ -283,7 +282,7 @@ export interface ScalerSpec {
 }
 
 export interface Scaler {
-  /** `NAMESPACE/NAME`. It is stored, because a string that is built for each lookup is also hashed for each lookup. */
+  /** `NAMESPACE/NAME`. Stored, because a new string would have to be hashed for each lookup. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
@@ -305,12 +304,12 @@ export function scalerKey(scaler: { readonly namespace: string; readonly name: s
   return `${scaler.namespace}/${scaler.name}`;
 }
 
-/** Returns what `capacity.auto` of a metric says; undefined: the metric has none. */
+/** Returns `capacity.auto` of a metric, or undefined. */
 export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
   return 'autoCapacity' in metric ? metric.autoCapacity : undefined;
 }
 
-/** Returns whether the data source has the query of a metric, not the document. */
+/** Returns whether the query of a metric comes from the data source, not from the document. */
 export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }

@@ -28,7 +28,7 @@ export function readCron(expression: string, timeZone: string): CronTimes {
     const [date] = cron.previousRuns(1, new Date(instant + 1));
     return date === undefined ? null : instantFromMs(date.getTime());
   };
-  // There is a leap day within eight years of any instant.
+  // Within eight years of any instant there is a leap day.
   if (after(instantFromMs(0)) === null) throw new CronError('never fires');
   return { after, atOrBefore };
 }

@@ -96,7 +96,7 @@ const FIRST_MINUTE = Date.UTC(1973, 0, 1) / MINUTE_MS;
 const MOST_MINUTES = 10_000;
 const offsets = new Map<string, Map<number, number>>();
 
-/** Returns milliseconds as if the local time were UTC. A forecast formats the same minutes for each scaler. */
+/** Returns milliseconds as if the local time were UTC. Cached: forecasts format the same minutes for all scalers. */
 function localMs(ms: number, timeZone: string): number {
   const minute = Math.floor(ms / MINUTE_MS);
   if (minute < FIRST_MINUTE) return formattedMs(ms, timeZone);

@@ -21,12 +21,10 @@ interface Recurrence {
   found: Around | null;
 }
 
-/** Larger than the number of schedules in a service. If it is exceeded, the cache is cleared. */
+/** Larger than the number of schedules in a service. When it is exceeded, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
-/**
- * Schedules with the same times share parsed expressions and results, because a thousand schedules may start at 8:00.
- */
+/** Schedules with the same times share parsed expressions and results: a thousand schedules may start at 8:00. */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 

@@ -27,11 +27,11 @@ interface CustomResources {
   readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
   /** Returns the object whose document is in effect for NAMESPACE/NAME; null: the document is in a file. */
   readonly eventObject: (key: string) => EventObject | null;
-  /** Returns the generation of the object that a scaler was read from, and that of its newest version; null: unknown. */
+  /** Returns the generations of a scaler's object: of the version in effect and the newest one; null: unknown. */
   readonly generationsOf: (scaler: Scaler) => Generations;
   /** Returns the value of a label of the Scaler object; null: no such label or object. */
   readonly labelOf: (scaler: Scaler, label: string) => string | null;
-  /** Reasons why the service is not ready. A missing CRD is not one of them. */
+  /** Reasons why the service is not ready. A missing CRD is no such reason. */
   readonly waitingFor: () => readonly string[];
 }
 

@@ -18,14 +18,14 @@ interface LongHistoryOptions {
   readonly source: SourceConfig | null;
   /** Called once, for the first request. */
   readonly createClient: (source: SourceConfig) => RangeClient;
-  /** All documents in effect, also those that other replicas decide. */
+  /** All documents in effect, including those of other replicas. */
   readonly scalers: () => readonly Scaler[];
   readonly clock: Clock;
-  /** Called after each query; `reason`: why it failed, null: it has not. Default: nothing. */
+  /** Called after each query; `reason`: why it failed, or null. Default: nothing. */
   readonly onQuery?: (reason: string | null) => void;
 }
 
-/** Limit for a request, including the wait for others. */
+/** Limit for a request, including the wait for earlier requests. */
 const DEADLINE_MS = 10_000;
 const MOST_WAITING = 16;
 /** 100 metrics with 1,000 points have 3 MB. */
@@ -41,8 +41,8 @@ interface CachedAnswer {
 }
 
 /**
- * Reads histories one after the other, over connections of their own: a round never waits for a chart. Equal requests
- * share an answer for 30 s, a failure for 5 s.
+ * Reads histories one after the other, over separate connections: a round never waits for a chart. Equal requests share
+ * an answer for 30 s, a failure for 5 s.
  */
 export function openLongHistory(options: LongHistoryOptions): LongHistory {
   const { clock, scalers, onQuery = () => undefined } = options;
@@ -55,7 +55,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     waiting += 1;
     try {
       return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
-        // Each of those before has an earlier deadline, so the wait ends in time.
+        // Earlier requests have earlier deadlines, so the wait ends in time.
         const release = await reads.acquire();
         try {
           return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
@@ -110,7 +110,7 @@ interface Question {
   readonly clock: Clock;
 }
 
-/** An answer with 1,000 points of each is parsed in about 10 ms. */
+/** An answer with 1,000 points per metric is parsed in about 10 ms. */
 const METRICS_PER_QUERY = 20;
 
 /** Null: all metrics in one query. */
@@ -159,7 +159,7 @@ function failureOf({ message }: Failure, signal: AbortSignal): LongAnswer {
   return signal.aborted ? LATE : { why: `the data source \`default\` failed: ${message}` };
 }
 
-/** The values of another cluster would be those of another workload with the same name. */
+/** Values of another cluster would be of another workload with the same name. */
 function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswer {
   const names = clusters.slice(0, MOST_NAMED).join(', ');
   return {
@@ -169,14 +169,14 @@ function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswe
 
 const MOST_NAMED = 5;
 
-/** Series without the label are of the same cluster: the label may have been added later. */
+/** Series without the label count as the same cluster: the label may have been added later. */
 function clustersOf(series: readonly RangeSeries[]): readonly string[] {
   const clusters = new Set(series.map(({ labels }) => labels['cluster'] ?? ''));
   clusters.delete('');
   return [...clusters].sort();
 }
 
-/** A changed document is another question. */
+/** A changed document needs a new query. */
 function keyOf(scaler: Scaler, { start, end, stepSeconds }: LongRange): string {
   const metrics = scaler.spec.metrics.map(({ type, identity, target }) => [type, identity, target.type]);
   return JSON.stringify([scalerKey(scaler), start, end, stepSeconds, metrics]);
@@ -187,7 +187,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** PromQL for the columns of a scaler. All results have the label `cluster` of their series, if these have one. */
+/** PromQL for the columns of a scaler. Results have the label `cluster` of their series, if there is one. */
 interface HistoryQueries {
   /** One series for each column, named by the label `column`. */
   readonly counts: string;
@@ -196,13 +196,13 @@ interface HistoryQueries {
   readonly targets: string;
 }
 
-/** Several samples at a scrape interval of up to a minute. */
+/** Long enough for several samples at a scrape interval of up to a minute. */
 const LEAST_WINDOW_SECONDS = 120;
 
 /**
- * Counts are those at the end of each step: the largest one, if several replicas or jobs expose a scaler at the same
- * time. Values are the mean of all samples within a step, whichever replica exposed them; `metrics` are the identities
- * of those that are wanted (null: all).
+ * Counts are taken at the end of each step; if several replicas or jobs expose a scaler then, the largest one. Values
+ * are the mean of all samples within a step, from all replicas. `metrics`: identities of the metrics to query; null:
+ * all.
  */
 export function historyQueries(
   scaler: { readonly namespace: string; readonly name: string },
@@ -226,7 +226,6 @@ export function historyQueries(
   };
 }
 
-/** Answers to `HistoryQueries`. */
 export interface HistorySeries {
   readonly counts: readonly RangeSeries[];
   readonly values: readonly RangeSeries[];
@@ -236,8 +235,8 @@ export interface HistorySeries {
 type Column = (number | null)[];
 
 /**
- * Returns one point per step from the first to the last with a number. What has no sample is null. `takeTurn` lets
- * other work go on.
+ * Returns one point per step from the first to the last with a number. A number without samples is null. `takeTurn`
+ * yields to other work.
  */
 export async function buildPoints(
   scaler: Scaler,
@@ -270,7 +269,7 @@ export async function buildPoints(
   return { scaler, metrics, points: first === -1 ? [] : points.slice(first, last + 1), keptFrom: null };
 }
 
-/** Returns a function that reads a column: at each step the largest number of its series. */
+/** Returns a function that reads a column: the largest matching value at each step. */
 function createColumns(
   range: LongRange,
 ): (all: readonly RangeSeries[], isOf: (labels: RangeSeries['labels']) => boolean) => Column {
@@ -303,8 +302,8 @@ function hasNumber({ counts, values }: Point): boolean {
 const POINTS = 100;
 
 /**
- * Returns a query of the counts after the last point of a range without points. The last point is a whole multiple of the
- * step, so series that are younger than a step may all be after it.
+ * Returns a query for the counts after a range without points. The last point is a whole multiple of the step, so all
+ * samples of series that are younger than a step may be after it.
  */
 function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instant): RangeQuery {
   const fine = Math.ceil(stepSeconds / POINTS);
@@ -312,7 +311,7 @@ function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instan
   return { query: counts, start: end, end: now > end ? now : addSeconds(end, fine), stepSeconds: fine };
 }
 
-/** Says why a range has no points; `young`: the answer to `youngQuery`. */
+/** Explains why a range has no points; `young`: the answer to `youngQuery`. */
 function explainEmptiness(
   scaler: Scaler,
   { end, stepSeconds }: LongRange,

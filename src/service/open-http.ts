@@ -39,7 +39,6 @@ export interface HttpOptions {
   readonly originOf?: ScalerPageParts['originOf'];
 }
 
-/** Functions are called for each request. */
 interface HttpParts {
   readonly records: Records;
   readonly metrics: Metrics;
@@ -71,10 +70,10 @@ const LOOPBACK = '127.0.0.1';
 /** How long an open event stream may outlive the permission of its client. */
 const STREAM_MS = 300_000;
 
-/** Where the build writes the dashboard, seen from `src` and from `dist`. */
+/** Where the build writes the dashboard, relative to `src` and `dist`. */
 const SITE_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-/** The label is that of the document: of its file, or of the Scaler object. */
+/** The label of the document: of its file, or of the Scaler object. */
 function groupingBy(label: string | null, labelOf: HttpParts['labelOf']): ScalerPageParts['grouping'] {
   if (label === null) return undefined;
   const written = (scaler: Scaler): unknown => valueAt(scaler.document, ['metadata', 'labels', label]);
@@ -156,7 +155,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   return { port: server.port, closeStreams: streams.close, close: server.close };
 }
 
-/** Leaves out the first line, which repeats file, position and message. */
+/** Omits the first line, which repeats file, position and message. */
 function excerptOf(problem: Problem): string | null {
   const [, ...lines] = formatProblem(problem).split('\n');
   return lines.length === 0 ? null : lines.join('\n');

@@ -27,7 +27,7 @@ export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: C
   );
   return {
     ...outages,
-    // A rejected query is an answer. A canceled one says nothing.
+    // A rejected query is an answer. A canceled one shows nothing.
     observeQuery: ({ source, seconds, failure }) => {
       if (failure?.reason === 'canceled') return;
       const message = failure !== null && isServerFailure(failure.reason) ? failure.message : null;
@@ -54,8 +54,7 @@ interface ClockWarnings {
 }
 
 /**
- * More than a response may be delayed. Above 120 s, the samples are partial and scale nothing down
- * (prometheus/samples.ts).
+ * Larger than the delay of a response. Above 120 s, samples are partial and scale nothing down (prometheus/samples.ts).
  */
 const WARN_SECONDS = 30;
 

@@ -83,7 +83,7 @@ function openElection(
 
 const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
-/** A standby knows one other replica: the leader, which decides all scalers. `addressOf`: the URL of a leader. */
+/** A standby knows only one other replica: the leader, which decides all scalers. `addressOf`: the URL of a leader. */
 function undivided(election: Election, addressOf: (identity: string) => string | null): Shards {
   return {
     ...election,
@@ -137,8 +137,8 @@ interface AddressedLease {
 }
 
 /**
- * Lets the leader write the address of its HTTP server into its Lease, where standbys find it. The identity next to it
- * shows that the address is not that of an earlier leader.
+ * Lets the leader write the address of its HTTP server into its Lease, where standbys read it. The identity next to it
+ * shows that it is not the address of an earlier leader.
  */
 export function withLeaderAddress(
   client: LeaseClient,

@@ -11,7 +11,7 @@ export interface OwnObjects {
   /** False: this process always is the leader. */
   readonly electsLeader: boolean;
   readonly keepsState: boolean;
-  /** Label selector of the pods of the release, to check members by; unset: they are not checked. */
+  /** Label selector of the pods of the release, for checking members; unset: members are not checked. */
   readonly podSelector?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { configMapName, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
 import { LEASE_NAME } from './own-objects.js';
 
-/** Value of the chart that grants a permission. `targets` is the list of the kinds that may be scaled. */
+/** Chart value that grants a permission. `targets` lists the kinds that may be scaled. */
 type ChartValue =
   | 'rbac.create'
   | 'targets'
@@ -12,16 +12,16 @@ type ChartValue =
   | 'state.enabled'
   | 'auth.tokenReview';
 
-/** Verbs on a resource, as a rule of RBAC grants them. */
+/** Verbs on a resource, as in an RBAC rule. */
 export interface Permission {
-  /** `scaled`: in each scaled namespace. `own`: in the namespace of the release. `cluster`: for resources without one. */
+  /** `scaled`: in each scaled namespace. `own`: in the release namespace. `cluster`: for cluster-scoped resources. */
   readonly where: 'scaled' | 'own' | 'cluster';
   /** The service uses the first group that the API server has. Empty: the core group. `GROUP`: the group of a target. */
   readonly groups: readonly string[];
   /** Plural name, with the subresource. `TARGET`: a kind that may be scaled. */
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** Names of objects. Unset: all. */
+  /** Names of objects. Unset: all objects. */
   readonly names?: readonly string[];
   readonly grantedBy: ChartValue;
   /** Without an optional permission, everything else works. */

@@ -77,7 +77,7 @@ export interface ServiceOptions extends OwnObjects {
   readonly instance: string;
   /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
   readonly podIp?: string | undefined;
-  /** Whether to listen; default: true. False in simulated time, which has no sockets. */
+  /** Whether to listen; default: true. Simulations have no sockets and set false. */
   readonly serves?: boolean;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
@@ -358,7 +358,7 @@ function openRecord(
 
 export interface TermPorts {
   readonly clock: Clock;
-  /** Reads the state store again, because another replica may have been the leader since. */
+  /** Reads the state store again, because another replica may have been the leader since the last read. */
   readonly reloadState: () => Promise<void>;
   readonly runController: (signal: AbortSignal) => Promise<void>;
   /** Never rejects. */

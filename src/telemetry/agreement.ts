@@ -2,7 +2,6 @@ import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 import { type CycleRecord, reasonOf } from './cycle-record.js';
 
-/** How often a dry run and the HPA of its target had the same desired replicas, since this process started. */
 export interface Agreement {
   /** The other autoscaler, for example `HorizontalPodAutoscaler shop/web`. */
   readonly beside: string;
@@ -12,7 +11,7 @@ export interface Agreement {
   readonly rounds: number;
   /** Number of compared cycles with equal desired replicas. */
   readonly same: number;
-  /** The most recent of the largest differences; null: no cycle differed. */
+  /** The largest difference, the last one of several; null: no cycle differed. */
   readonly largest: LargestDifference | null;
 }
 

@@ -16,7 +16,7 @@ export const COUNT_COLUMNS = [
   'maxReplicas',
 ] as const;
 
-/** Order of the values of a forecast in a point: the load of that time, and the load that was expected for it. */
+/** Order of the values of a forecast in a point: the load at that time, then the load expected for it. */
 const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**
@@ -39,7 +39,7 @@ export interface ChartPoints {
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
   /**
    * Returns the current replicas at the end of each of the last `steps` steps before `until`, oldest first; null:
-   * unknown. Fast enough to call for all scalers.
+   * unknown. Fast enough for a list of all scalers.
    */
   readonly recentReplicas: (key: string, range: RecentRange) => readonly (number | null)[];
 }
@@ -60,7 +60,7 @@ interface PointRange {
 }
 
 interface PointLimits {
-  /** Memory for all scalers, in equal shares of at least 60 points; default: 4 MiB. */
+  /** Memory for all scalers, shared equally, but with at least 60 points each; default: 4 MiB. */
   readonly totalBytes?: number;
   /** Number of points per scaler with one point per cycle; default: 480, which is two hours at 15 s. */
   readonly fine?: number;
@@ -80,13 +80,12 @@ interface Series {
   scaler: Scaler;
   /** Targets of the metrics of `scaler`. */
   targets: readonly number[];
-  /** The step of the last point; null: there is no point. */
+  /** The step of the last point; null: there is no point yet. */
   bucket: Bucket | null;
-  /** The loads that are expected at times to come, and the last one before now. The earliest first. */
+  /** Expected loads at later times, and the last one before now; earliest first. */
   expected: readonly (ExpectedLoad & { readonly at: Instant })[];
 }
 
-/** Number of points in each ring. */
 interface RingSizes {
   readonly fine: number;
   readonly coarse: number;
@@ -221,7 +220,7 @@ function fillForecast(
   const newest = series.expected.at(-1)?.at ?? -Infinity;
   if (Math.abs(time - newest) < MINUTE_MS) return;
   const next = expectLoad({ forecast, history, minutes });
-  // The clock was set back, or the lead is shorter than it was, if others are later.
+  // Entries at or after `time` exist after the clock was set back, or when the lead time has become shorter.
   const kept = series.expected.slice(Math.max(0, now)).filter((one) => one.at < time);
   series.expected = next === null ? kept : [...kept, { ...next, at: time }];
 }
@@ -332,7 +331,6 @@ function* newest(
   return undefined;
 }
 
-/** Returns the index of the last point before `fromMs`, or 0. */
 function indexBefore(ring: PointRing, fromMs: number): number {
   let low = 0;
   let high = ring.size() - 1;
@@ -360,12 +358,10 @@ class Bucket {
     this.add(first);
   }
 
-  /** Returns whether an instant is in this step. */
   contains(at: Instant): boolean {
     return this.#stepOf(at) === this.#step;
   }
 
-  /** Adds a point of this step. */
   add({ values }: Point): void {
     const [sums, known] = [this.#sums, this.#known];
     for (let column = 0; column < sums.length; column += 1) {
@@ -376,14 +372,14 @@ class Bucket {
     }
   }
 
-  /** Returns time and counts of the last point, and for each metric the mean of the known values; null: none is known. */
+  /** Returns time and counts of the last point, and the mean of each metric's known values; null: none are known. */
   point({ at, counts }: Omit<Point, 'values'>): Point {
     const known = this.#known;
     const values = this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1)));
     return { at, counts, values };
   }
 
-  /** Starts another step with its first point. */
+  /** Starts a new step with its first point. */
   restart(first: Point): void {
     this.#step = this.#stepOf(first.at);
     this.#sums.fill(0);

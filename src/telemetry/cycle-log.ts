@@ -8,7 +8,7 @@ import type { Outages } from './outages.js';
 import type { FailureReason } from '../units/failure.js';
 import type { Facts, Log } from '../units/log.js';
 
-/** Reasons that a user causes intentionally. Other reasons are logged as warnings. */
+/** Reasons that a user causes intentionally, which are not logged as warnings. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
 /** Reasons of AbleToScale for failed requests to the API server. */
 const API_FAILURES: ReadonlySet<string> = new Set(['FailedGetScale', 'FailedUpdateScale']);
@@ -182,7 +182,7 @@ function logCondition(
   });
 }
 
-/** Returns the systems whose outage explains a condition; empty: another cause. */
+/** Returns the systems whose outage explains a condition; empty: it has another cause. */
 function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
   if (type !== 'ScalingActive') return [];

@@ -55,7 +55,6 @@ export interface OtherAutoscaler {
   readonly name: string;
 }
 
-/** Comparison of a dry run with the HPA of the same target. */
 export interface Shadow {
   /** The other autoscaler, for example `HorizontalPodAutoscaler shop/web` or the ScaledObject that owns the HPA. */
   readonly beside: string;
@@ -92,7 +91,6 @@ export type OutcomeKind =
 
 export interface Outcome {
   readonly kind: OutcomeKind;
-  /** Replicas before the change; null: unknown. */
   readonly from: number | null;
   /** Replicas requested or in the response; null: no decision. */
   readonly to: number | null;
@@ -105,7 +103,7 @@ export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
 
-/** Returns the count that is to be set: that of a pause with a fixed count, or of the decision; null: no decision. */
+/** Returns the fixed count of a pause, or the count of the decision; null: there is no decision. */
 export function desiredReplicasOf({ pause, decision }: CycleRecord): number | null {
   return decision === null ? null : (pause?.replicas ?? decision.desiredReplicas);
 }
@@ -115,7 +113,7 @@ export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
-/** Returns the bounds in effect. Without a decision, they follow from the document alone. */
+/** Returns the bounds in effect. Without a decision, only the document determines them. */
 export function boundsOf({
   decision,
   scaler,

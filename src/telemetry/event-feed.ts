@@ -24,7 +24,7 @@ export type ServiceEvent =
       readonly message: string;
     })
   | (ScalerEvent & {
-      /** A back-test at night recommends another change than before. */
+      /** A nightly back-test recommends a different change than before. */
       readonly type: 'recommendation';
       readonly message: string;
     })
@@ -48,7 +48,7 @@ export interface EventFeed {
 /** Maximum number of events that are kept for clients that reconnect. */
 const MAX_EVENTS = 500;
 
-/** `run` is part of the IDs and unique to this process. */
+/** `run` is a part of the IDs that is unique to this process. */
 export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed {
   const listeners = new Set<(event: NumberedEvent) => void>();
   const last: NumberedEvent[] = [];

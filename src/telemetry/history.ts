@@ -35,7 +35,7 @@ export interface Run {
   readonly firstAt: Instant;
   /**
    * The result of the first cycle. Later cycles are compared with it, because the record of the last cycle is no longer
-   * in the cache of the processor.
+   * in the CPU cache.
    */
   readonly result: Result;
   /** Earlier entries, newest first. */
@@ -51,8 +51,7 @@ export interface LastOfRun {
 }
 
 /**
- * Returns the run of a cycle: the run of the last cycle if both have the same result, otherwise a new one.
- * `maxEntries`: at least 1.
+ * Returns the run of the last cycle if this cycle has the same result, otherwise a new run. `maxEntries`: at least 1.
  */
 export function runAfter(last: LastOfRun | null, record: CycleRecord, maxEntries: number): Run {
   if (last === null) return { firstAt: record.at, result: resultOf(record), ended: NO_ENTRIES };

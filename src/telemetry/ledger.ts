@@ -12,7 +12,7 @@ import type { HistoryEntry, LastOfRun, Run } from './history.js';
 import type { Recommendation } from './recommendation.js';
 import { metricKey } from '../decision/proposals/propose.js';
 
-/** `lastTransition`: last change of the status. */
+/** `lastTransition`: when the status last changed. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
@@ -24,7 +24,7 @@ export interface LedgerEntry {
   readonly record: CycleRecord;
   /** One condition per type that was ever set, in the order of `CONDITION_TYPES`. */
   readonly conditions: readonly TimedCondition[];
-  /** The state of the version of the document that the cycle was of. */
+  /** The state, for the version of the document of the cycle. */
   readonly state: ScalerState;
   /** The first cycle of this process with this state. */
   readonly stateSince: Instant;
@@ -36,7 +36,7 @@ export interface LedgerEntry {
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** Null: no cycle was compared with an HPA. */
   readonly agreement: Agreement | null;
-  /** Of this version of the document; null: it was not back-tested. */
+  /** For this version of the document; null: it was not back-tested. */
   readonly recommendation: Recommendation | null;
   /** Number of consecutive cycles with the result of `record`, at least 1. */
   readonly count: number;
@@ -62,7 +62,7 @@ export interface Ledger {
 interface LedgerLimits {
   /** Maximum number of entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
-  /** Maximum number of entries of all scalers, in equal shares of at least 5; default: 50,000. */
+  /** Maximum number of entries of all scalers, shared equally, but with at least 5 each; default: 50,000. */
   readonly total?: number;
 }
 
@@ -92,7 +92,7 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
   };
 }
 
-/** A class, because each cycle creates one instance, and a getter of a class costs nothing until it is read. */
+/** A class, because each cycle creates an instance, and getters of a class take no memory. */
 class Status implements LedgerEntry, LastOfRun {
   readonly key: string;
   readonly scaler: Scaler;
@@ -153,10 +153,7 @@ function lastRescaleOf(before: LedgerEntry | null, record: CycleRecord): LedgerE
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
-/**
- * A short cut or a cycle without a decision queries no metric and keeps the last results of the same spec. Results are
- * in the order of the document.
- */
+/** A cycle that queries no metric keeps the last results for the same spec. Results are in document order. */
 function metricErrorsAfter(
   before: Status | null,
   record: CycleRecord,
@@ -167,7 +164,6 @@ function metricErrorsAfter(
   if (results.length === 0) return known;
   const { metrics } = record.scaler.spec;
   const isSameDocument = before?.scaler === record.scaler && known.size === metrics.length;
-  // Most cycles end here.
   if (isSameDocument && !before.hasErrors && !haveErrors(results)) return known;
   const errors = new Map(metrics.map((metric, index) => [metricKey(metric), results[index]?.error ?? null]));
   return isSameDocument && haveSameErrors(known, errors) ? known : errors;

@@ -37,7 +37,7 @@ export interface Metrics {
   /** Counts series in the answers of a source since the last call. */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
-  /** Counts a range query for a chart or a forecast. `reason`: null: success. */
+  /** Counts a range query for a chart or a forecast. `reason`: why it failed; null: success. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
   /** `errors`: number of errors in the documents; 0: successful reload. */
@@ -80,7 +80,7 @@ export function createRegistry(options: { readonly process: boolean }): Registry
   return registry;
 }
 
-/** Each sample wakes the process. At 10 ms, the default, they take 1 % of a processor; at 100 ms, a tenth of that. */
+/** Each sample wakes the process: at 10 ms, the default, that takes 1 % of a CPU; at 100 ms, a tenth of that. */
 const LAG_RESOLUTION_MS = 100;
 
 /** These gauges of prom-client have the suffix `_total`, which promtool rejects. */
@@ -137,7 +137,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
 /** Minimum size of a part. Joining or sending the 16 MB of 10,000 scalers in one part would block the event loop. */
 const PART_BYTES = 256 * 1024;
 
-/** Writes the page in pieces, because 10,000 scalers (180,000 lines) must not block rounds and probes. */
+/** Writes the page in parts, because 10,000 scalers (180,000 lines) must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock, detail = 'full' }: MetricsOptions,

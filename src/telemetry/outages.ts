@@ -30,8 +30,7 @@ export interface Outages {
   /** Returns when the system stopped answering; null: the system answers, or no request was sent yet. */
   readonly since: (system: string) => Instant | null;
   /**
-   * Calls `write` when it is known whether only the scaler failed: immediately if no system is given, otherwise within
-   * 2 s.
+   * Calls `write` once it is known whether only the scaler failed: immediately without systems, otherwise within 2 s.
    */
   readonly attribute: (failure: ScalerFailure, write: (isOwn: boolean) => void) => void;
   /** Returns whether the failure was attributed to a system, and forgets the attribution. */
@@ -50,7 +49,7 @@ interface ScalerFailure {
   readonly systems: readonly string[];
 }
 
-/** Other requests of the same round are answered within this time, or were answered before. */
+/** By then, other requests of the same round were answered. */
 const DECIDED_AFTER_MS = 2000;
 /** If more scalers fail at once while the system answers other requests, their failures are one line. */
 const MOST_OWN_LINES = 20;
@@ -64,7 +63,7 @@ interface SystemState {
   readonly system: SharedSystem;
   answeredAtMs: number;
   awaySince: Instant | null;
-  /** Present from the first failure until it is known what failed. */
+  /** Set from the first failure until its cause is known. */
   open: {
     readonly since: Instant;
     readonly cancel: () => void;
@@ -81,7 +80,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
       { system, answeredAtMs: Number.NEGATIVE_INFINITY, awaySince: null, open: null },
     ]),
   );
-  /** Scaler -> subject -> system. */
+  /** Maps a scaler to a map from subject to system. */
   const attributed = new Map<string, Map<string, string>>();
   let roundStartMs = Number.POSITIVE_INFINITY;
 

@@ -21,7 +21,7 @@ export interface PointRing {
   readonly isEqual: (index: number, point: Point) => boolean;
   /** Returns the time of a point; null: no such point. Faster than `get`. */
   readonly timeOf: (index: number) => Instant | null;
-  /** Returns one count of the point at `index`; null: unknown, or no such point. Faster than `get`. */
+  /** Returns one count of the point at `index`; null: unknown, or there is no such point. Faster than `get`. */
   readonly countOf: (index: number, column: number) => number | null;
   /** Returns the counts of a point; empty: no such point. */
   readonly countsOf: (index: number) => Point['counts'];

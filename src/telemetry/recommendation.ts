@@ -8,7 +8,7 @@ export const RECOMMEND_CONDITION = 'theta_U<=document';
 export interface Recommendation {
   /** When the back-test ended. */
   readonly at: Instant;
-  /** The history that it used. */
+  /** The time range of the history that it used. */
   readonly from: Instant;
   readonly to: Instant;
   readonly stepSeconds: number;
@@ -17,7 +17,7 @@ export interface Recommendation {
   /** JSON merge patch of the document; null without changes. */
   readonly patch: string | null;
   readonly reason: string;
-  /** Percent of the pod-hours; negative: more are needed. Lowest and highest: in single parts. Null without changes. */
+  /** Percent of the pod-hours; negative: more are needed. Lowest and highest: of any part. Null without changes. */
   readonly saving: { readonly percent: number; readonly lowest: number; readonly highest: number } | null;
   /** Under-provisioning of the document and of the change, in percent. Null without changes. */
   readonly thetaU: { readonly current: number; readonly proposed: number } | null;

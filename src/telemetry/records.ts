@@ -59,7 +59,7 @@ export function createRecorder(parts: {
   readonly archive: SnapshotArchive;
   readonly chartPoints: ChartPoints;
   readonly feed: EventFeed;
-  /** Unset: Events are not kept. */
+  /** Unset: Events are not recorded. */
   readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -125,7 +125,7 @@ interface SentEvents {
 interface EventLimits {
   /** Maximum number of Events per scaler; default: 50. */
   readonly perScaler?: number;
-  /** Maximum number of Events of all scalers, in equal shares of at least 3; default: 10,000, at most about 5 MB. */
+  /** Maximum number of Events of all scalers, shared equally, but with at least 3 each; default: 10,000, about 5 MB. */
   readonly total?: number;
 }
 

@@ -8,10 +8,7 @@ import { milliToNumber } from '../units/quantity.js';
 import type { LedgerEntry, Ledger } from './ledger.js';
 import { SCALER_METRICS, type MetricRow, type MetricsDetail, isInSummary } from './metric-table.js';
 
-/**
- * Writes a series of a scaler. `labels`: labels besides `namespace` and `scaler` in the text format, each after a
- * comma.
- */
+/** Writes a series of a scaler. `labels`: text format, without `namespace` and `scaler`, each after a comma. */
 type WriteSeries = (labels: string, value: number) => void;
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
@@ -108,7 +105,7 @@ function writeLastRescale({ lastRescale: { up, down } }: LedgerEntry, write: Wri
   if (down !== null) write(DOWN, down / 1000);
 }
 
-/** Results are in the order of the document. After a short cut there are none, and only targets have a value. */
+/** Metric results follow document order. Without results, only targets are written. */
 function writeMetrics(
   { scaler, record }: LedgerEntry,
   write: WriteSeries,
@@ -151,7 +148,7 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
   }
 }
 
-/** Returns a utilization in percent of the requests, other targets in base units; a measured capacity, if one was used. */
+/** Returns the measured capacity if used, otherwise the target: percent of the requests, or base units. */
 export function targetValue(spec: MetricSpec, result?: MetricResult): number {
   if (result?.capacity !== undefined) return result.capacity;
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
@@ -174,11 +171,11 @@ function writePods(decision: Decision | null, write: WriteSeries): void {
   }
 }
 
-/** Number of scalers per piece, which takes about 1 ms. */
+/** Number of scalers per part of the page, which takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the series of all scalers in the Prometheus text format, in pieces. Reads the ledger at each scrape, so
+ * Yields the series of all scalers in the Prometheus text format, in parts. Reads the ledger at each scrape, so
  * recording a cycle costs nothing, and a removed scaler or an ended limit has no series. (set() and remove() of
  * prom-client would hash each label set, and its registry writes a metric without yielding.)
  */
@@ -223,7 +220,6 @@ class PageLabels {
   }
 }
 
-/** Returns the lines of one metric. */
 function createPiece(
   name: string,
   labels: PageLabels,

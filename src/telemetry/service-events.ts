@@ -26,8 +26,8 @@ export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): r
 const NO_EVENTS: readonly ServiceEvent[] = [];
 
 /**
- * Returns whether a cycle is like most cycles: nothing changed, and no condition, error or writer is new. The lists of
- * the ledger are then the same objects.
+ * Returns whether nothing changed and no condition, error or writer is new, as in most cycles. The lists of the ledger
+ * are then the same objects.
  */
 export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
   return (

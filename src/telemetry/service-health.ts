@@ -13,7 +13,7 @@ export interface LastError {
 /** Counts start with the process. Null: not known yet. */
 export interface SourceHealth {
   readonly isReachable: boolean | null;
-  /** Since when the source has answered nothing. */
+  /** Since when the source has not answered; null: it answers. */
   readonly failingSince: Instant | null;
   readonly lastError: LastError | null;
   readonly queries: number;
@@ -31,7 +31,7 @@ export interface ApiServerHealth {
 }
 
 export interface RoundHealth {
-  /** The last round with a finished cycle. Running cycles are not counted. */
+  /** The last round with a finished cycle. Running cycles do not count. */
   readonly last: {
     readonly at: Instant;
     readonly seconds: number;
@@ -75,7 +75,7 @@ const EXPECTED_CODES: ReadonlySet<string> = new Set(['404', '409', '410']);
 
 const MAX_ROUNDS = 16;
 
-/** `outages`: those of the data sources and the API server. */
+/** `outages`: of the data sources and the API server. */
 export function createServiceHealth(
   clock: Clock,
   sources: readonly string[],
@@ -84,7 +84,7 @@ export function createServiceHealth(
   const bySource = new Map(sources.map((name) => [name, createTally()]));
   const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
   const apiServer = createTally();
-  /** Scalers with different periods have separate rounds at about the same time. */
+  /** Scalers with different periods have separate rounds, possibly at the same time. */
   const rounds = new Map<Instant, RunningRound>();
   let last: RunningRound | null = null;
   let missed = 0;

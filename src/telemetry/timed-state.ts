@@ -8,13 +8,12 @@ export interface TimedState extends ScalerState {
   readonly since: Instant | null;
 }
 
-/** The newest version of a document is rejected. */
 export interface Rejection extends RejectedVersion {
-  /** When this process first rejected a version after one without an error; null: unknown. */
+  /** When this process first rejected a version after a valid one; null: unknown. */
   readonly since: Instant | null;
 }
 
-/** Returns the state of a scaler. `rejection`: that of its newest version. */
+/** `rejection`: of the newest version of the document. */
 export function timedState(status: LedgerEntry, rejection: Rejection | null): TimedState {
   const { record, conditions, state, stateSince } = status;
   if (rejection === null) return { ...state, since: stateSince };
@@ -22,7 +21,7 @@ export function timedState(status: LedgerEntry, rejection: Rejection | null): Ti
   return { ...now, since: now.name === state.name ? stateSince : rejection.since };
 }
 
-/** Returns since when each scaler has had an error in its newest version, from that before the last reload. */
+/** Returns since when the newest version of each scaler has been rejected. `before`: the result of the last reload. */
 export function rejectedSince(
   before: ReadonlyMap<string, Instant>,
   problems: readonly Rejecting[],
@@ -31,7 +30,7 @@ export function rejectedSince(
   return new Map([...rejectionsOf(problems, before).keys()].map((key) => [key, before.get(key) ?? now]));
 }
 
-/** Returns the rejections by `NAMESPACE/NAME`. `since`: that of `rejectedSince`. */
+/** Returns the rejections by `NAMESPACE/NAME`. `since`: the result of `rejectedSince`. */
 export function rejectionsOf(
   problems: readonly Rejecting[],
   since: ReadonlyMap<string, Instant>,

@@ -5,8 +5,8 @@ const subscriptions = new WeakMap<
 
 /**
  * Calls `listener` when `signal` is aborted, but not if it is already aborted. Returns a function that unsubscribes.
- * The signal has one listener for all callers: Node.js warns of a leak at the eleventh listener, but 100 requests that
- * end with a term of a leader are no leak.
+ * The signal has one listener for all callers: Node.js warns of a leak at eleven listeners, but one term of a leader
+ * may have 100 requests.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let subscription = subscriptions.get(signal);
@@ -31,7 +31,7 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   };
 }
 
-/** Resolves when `signal` is aborted, or if it is. */
+/** Resolves when `signal` is aborted; immediately if it already is. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => onAbort(signal, resolve));

@@ -15,7 +15,7 @@ export function cleanText(text: string): string {
   return text.replace(UNSAFE, '\ufffd');
 }
 
-/** As `cleanText`, but with the escape of JSON and YAML in its place, so that JSON keeps its meaning. */
+/** As `cleanText`, but replaces each character with its `\uXXXX` escape, so that the JSON stays equivalent. */
 export function escapeText(text: string): string {
   return text.replace(UNSAFE, (character) =>
     Array.from({ length: character.length }, (_, index) => {

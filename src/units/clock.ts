@@ -41,7 +41,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, which must not reject, at most `ms`. Leaves no timer. */
+/** Waits for `work`, which must not reject, at most `ms`. Leaves no timer behind. */
 export async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController();
   await Promise.race([work, sleep(clock, ms, done.signal)]);
@@ -71,7 +71,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** Time after which other work gets a turn. */
+/** Time after which a long task yields to other work. */
 const TURN_MS = 20;
 
 /**
@@ -87,7 +87,6 @@ export function takeTurns(clock: Clock, turnMs = TURN_MS): () => Promise<void> {
   };
 }
 
-/** A sleep that others can end. */
 export interface Alarm {
   /** Resolves after `ms`, when the alarm rings, or when `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -19,15 +19,14 @@ export const FAILURE_REASONS = [
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /**
- * Why a query has no result: the same type from the socket to the sample, the query report, the log line and the API,
- * which keep the reason.
+ * Why a query has no result. Socket, sample, query report, log line and API use this type, so that the reason is kept.
  */
 export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
   /** Contains no secrets. */
   readonly message: string;
-  /** That of Node.js, such as `ECONNREFUSED`, or `SIGN_IN` or `CREDENTIAL_FILE`: `doctor` finds the fix by it. */
+  /** From Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` uses it to find the fix. */
   readonly code?: string | undefined;
 }
 
@@ -54,13 +53,13 @@ export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }
 
-/** Returns the message of an error, or what was thrown instead, as a string. */
+/** Returns the message of an error, or any other thrown value as a string. */
 export function errorMessage(error: unknown): string {
-  // Not by `instanceof`: an error of Node.js may come from another realm.
+  // Not `instanceof`: an error of Node.js may come from another realm.
   return String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error);
 }
 
-/** Returns the `code` of an error, such as that of Node.js or axios; undefined: it has none. */
+/** Returns the `code` of an error, such as an error of Node.js or axios, or undefined. */
 export function errorCode(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;

@@ -1,9 +1,9 @@
-// The state of a forecast is decided and stored with the same bounds, and what is stored may not depend on decisions.
+// Shared bounds for decisions and for the state store, which must not import decisions.
 
-/** What a forecast has spent is summed in parts of 6 hours. */
+/** Pod-seconds of a forecast are summed in parts of 6 hours. */
 export const PART_SECONDS = 21_600;
 
-/** Three days. */
+/** Parts of three days. */
 export const PARTS = 12;
 
 export const MOST_RAISES = 48;

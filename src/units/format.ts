@@ -12,7 +12,7 @@ export function isInBytes(metricName: string): boolean {
 
 /**
  * Formats a value in base units: memory with a binary suffix and at most `decimals` decimals (`900Mi`), other values as
- * a number. All outputs use it, so that one quantity has one unit.
+ * a number. All outputs use it, so a quantity has the same unit everywhere.
  */
 export function formatAmount(value: number, metricName: string, decimals = 1): string {
   if (!isInBytes(metricName)) return formatNumber(value);

@@ -36,7 +36,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   return {
     add: (piece) => {
       const end = piece.length;
-      // By index: an iterator takes ten times as long. Strings are skipped in a loop of their own: most bytes are in them.
+      // By index: an iterator takes ten times as long. A separate loop skips strings, which contain most bytes.
       for (let index = 0; index < end;) {
         if (isString) {
           if (isEscaped) {

@@ -25,8 +25,7 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
 /**
- * With a larger decimal exponent, any digit but zero saturates. With a smaller negative one, any digit is below one
- * milli-unit.
+ * With a larger exponent any digit but zero saturates; with a smaller negative one, any digit is below one milli-unit.
  */
 const EXPONENT_BOUND = 200;
 

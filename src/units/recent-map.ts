@@ -1,6 +1,6 @@
 import type { Instant } from './time.js';
 
-/** Longer than most sync periods, and short enough to free what deleted documents had. */
+/** Longer than most sync periods, and short enough to free the values of deleted documents. */
 const KEEP_SECONDS = 600;
 
 /**
@@ -32,7 +32,7 @@ export class RecentMap<K, V extends object | number> {
     this.#recent.set(key, value);
   }
 
-  /** The clock may be set back. */
+  /** Absolute difference, because the clock may be set back. */
   #age(now: Instant): void {
     this.#since ??= now;
     if (Math.abs(now - this.#since) < this.#keepMs) return;
@@ -43,8 +43,8 @@ export class RecentMap<K, V extends object | number> {
 }
 
 /**
- * Returns `build`, which depends on the text alone, with its last results: the same object for the same text. Without
- * weak references, whose tables each garbage collection visits. With `most` texts, all are forgotten.
+ * Caches `build`, which must depend on the text alone: the same text returns the same object. Uses no weak references,
+ * whose tables each garbage collection visits. At `most` texts, the cache is cleared.
  */
 export function rememberByText<T>(build: (text: string) => T, most = 10_000): (text: string) => T {
   const known = new Map<string, T>();

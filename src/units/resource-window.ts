@@ -1,7 +1,7 @@
 /** A rate over a window with fewer scrapes has no value after one failed scrape. */
 export const SCRAPES_IN_WINDOW = 4;
 
-/** Rates over shorter windows follow each request instead of the load. */
+/** Rates over shorter windows follow single requests instead of the load. */
 const LEAST_WINDOW_SECONDS = 20;
 
 /** Returns the window of a rate over samples at this interval, both in seconds. */

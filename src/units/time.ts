@@ -22,8 +22,8 @@ export function parseInstant(text: string): Instant | null {
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 /**
- * Reads `2026-01-01T00:00:00Z`, as the API server writes instants: without it, instants are an eighth of the time of a
- * list of pods. Null: of another form, or invalid.
+ * Parses `2026-01-01T00:00:00Z`, the form of the API server: the slower parser took an eighth of the time of listing
+ * pods. Null: another form, or invalid.
  */
 function parseWholeSeconds(text: string): Instant | null {
   const hasForm =
@@ -39,7 +39,7 @@ function parseWholeSeconds(text: string): Instant | null {
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  // Leap days, and years that `Date.UTC` reads as others, are left to the other form. NaN fails each comparison.
+  // Leap days, and years that `Date.UTC` maps to others, are left to the slower parser. NaN fails each comparison.
   const isValid = year >= 1000 && day >= 1 && day <= (DAYS[month - 1] ?? 0);
   return isValid && hour <= 23 && minute <= 59 && second <= 59
     ? instantFromMs(Date.UTC(year, month - 1, day, hour, minute, second))
@@ -92,7 +92,7 @@ export function multipleBefore(instant: Instant, seconds: number): Instant {
   return instantFromMs(Math.floor(instant / ms) * ms);
 }
 
-/** Returns whole milliseconds: a fraction would get lost in JSON, and a stored instant would differ from its original. */
+/** Returns whole milliseconds: JSON would drop a fraction, and a stored instant would differ from its original. */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return instantFromMs(Math.round(instant + seconds * 1000));
 }
@@ -110,7 +110,7 @@ export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
 
-/** Returns the later of two times, or the only one; null: there is none. */
+/** Returns the later of two times, or the only one; null: both are null. */
 export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null || b === null) return a ?? b;
   return latest(a, b);
@@ -119,12 +119,12 @@ export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
 const DURATION = /^(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,9})s)?$/;
 const UNIT_SECONDS = [604_800, 86_400, 3600, 60, 1];
 
-/** What a text must be that `parseDuration` rejects, for a message. */
+/** Completes a message about a text that `parseDuration` rejects. */
 export const DURATION_FORM = 'a duration such as 30s, 5m, 1h30m or 7d';
 
 /**
- * Parses a duration as Prometheus writes it: whole weeks, days, hours, minutes and seconds, in this order. Returns
- * whole seconds; null if the text is none. Only `0` needs no unit.
+ * Parses a duration of Prometheus: whole weeks, days, hours, minutes and seconds, in this order. Returns whole seconds;
+ * null if the text is not a duration. Only `0` needs no unit.
  */
 export function parseDuration(text: string): number | null {
   if (text === '0') return 0;

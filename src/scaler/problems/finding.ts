@@ -54,7 +54,7 @@ export function formatPath(path: Path): string {
 const TEMPLATE =
   /\{\{-?\s*(?:[.$(]|(?:if|else|end|with|range|define|block|template|include|tpl|toYaml|required|default|quote|lookup|printf|int)\b)[^{}]*\}\}/;
 
-/** Finds the first action of a Helm template; null: none. `message` says what to do. */
+/** Finds the first action of a Helm template, or null. `message` says what to do. */
 export function findTemplate(text: string): { readonly index: number; readonly message: string } | null {
   const match = TEMPLATE.exec(text);
   if (match === null) return null;
@@ -106,7 +106,7 @@ export interface LocatedDocument {
   readonly locate: (finding: Finding) => Problem;
 }
 
-/** Returns the problems of one document in the order of their lines; those without a place come first. */
+/** Returns the problems of one document in the order of their lines; problems without a position come first. */
 export function inLineOrder(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted(
     ({ place: a }, { place: b }) => (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0),

@@ -32,7 +32,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return guess === null ? '' : `; did you mean "${guess}"?`;
 }
 
-/** Returns the guess of a message that ends with `didYouMean`; null: it has none. */
+/** Returns the suggestion in a message that ends with `didYouMean`, or null. */
 export function guessIn(message: string): string | null {
   return /; did you mean "([^"]+)"\?$/.exec(message)?.[1] ?? null;
 }

@@ -33,7 +33,7 @@ export function countErrors(problems: readonly Problem[]): number {
   return problems.filter(({ severity }) => severity === 'error').length;
 }
 
-/** Adds the name of the document. `key`: null: unknown. */
+/** Adds the name of the document. `key` null: the name is unknown. */
 export function ofScaler(problems: readonly Problem[], key: string | null): readonly Problem[] {
   return key === null ? problems : problems.map((problem) => ({ ...problem, scaler: key }));
 }

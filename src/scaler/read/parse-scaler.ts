@@ -115,8 +115,8 @@ function isMisspelt(kind: string): boolean {
 }
 
 /**
- * Returns whether a document is an object of another kind beyond doubt. A list may contain Scalers, and a kind of our
- * API group is a mistake.
+ * Returns whether a document is certainly an object of another kind. A list may contain Scalers, and an unknown kind of
+ * our API group is a mistake.
  */
 export function isOtherKind(value: unknown): boolean {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];

@@ -58,8 +58,8 @@ export function* eachDocument(
 }
 
 /**
- * Leaves out documents of other kinds next to a Scaler, as in the output of `helm template`. In a file without a Scaler,
- * which is probably not the file that was meant, each of them is a problem.
+ * Omits documents of other kinds next to a Scaler, as in the output of `helm template`. In a file without a Scaler,
+ * which was probably passed by mistake, each of them is a problem.
  */
 export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Generator<LocatedDocument> {
   const others: LocatedDocument[] = [];
@@ -115,14 +115,14 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   };
 }
 
-/** Whether an error already says that a string is in the place of another type. */
+/** Returns whether an error already says that a string stands where another type is required. */
 function isSaidBy(errors: readonly Problem[], { code, place }: Problem): boolean {
   const isThere = (error: Problem): boolean =>
     error.code === 'wrong-type' && error.place?.line === place?.line && error.place?.column === place?.column;
   return code === 'yaml-version' && errors.some(isThere);
 }
 
-/** Returns the document with `defaults` of the service config in its `spec`. Anything else is returned as it is. */
+/** Returns the document with `defaults` of the service config in its `spec`. Other values are returned unchanged. */
 export function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknown {
   if (defaults === undefined || !isPlainObject(value) || !isPlainObject(value['spec'])) return value;
   return { ...value, spec: mergePlain(defaults, value['spec']) };

@@ -15,7 +15,7 @@ import type {
 
 type Queried = NonNullable<MetricInput['external']>;
 
-/** Returns `metric.name`, or the first metric name in the query; null: neither. */
+/** Returns `metric.name`, or the first metric name in the query, or null. */
 export function queriedName(body: Loose<Queried>): string | null {
   return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
 }

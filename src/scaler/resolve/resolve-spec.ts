@@ -92,7 +92,7 @@ function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null
   };
 }
 
-/** Returns whether the sum of the values of a metric is the load of the workload, whatever its replicas are. */
+/** Returns whether the values of a metric add up to the load of the workload, with any number of replicas. */
 function hasTotalLoad(metric: MetricSpec): boolean {
   return metric.target.type !== 'Value' && (!isOfResource(metric) || metric.name === 'cpu');
 }

@@ -125,7 +125,7 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
-/** If one of them is invalid, its default does not apply either. */
+/** If one of these fields is invalid, its default does not apply either. */
 const WINDOW_FIELDS: readonly Path[] = [
   ['spec', 'preset'],
   ['spec', 'downscaleStabilizationSeconds'],

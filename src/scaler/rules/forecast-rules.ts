@@ -10,7 +10,7 @@ import { unknownTimeZone } from './schedule-rules.js';
 const METRIC = ['spec', 'forecast', 'metric'];
 const TIME_ZONE = ['spec', 'forecast', 'timeZone'];
 
-/** Checks that the document has the metric of its forecast, and that its sum is the load of the workload. */
+/** Checks that the metric of the forecast exists, and that its values add up to the load of the workload. */
 export function checkForecast(
   { forecast, metrics = [] }: Loose<SpecInput>,
   isBroken: IsBroken,
@@ -45,7 +45,7 @@ function metricProblem(
 
 const DEFAULT: readonly Loose<MetricInput>[] = [{ resource: { name: 'cpu' } }];
 
-/** Null: the sum of its values is the load. */
+/** Null: the values add up to the load. */
 function whyNoTotal(metric: Loose<MetricInput>): string | null {
   const name = identityOf(metric) ?? '';
   const resource = metric.resource?.name ?? metric.containerResource?.name;

@@ -14,15 +14,15 @@ interface Queried {
   readonly path: Path;
   readonly query: string;
   readonly target: 'averageValue' | 'value';
-  /** As in the document. */
+  /** The target as in the document. */
   readonly written: string;
   readonly amount: number;
   readonly measure: Measure;
 }
 
 /**
- * Warns where the number of pods that a metric asks for has no relation to the number that is needed. A metric whose
- * measure is unknown gets no warning.
+ * Warns if the count that a metric proposes does not follow the need for pods. A metric with an unknown measure causes
+ * no warning.
  */
 export function checkMetricTypes(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const metrics = (spec.metrics ?? []).flatMap((metric, index) => queriedOf(metric, index, isBroken));
@@ -61,7 +61,7 @@ function queriedOf(
   ];
 }
 
-/** Reports at most one problem of the target of a metric, because each one explains the count. */
+/** Reports one problem per target, because each of them explains the wrong count. */
 function checkTarget(metric: Queried, spec: LooseSpec): readonly Finding[] {
   return (
     [checkGauge, checkReach, checkAverage, checkTotal]
@@ -80,7 +80,7 @@ const checkGauge: Check = ({ path, query }) => {
   return [{ ...finding('rate-of-gauge', queryPath, message), offset: gauge.from }];
 };
 
-/** A target that the largest value does not exceed by more than the tolerance. */
+/** Reports a target that even the largest value exceeds by no more than the tolerance. */
 const checkReach: Check = ({ measure, amount, path, target, written }, spec) => {
   const { kind, most, metric } = measure;
   if (kind !== 'ratio' || most === null || amount * (1 + toleranceUp(spec)) < most) return null;
@@ -93,7 +93,7 @@ const checkReach: Check = ({ measure, amount, path, target, written }, spec) => 
   return [finding('never-scales-up', field, message)];
 };
 
-/** `averageValue` divides by the target alone, so the value must grow with the number of busy pods. */
+/** `averageValue` only divides by the target, so the value must grow with the number of busy pods. */
 const checkAverage: Check = ({ member, target, measure, path, written, amount }, spec) => {
   const { kind, form, most } = measure;
   const isOne = form === 'one' || (member === 'object' && (kind === 'ratio' || kind === 'latency'));
@@ -113,7 +113,7 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   const { kind, form, most } = measure;
   const isTotal = form === 'total' || (member === 'external' && form === 'series');
   const isLoad = ['load', 'duration'].includes(kind) && isTotal;
-  // The sum of a ratio whose largest value is not known may be that of a single series.
+  // If the largest value of a ratio is unknown, its sum may consist of a single series.
   const isSumOfRatios = kind === 'ratio' && form === 'total' && most !== null;
   if (target !== 'value' || !(isLoad || isSumOfRatios)) return null;
   const field = [...path, 'target', 'value'];
@@ -141,7 +141,7 @@ function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Find
   return [finding('latency-target', path, message)];
 }
 
-/** The share of time in which anything runs on a GPU, which says nothing about how much. */
+/** The share of time in which a GPU is busy, which does not show how much load it has. */
 const GPU_BUSY =
   /^DCGM_FI_(?:DEV_GPU_UTIL|PROF_GR_ENGINE_ACTIVE)$|^nv_gpu_utilization$|^nvidia_smi_utilization_gpu_ratio$|_duty_cycle$/;
 
@@ -151,7 +151,7 @@ function ofBusyGpu({ path, measure }: Queried): Finding {
   return finding('gpu-utilization', queryPath, message);
 }
 
-/** The requests in progress of each server that has a metric of its queue. */
+/** For each server with a metric of its queue, the metric of its requests in progress. */
 const RUNNING: readonly (readonly [RegExp, string])[] = [
   [/^(vllm[:_])num_requests_waiting$/, '$1num_requests_running'],
   [/^(sglang[:_])num_queue_reqs$/, '$1num_running_reqs'],
@@ -175,7 +175,7 @@ function ofWaiting(
   return finding('queue-without-load', queryPath, message);
 }
 
-/** Pods could serve a rise of the load before the metric shows it in full. */
+/** Warns about a range longer than the pod start: pods could be ready before the metric shows the whole rise. */
 function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly Finding[] {
   const start = podStart?.seconds;
   const range = largestWrittenRangeSeconds(query);
@@ -188,7 +188,7 @@ function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly
 /** The longest time from minReplicas to maxReplicas by one pod per period without a warning. */
 export const LONGEST_SCALE_UP_SECONDS = 900;
 
-/** A limit of one pod for each period, which is meant to wait until a pod has started. */
+/** Reports a policy of one pod per period, which is meant to wait until a pod has started. */
 function checkSpeed({
   behavior,
   minReplicas = BUILT_IN.minReplicas,

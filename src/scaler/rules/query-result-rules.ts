@@ -43,7 +43,7 @@ export function checkQueryResult(
   ];
 }
 
-/** The server would reject a query with wrong types. */
+/** Reports wrong types, for which the server would reject the query. */
 export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const { query, path, isMetricsql } = placed;
   const facts = analyzeQuery(query);
@@ -107,7 +107,7 @@ export function checkPodLabel({ query, path }: Pick<LocatedQuery, 'query' | 'pat
   return [finding('no-pod-label', path, message)];
 }
 
-/** Whether a label is a typing error for `pod`. */
+/** Returns whether a label is a misspelled `pod`. */
 function isPod(label: string): boolean {
   return nearest(label, ['pod']) !== null;
 }
@@ -164,7 +164,7 @@ function keepsValues(
   return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
 }
 
-/** The labels of both sides can never be equal: one side has no labels, the other is aggregated by some. */
+/** Reports sides whose labels can never be equal: one side has no labels, the other is aggregated by some. */
 function checkMatching(
   { path, isMetricsql, query }: LocatedQuery,
   { unmatched, expressions }: QueryFacts,
@@ -180,7 +180,7 @@ function checkMatching(
 
 const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
 
-/** `$pods` is a regular expression, so `=` would look for a pod with that name. */
+/** `$pods` is a regular expression, so `=` would select a pod with that literal name. */
 export function checkPatterns({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
   return selectors.flatMap((expression) => {

@@ -84,7 +84,7 @@ function checkQuery(
     ...checkVariables(body.query, queryPath, options.hasObject),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
-  // A rejected query gets no warnings.
+  // A rejected query causes no warnings.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
       ...checkQueryResult({ query: body.query, path: queryPath, isMetricsql: options.isMetricsql }, body, {
@@ -99,7 +99,7 @@ function checkQuery(
   return findings;
 }
 
-/** A backlog that is missing must not look empty. */
+/** A missing backlog must not look empty. */
 function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): readonly Finding[] {
   const query = body.backlog?.query;
   if (query === undefined) return [];
@@ -139,7 +139,7 @@ function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOption
   return [...queries, { ...problem, at: 'key' }];
 }
 
-/** Backlog and capacity are divided by or replace the load of one pod, which only averageValue names. */
+/** Backlog and capacity relate to the load of one pod, which only averageValue defines. */
 function checkPerPod(body: LooseBody, path: Path): readonly Finding[] {
   const { averageValue, value } = body.target ?? {};
   if (averageValue !== undefined || value === undefined) return [];
@@ -170,7 +170,7 @@ export function checkSideQuery(
   ];
 }
 
-/** Checks a query of an amount, such as what is served or waits. Warns about counters, which only grow. */
+/** Checks a query of an amount, such as the served or waiting requests. Warns about counters, which only grow. */
 export function checkAmountQuery(
   query: string | undefined,
   path: Path,

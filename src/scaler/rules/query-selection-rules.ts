@@ -71,9 +71,7 @@ const KEEPS_COUNTER =
 const COUNTER =
   /[^:]_total$|[^:]_(?:seconds|milliseconds|bytes)_(?:sum|count)$|[^:]_bucket$|^nv_inference_(?:request_(?:success|failure)|count|exec_count|\w+_duration_us)$/;
 
-/**
- * The total of a counter increases until its process restarts. It therefore reaches any target, and never scales down.
- */
+/** A counter increases until its process restarts, so it reaches any target and never scales down. */
 export function checkCounters({
   path,
   expressions,
@@ -119,7 +117,7 @@ function valueOperands(expression: Expression, expressions: readonly Expression[
   }
 }
 
-/** A difference or quotient of two counters may be a queue length or an average. */
+/** The difference or quotient of two counters may be a queue length or an average. */
 function binaryOperands(
   { operator, isBool, operands }: ExpressionOf<'binary'>,
   expressions: readonly Expression[],

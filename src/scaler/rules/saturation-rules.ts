@@ -2,7 +2,7 @@ import { type Finding, finding, formatPath, type IsBroken } from '../problems/fi
 import type { Loose, SpecInput } from '../schema/document-schema.js';
 import { checkAmountQuery } from './query-rules.js';
 
-/** Checks the saturation step of resource metrics: it is for cpu, and needs the time in which pods start. */
+/** Checks that saturation steps are only set for cpu, and that the document has a pod start time. */
 export function checkSaturation(
   { metrics = [], podStart }: Loose<SpecInput>,
   isBroken: IsBroken,

@@ -131,7 +131,7 @@ export function unknownTimeZone(path: Path, timeZone: string): Finding {
   return finding('unknown-time-zone', path, message);
 }
 
-/** Returns a finding if the expression is no valid cron expression in a known time zone. */
+/** Returns a finding unless the expression is a valid cron expression in a known time zone. */
 export function checkCron(expression: string | undefined, timeZone: string, path: Path): readonly Finding[] {
   if (expression === undefined) return [];
   try {

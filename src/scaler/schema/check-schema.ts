@@ -24,7 +24,7 @@ interface CheckOptions {
   readonly show?: (value: unknown, path: Path) => string;
   /** Hints by path for fields of other kinds of documents. */
   readonly hints?: ReadonlyMap<string, string>;
-  /** The value before unset fields were removed. Default: there were none. */
+  /** The value before unset fields were removed. Default: nothing was removed. */
   readonly withNulls?: unknown;
 }
 
@@ -63,7 +63,7 @@ export function checkSchema<T>(
   return { findings, value: null, readable };
 }
 
-/** Zod reports the bounds of all integers besides the bounds of the field. */
+/** Zod reports the bounds of integers in addition to the bounds of the field. */
 function isOfIntegers(issue: z.core.$ZodIssue): boolean {
   return Math.abs(boundOf(issue) ?? 0) === Number.MAX_SAFE_INTEGER;
 }
@@ -99,7 +99,7 @@ const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
   ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
 ]);
 
-/** Returns the field that is empty because its fields, such as `key`, are indented like itself; null: none. */
+/** Returns the empty field whose fields, such as `key`, are indented like itself, or null. */
 function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: string): string | null {
   if (!(schema instanceof z.ZodObject) || !isPlainObject(value)) return null;
   const parent = Object.entries(value).find(
@@ -108,10 +108,10 @@ function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: s
   return parent?.[0] ?? null;
 }
 
-/** A name that more objects have, such as `name`, tells nothing about where it belongs. */
+/** A name that more objects have, such as `name`, does not show where it belongs. */
 const MOST_PARENTS = 3;
 
-/** Returns which objects of the schema have the field; empty if none has, or too many have. */
+/** Returns the objects of the schema that have the field; empty if there are none or too many. */
 function misplaced(schema: z.core.$ZodType, key: string): string {
   const parents = parentsOf(schema, key, '');
   const isTold = parents.length > 0 && parents.length <= MOST_PARENTS;

@@ -32,7 +32,7 @@ function shareHint(value: number, path: Path, field: z.core.$ZodType): string {
 
 /**
  * Returns the shape of an object where another value is. The text ends a message: `: write podStart: { seconds: 60 }`
- * for `60s`, ` with query, drainSeconds` for the required fields, or the first fields if none is required.
+ * for `60s`, ` with query, drainSeconds` for required fields, or with the first fields if none are required.
  */
 export function objectHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (!(field instanceof z.ZodObject)) return '';
@@ -68,7 +68,7 @@ function outline(schema: z.core.$ZodType): string {
   return inner.length === 0 ? '{ ... }' : `{ ${inner.join(', ')} }`;
 }
 
-/** Returns the value as the field takes it, in YAML; null: the field does not take it. */
+/** Returns the value in YAML, converted for the field; null: the field does not accept it. */
 function valueFor(value: unknown, path: Path, field: z.core.$ZodType): string | null {
   const meant = typeof value === 'string' && isOfSeconds(path) ? secondsIn(value.trim()) : value;
   if (meant === null || typeof meant === 'object' || !z.safeParse(field, meant).success) return null;
@@ -99,7 +99,7 @@ function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?:
   return fact === undefined ? ` that is ${bound}: ${step}` : ` that is ${bound}: ${fact}`;
 }
 
-/** Returns the violated bound of a number; null for another issue. */
+/** Returns the violated bound of a number; null for other issues. */
 export function boundOf(issue: z.core.$ZodIssue): number | null {
   if (issue.code === 'too_small') return Number(issue.minimum);
   return issue.code === 'too_big' ? Number(issue.maximum) : null;

@@ -174,8 +174,8 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
 }
 
 /**
- * Returns the problem of a key that is indented below a value, which YAML reads as more lines of the value. The parser
- * reports the value.
+ * Returns the problem of a key that is indented below a value: YAML reads it as more lines of that value, and the
+ * parser reports the value.
  */
 function indentedKey(
   { errors }: Document,
@@ -293,7 +293,7 @@ function problemAt({ text, file, lines }: Source, located: Located): Problem {
   return { ...problem, place: { line, column: col }, sourceLine };
 }
 
-/** A number behind its field in a message: `spec.minReplicas is 5`, `spec.maxReplicas (3)`. */
+/** A number after its field in a message: `spec.minReplicas is 5`, `spec.maxReplicas (3)`. */
 const QUOTED = /( is | \()(-?\d[\d.]*(?:e[+-]?\d+)?|-?Infinity|NaN)(?=[,:;)]|$)/g;
 
 /** Shows numbers as they are in the file: JavaScript prints 99999999999999999999 as 100000000000000000000. */
@@ -362,7 +362,7 @@ export function* composeDocuments(text: string, lines: LineCounter): Generator<D
     stringKeys: true,
     merge: false,
     logLevel: 'silent',
-    // `0x60` is promtool's notation of 61 zeros. As a number, it would be 96.
+    // `0x60` is promtool's notation for 61 zeros. As a number, it would be 96.
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.format !== 'HEX'),
   });
   const documents = composer.compose(firstErrors(parser.parse(text)));
