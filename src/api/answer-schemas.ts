@@ -48,7 +48,11 @@ export const scalerStateSchema = z
     name: z.enum(STATE_NAMES),
     severity: z.enum(SEVERITIES).describe('The most urgent first.'),
     cause: z.string().nullable().describe('Why, in a few words; null: nothing is special.'),
-    since: time.nullable().describe('The first cycle of this process in this state; null: unknown.'),
+    since: time
+      .nullable()
+      .describe(
+        'The first cycle in this state, of this process, or for a Scaler object also of earlier ones; null: unknown.',
+      ),
     until: time.nullable().describe('When the state ends; null: that depends on more than time.'),
   })
   .describe('What a scaler does, in one word.');

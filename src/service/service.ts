@@ -25,6 +25,7 @@ import { createDecisionRecord, type DecisionRecord } from '../recording/decision
 import { dataSourceId } from '../telemetry/outages.js';
 import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
 import { buildEvent } from '../control/cycle/report.js';
+import { earlierTimes } from '../control/status/object-status.js';
 import { createRecommendations, type RecommendationPorts } from '../recommendations/recommendations.js';
 import { createRecorder, createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
@@ -86,7 +87,11 @@ export interface ServiceOptions extends OwnObjects {
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, version, clock, log, dryRun } = options;
   const serves = options.serves ?? true;
-  const records = createRecords(clock, { hasReaders: serves });
+  const records = createRecords(clock, {
+    hasReaders: serves,
+    earlierTimes: ({ namespace, name }) =>
+      earlierTimes(options.scalerStore?.get(namespace, name)?.status ?? null),
+  });
   const { ledger, feed, sentEvents } = records;
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: serves }), {

@@ -3,7 +3,7 @@ import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
 import { type Scaler } from '../scaler/spec.js';
-import type { Instant } from '../units/time.js';
+import { earliest, type Instant } from '../units/time.js';
 import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
 import type { CycleRecord, Direction } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
@@ -26,7 +26,7 @@ export interface LedgerEntry {
   readonly conditions: readonly TimedCondition[];
   /** The state, for the version of the document of the cycle. */
   readonly state: ScalerState;
-  /** The first cycle of this process with this state. */
+  /** The first cycle with this state, of this process unless an earlier one has stored it. */
   readonly stateSince: Instant;
   /** `TYPE/IDENTITY` -> error; null: the metric has a value. A cycle without queries keeps the previous results. */
   readonly metricErrors: ReadonlyMap<string, string | null>;
@@ -44,6 +44,15 @@ export interface LedgerEntry {
   readonly history: readonly HistoryEntry[];
 }
 
+/** Times that an earlier process has stored. */
+export interface EarlierTimes {
+  readonly state: string;
+  readonly stateSince: Instant;
+  readonly conditions: readonly (Pick<TimedCondition, 'status' | 'lastTransition'> & {
+    readonly type: string;
+  })[];
+}
+
 /** The last decisions of each scaler: one complete record, and older ones without snapshot and state. */
 export interface Ledger {
   /** Adds a record. Returns the status before it (null: first record) and after it. */
@@ -59,16 +68,18 @@ export interface Ledger {
   readonly list: () => Iterable<LedgerEntry>;
 }
 
-interface LedgerLimits {
+interface LedgerOptions {
   /** Maximum number of entries per scaler, at least 1; default: 100. */
   readonly perScaler?: number;
+  /** Read with the first record of a scaler. Null: none are known, which is the default. */
+  readonly earlierTimes?: (scaler: Scaler) => EarlierTimes | null;
   /** Maximum number of entries of all scalers, shared equally, but with at least 5 each; default: 50,000. */
   readonly total?: number;
 }
 
 const MIN_PER_SCALER = 5;
-export function createLedger(limits: LedgerLimits = {}): Ledger {
-  const { perScaler = 100, total = 50_000 } = limits;
+export function createLedger(options: LedgerOptions = {}): Ledger {
+  const { perScaler = 100, total = 50_000, earlierTimes = () => null } = options;
   const statuses = new Map<string, Status>();
   const maxEntries = (): number =>
     Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
@@ -76,7 +87,8 @@ export function createLedger(limits: LedgerLimits = {}): Ledger {
     add: (record) => {
       const { key } = record.scaler;
       const before = statuses.get(key) ?? null;
-      const after = new Status(before?.key ?? key, before, record, maxEntries());
+      const earlier = before === null ? earlierTimes(record.scaler) : null;
+      const after = new Status(before?.key ?? key, before, { record, earlier, maxEntries: maxEntries() });
       statuses.set(after.key, after);
       return { before, after };
     },
@@ -109,18 +121,33 @@ class Status implements LedgerEntry, LastOfRun {
   readonly run: Run;
   readonly count: number;
 
-  constructor(key: string, before: Status | null, record: CycleRecord, maxEntries: number) {
+  constructor(
+    key: string,
+    before: Status | null,
+    {
+      record,
+      earlier,
+      maxEntries,
+    }: {
+      readonly record: CycleRecord;
+      readonly earlier: EarlierTimes | null;
+      readonly maxEntries: number;
+    },
+  ) {
     this.key = key;
     this.scaler = record.scaler;
     this.record = record;
     const isNewSpec = before !== null && !isSameSpec(before.scaler, record.scaler);
-    const results = isNewSpec ? withoutOutdated(before.conditions, record) : (before?.conditions ?? []);
+    const results = isNewSpec
+      ? withoutOutdated(before.conditions, record)
+      : (before?.conditions ?? earlierConditions(record, earlier));
     this.conditions =
       before?.record.conditions === record.conditions && !isNewSpec
         ? before.conditions
         : mergeConditions(results, record);
     this.state = stateOf({ ...record, conditions: this.conditions }, null);
-    this.stateSince = before?.state.name === this.state.name ? before.stateSince : record.at;
+    const since = before === null && earlier?.state === this.state.name ? earlier.stateSince : record.at;
+    this.stateSince = before?.state.name === this.state.name ? before.stateSince : earliest(since, record.at);
     this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);
@@ -135,6 +162,19 @@ class Status implements LedgerEntry, LastOfRun {
   get history(): readonly HistoryEntry[] {
     return entriesOf(this);
   }
+}
+
+/** Returns the conditions of the first record that an earlier process has stored with the same status. */
+function earlierConditions(
+  { conditions, at }: CycleRecord,
+  earlier: EarlierTimes | null,
+): readonly TimedCondition[] {
+  return conditions.flatMap((condition) => {
+    const old = earlier?.conditions.find(({ type }) => type === condition.type);
+    return old?.status === condition.status
+      ? [{ ...condition, lastTransition: earliest(old.lastTransition, at) }]
+      : [];
+  });
 }
 
 const NO_RESCALES: LedgerEntry['rescales'] = { up: 0, down: 0 };

@@ -1,8 +1,9 @@
 import type { Clock } from '../units/clock.js';
 import { createEventFeed, type EventFeed } from './event-feed.js';
 import { createChartPoints, type ChartPoints } from './chart-points.js';
-import { createLedger, type Ledger, type LedgerEntry } from './ledger.js';
+import { createLedger, type EarlierTimes, type Ledger, type LedgerEntry } from './ledger.js';
 import { createSnapshotArchive, type SnapshotArchive } from './snapshot-archive.js';
+import type { Scaler } from '../scaler/spec.js';
 import type { CycleRecord } from './cycle-record.js';
 import type { Log } from '../units/log.js';
 import { NO_OUTAGES, type Outages } from './outages.js';
@@ -20,12 +21,18 @@ export interface Records {
   readonly sentEvents: SentEvents;
 }
 
-/** `hasReaders`: false drops past snapshots and chart points, which only the API exposes. */
-export function createRecords(clock: Clock, { hasReaders = true } = {}): Records {
+interface RecordsOptions {
+  /** False drops past snapshots and chart points, which only the API exposes. Default: true. */
+  readonly hasReaders?: boolean;
+  readonly earlierTimes?: (scaler: Scaler) => EarlierTimes | null;
+}
+
+export function createRecords(clock: Clock, options: RecordsOptions = {}): Records {
+  const { hasReaders = true, earlierTimes = () => null } = options;
   // Random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   return {
-    ledger: createLedger(),
+    ledger: createLedger({ earlierTimes }),
     archive: hasReaders ? createSnapshotArchive() : EMPTY_ARCHIVE,
     chartPoints: hasReaders ? createChartPoints() : NO_CHART_POINTS,
     feed: createEventFeed(run),

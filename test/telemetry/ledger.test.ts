@@ -19,6 +19,44 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.history[0]?.decision?.recommendedReplicas).toBe(30);
   });
 
+  it.each([
+    ['Pending', 'True', [-60, -90]],
+    ['Conflict', 'True', [0, -90]],
+    ['Pending', 'False', [-60, 0]],
+  ] as const)(
+    'begins with the times of an earlier process for the state %s and the status %s',
+    (state, status, [since, transition]) => {
+      const earlier = {
+        state,
+        stateSince: at(-60),
+        conditions: [
+          { type: 'AbleToScale', status, lastTransition: at(-90) },
+          { type: 'Held', status: 'True', lastTransition: at(-90) },
+        ] as const,
+      };
+      const ledger = createLedger({ earlierTimes: () => earlier });
+
+      const { after } = ledger.add(record({ at: at(0), conditions: [condition()] }));
+      const next = ledger.add(record({ at: at(15), conditions: [condition()] })).after;
+
+      expect([after.state.name, after.stateSince, next.stateSince]).toEqual([
+        'Pending',
+        at(since),
+        at(since),
+      ]);
+      expect(after.conditions).toEqual([{ ...condition(), lastTransition: at(transition) }]);
+      expect(next.conditions).toEqual(after.conditions);
+    },
+  );
+
+  it('has no time of an earlier process after its first record', () => {
+    const ledger = createLedger({
+      earlierTimes: () => ({ state: 'Pending', stateSince: at(20), conditions: [] }),
+    });
+
+    expect(ledger.add(record({ at: at(0) })).after.stateSince).toBe(at(0));
+  });
+
   it('drops the limit of an earlier spec if the new one has calculated no count', () => {
     const ledger = createLedger();
     const limited = condition({ type: 'ScalingLimited', reason: 'TooManyReplicas', message: '78' });

@@ -1,4 +1,6 @@
 import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
+import type { EarlierTimes } from '../../telemetry/ledger.js';
+import { parseInstant } from '../../units/time.js';
 
 export interface NewCondition {
   readonly type: string;
@@ -88,6 +90,18 @@ export function storedState(stored: JsonObject | null): StatusState {
     ...(stateSince === null ? {} : { stateSince }),
     ...(cause === null ? {} : { cause }),
   };
+}
+
+/** Returns the times that an earlier process has written; null: no status, or without a state. */
+export function earlierTimes(stored: JsonObject | null): EarlierTimes | null {
+  const { state, stateSince } = storedState(stored);
+  const since = parseInstant(stateSince ?? '');
+  if (state === undefined || since === null) return null;
+  const conditions = storedConditions(stored).flatMap(({ type, status, lastTransitionTime }) => {
+    const lastTransition = parseInstant(lastTransitionTime);
+    return lastTransition === null ? [] : [{ type, status, lastTransition }];
+  });
+  return { state, stateSince: since, conditions };
 }
 
 const FIELDS = [

@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
-import type { Overview } from '../../../src/api/answers.js';
+import type { Overview, ScalerDetail } from '../../../src/api/answers.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 import { type Condition, ResourceFixture, scalerObject } from './custom-resources-fixture.js';
 
 jest.setTimeout(60_000);
@@ -107,6 +108,31 @@ describe('run, with scalers of the cluster', () => {
     await eventually(() => fixture.replicas('web') === 8, 'the fixed version to be in effect');
     await fixture.shows('web', 'Ready True Ready');
     expect(fixture.condition('web', 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 3 });
+  });
+
+  it('has the same times in the API as in the object, also after a restart', async () => {
+    const fixture = await ResourceFixture.create();
+    fixture.apply('web');
+    const first = fixture.start();
+    await fixture.shows('web', 'Ready True Ready');
+    await eventually(() => fixture.status('web')['state'] === 'OK', 'the state');
+    await first.stop();
+    const { stateSince } = fixture.status('web');
+
+    const second = fixture.start();
+    const urlOf = (): string => /"url":"(http:[^"]+)"/.exec(second.written.stderr)?.[1] ?? '';
+    const details: ScalerDetail[] = [];
+    await until(async () => {
+      const response = urlOf() === '' ? null : await fetch(`${urlOf()}/api/v1/scalers/shop/web`);
+      if (response?.ok === true) details.push((await response.json()) as ScalerDetail);
+      return details.length > 0;
+    }, 'a decision of the second process');
+
+    const [detail] = details;
+    expect(detail?.state).toMatchObject({ name: 'OK', since: stateSince });
+    expect(detail?.conditions.find(({ type }) => type === 'AbleToScale')?.lastTransitionTime).toBe(
+      fixture.condition('web', 'AbleToScale')?.lastTransitionTime,
+    );
   });
 
   it('records one Event for each of two rejected generations, and none again after a restart', async () => {
