@@ -81,6 +81,8 @@ export interface DocumentObject {
   readonly name: string;
   /** JSON; empty if the object has no `spec`. */
   readonly specText: string;
+  /** Annotations for promscaler as JSON. Default: none. */
+  readonly annotationsText?: string;
 }
 
 /**
@@ -89,7 +91,7 @@ export interface DocumentObject {
  * `specText` is not JSON.
  */
 export function readObjectDocument(
-  { namespace, name, specText }: DocumentObject,
+  { namespace, name, specText, annotationsText }: DocumentObject,
   file: string,
 ): LocatedDocument {
   const locate: LocatedDocument['locate'] = (found) => unplacedProblem(found, file);
@@ -106,7 +108,9 @@ export function readObjectDocument(
   const spec: unknown = specText === '' ? undefined : JSON.parse(specText);
   const tooLarge = findLargeObjects(spec, ['spec']);
   if (tooLarge.length > 0) return refuse(tooLarge);
-  const document = { apiVersion: API_VERSION, kind: 'Scaler', metadata: { name, namespace } };
+  const annotations: unknown = annotationsText === undefined ? undefined : JSON.parse(annotationsText);
+  const metadata = { name, namespace, ...(annotations === undefined ? {} : { annotations }) };
+  const document = { apiVersion: API_VERSION, kind: 'Scaler', metadata };
   return { value: spec === undefined ? document : { ...document, spec }, problems: [], locate };
 }
 

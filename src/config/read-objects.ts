@@ -25,8 +25,8 @@ export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace'
 }
 
 /**
- * Checks objects by the same rules as files, and uses only namespace and name of their metadata. An object with the
- * same `spec` as in `before` is not read again. Yields to other work every 20 ms.
+ * Checks objects by the same rules as files, and uses only namespace, name and the annotations for promscaler of their
+ * metadata. An object with the same `spec` and annotations as in `before` is not read again. Yields to other work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,
@@ -42,10 +42,9 @@ export async function readObjects(
   for (const object of [...objects]) {
     const key = scalerKey(object);
     const known = before.get(key);
-    all.set(
-      key,
-      known?.object.specText === object.specText ? known : await readObject(object, key, { read, reader }),
-    );
+    const isSame =
+      known?.object.specText === object.specText && known.object.annotationsText === object.annotationsText;
+    all.set(key, isSame ? known : await readObject(object, key, { read, reader }));
     await nextTurn();
   }
   return all;
@@ -57,9 +56,10 @@ async function readObject(
   { read, reader }: { readonly read: ReadOptions; readonly reader: DocumentReader },
 ): Promise<ReadObject> {
   const file = objectFile(object);
-  const { namespace, name, specText } = object;
+  const { namespace, name, specText, annotationsText } = object;
   // Sends only these members, because the stored object has others that cannot be sent to a worker.
-  const [first] = await reader.read({ file, content: { object: { namespace, name, specText } } }, read);
+  const sent = { namespace, name, specText, ...(annotationsText === undefined ? {} : { annotationsText }) };
+  const [first] = await reader.read({ file, content: { object: sent } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
   // The key of an object is known even if its `spec` is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };

@@ -30,7 +30,7 @@ export function isDegraded({ type, status, reason }: Condition): boolean {
     case 'MetricsUnique':
       return status !== 'True';
     case 'Held':
-      return status === 'True';
+      return status === 'True' || reason === 'AnnotationIgnored';
     case 'ScalingLimited':
     case 'ForecastUseful':
       return false;

@@ -31,6 +31,13 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
+/** Returns a few words for a state that precedes the rejection. */
+export function inShort({ isUnusedObject }: RejectedVersion): string {
+  return isUnusedObject
+    ? 'the Scaler object with this name is not used'
+    : 'the newest version of the document is rejected';
+}
+
 /** Most messages already begin with the path, or with the path of the enclosing object. */
 export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
   const [named = ''] = message.split(/[\s:]/, 1);

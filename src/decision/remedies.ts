@@ -1,9 +1,11 @@
 import { guessIn } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
+import { adoptedFrom, type Origin } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { isUnusedObject } from './rejection.js';
 import {
+  adoptCommand,
   command,
   hasAnnotations,
   keyOf,
@@ -71,7 +73,11 @@ export interface TroubledScaler extends Pausable {
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
-  const remedies = find === undefined ? [] : find(scaler);
+  const isPauseIgnored = scaler.conditions.some(
+    ({ reason, message }) => reason === 'AnnotationIgnored' && message.includes('promscaler pause'),
+  );
+  const ofState = find === undefined ? [] : find(scaler);
+  const remedies = isPauseIgnored ? [...keepReplicas(scaler), ...ofState] : ofState;
   if (scaler.rejections.length === 0 || find === fixDocument) return remedies;
   const fixes = fixDocument(scaler);
   return scaler.rejections.some(isUnusedObject) ? [...remedies, ...fixes] : [...fixes, ...remedies];
@@ -104,6 +110,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
         ]
       : raiseMaximum(scaler),
   Paused: endPause,
+  NoAutoscaler: endDryRun,
   DryRun: endDryRun,
 };
 
@@ -222,6 +229,9 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
   const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
+  const former = isOfDocument && scaler.state.name === 'NoAutoscaler' ? adoptedFrom(scaler) : null;
+  const takeOver = adopt(scaler, '--switch', former);
+  if (takeOver !== null) return [{ text: 'End the dry run, after checks of the service', snippet: takeOver }];
   if (hasNoData) return findData(scaler);
   const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)
@@ -255,19 +265,11 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
 
 type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
 
-/** Returns null unless a Scaler object conflicts with an HPA or a ScaledObject: `adopt` supports only these. */
-function adopt({ namespace, otherScaler, generation }: TroubledScaler, flag: string): Snippet | null {
-  const resource = ADOPTED[otherScaler?.kind ?? ''];
-  if (resource === undefined || otherScaler === null || generation === null) return null;
-  return command(
-    `promscaler adopt ${quoteForShell(`${resource}/${otherScaler.name}`)} -n ${namespace} ${flag}`,
-  );
+/** Returns null unless a Scaler object was made from an HPA or a ScaledObject, or conflicts with one. */
+function adopt(scaler: TroubledScaler, flag: string, from: Origin | null = scaler.otherScaler) {
+  if (from === null || scaler.generation === null) return null;
+  return adoptCommand({ ...from, namespace: scaler.namespace }, flag);
 }
-
-const ADOPTED: Readonly<Record<string, string>> = {
-  HorizontalPodAutoscaler: 'hpa',
-  ScaledObject: 'scaledobject',
-};
 
 function endPause(scaler: TroubledScaler): readonly Remedy[] {
   const { pause, namespace } = scaler;

@@ -76,3 +76,18 @@ function annotate(scaler: Pausable, ...annotations: readonly string[]): Snippet 
 export function targetOf({ target }: Pick<Pausable, 'target'>): string {
   return `${target.kind.toLowerCase()}/${target.name}`;
 }
+
+const ADOPTED: Readonly<Record<string, string>> = {
+  HorizontalPodAutoscaler: 'hpa',
+  ScaledObject: 'scaledobject',
+};
+
+/** Returns the command for a step of a hand-over; null: `adopt` takes no such autoscaler. */
+export function adoptCommand(
+  { kind, namespace, name }: Named & { readonly kind: string },
+  flag: string,
+): Snippet | null {
+  const resource = ADOPTED[kind];
+  if (resource === undefined) return null;
+  return command(`promscaler adopt ${quoteForShell(`${resource}/${name}`)} -n ${namespace} ${flag}`);
+}

@@ -1,7 +1,7 @@
 import type { Instant } from '../units/time.js';
-import type { RejectedVersion } from './rejection.js';
+import { type RejectedVersion, inShort } from './rejection.js';
 import { isFailing } from './failing.js';
-import { type Condition, conditionOf } from './result/condition.js';
+import { type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 import { countOf } from '../units/format.js';
@@ -15,6 +15,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const STATES = {
   Invalid: 'cannot-follow',
   Conflict: 'cannot-follow',
+  NoAutoscaler: 'cannot-follow',
   NoTarget: 'cannot-follow',
   WriteFailed: 'cannot-follow',
   PodsNotReady: 'cannot-follow',
@@ -83,22 +84,18 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
       ? found('Pending', { cause: 'no decision was made yet' })
       : found('Invalid', rejection);
   }
+  const ignored = ignoredAnnotations(facts.conditions);
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
     if (reason === null) continue;
     // A state that precedes the rejection must not hide it.
-    const isHidden = rejection !== null && state !== 'Rejected';
-    return found(state, isHidden ? { ...reason, cause: `${reason.cause}; ${inShort(rejection)}` } : reason);
+    const hidden = rejection !== null && state !== 'Rejected' ? [inShort(rejection)] : [];
+    return found(state, { ...reason, cause: [reason.cause, ...hidden, ...ignored].join('; ') });
   }
   const { kind, from, to } = facts.outcome;
   const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
-  return isChanged ? found('OK', { cause: `scaled from ${from} to ${to}` }) : OK;
-}
-
-function inShort({ isUnusedObject }: RejectedVersion): string {
-  return isUnusedObject
-    ? 'the Scaler object with this name is not used'
-    : 'the newest version of the document is rejected';
+  const causes = [...(isChanged ? [`scaled from ${from} to ${to}`] : []), ...ignored];
+  return causes.length === 0 ? OK : found('OK', { cause: causes.join('; ') });
 }
 
 interface Reason {
@@ -137,6 +134,11 @@ const RULES: readonly Rule[] = [
     find: (facts) => pause(facts, true),
   },
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
+  {
+    state: 'NoAutoscaler',
+    when: 'the scaler is in dry run, and the autoscaler that it was made from no longer scales the target: nothing does',
+    find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
+  },
   {
     state: 'DryRun',
     when: 'decisions are not carried out; the cause is what would prevent them, or the change',
@@ -252,7 +254,7 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {
-  return dryRun === true || heldBy(conditions, ['DryRun']) !== null;
+  return dryRun === true || heldBy(conditions, ['DryRun', 'NoAutoscaler']) !== null;
 }
 
 function dryRun(facts: StateFacts): Reason | null {
@@ -268,12 +270,8 @@ function dryRun(facts: StateFacts): Reason | null {
       ? `would scale from ${outcome.from} to ${outcome.to}`
       : `would keep ${decision === null ? 'the replicas' : countOf(decision.currentReplicas, 'replica')}`;
   if (shadow !== undefined) return { cause: `${change}; ${shadow.beside} wants ${shadow.theirReplicas}` };
-  return {
-    cause:
-      other === undefined
-        ? change
-        : `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target`,
-  };
+  if (other === undefined) return { cause: change };
+  return { cause: `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target` };
 }
 
 function noTarget({ decision, conditions }: StateFacts): Reason | null {

@@ -1,3 +1,4 @@
+import { ADOPTED_FROM } from '../scaler/spec.js';
 import { isPlainObject, type PlainObject, valueAt } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { PLACEHOLDER } from '../scaler/read/parse-scaler.js';
@@ -40,9 +41,6 @@ interface Kind {
   /** Whether `adopt` can hand over from this kind. */
   readonly isAdoptable?: true;
 }
-
-/** Annotation of a document in dry run: the autoscaler that it was made from, such as `HorizontalPodAutoscaler/web`. */
-export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   HorizontalPodAutoscaler: {

@@ -1,5 +1,6 @@
-import { countIn, instantIn, objectIn, textIn, type JsonObject } from './api/json.js';
+import { countIn, instantIn, objectIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import { type WatchedObject, type ObjectStore, isOlder } from './watch/object-store.js';
+import { isOfScaler } from '../scaler/annotations.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import type { Instant } from '../units/time.js';
@@ -17,6 +18,8 @@ export interface ScalerObject extends WatchedObject {
   readonly generation: number;
   /** `spec` as JSON, to compare versions of the document; empty if missing. */
   readonly specText: string;
+  /** Annotations for promscaler as JSON; empty, the default: none. */
+  readonly annotationsText?: string;
   /** `metadata.labels`, not validated. */
   readonly labels?: JsonObject | null;
   /** Null: unknown. */
@@ -41,10 +44,16 @@ export function readScalerObject(object: JsonObject): ScalerObject | null {
     resourceVersion,
     generation,
     specText: spec === undefined ? '' : writeSpec(spec),
+    ...annotationsOf(metadata),
     labels: objectIn(metadata, 'labels'),
     createdAt: instantIn(metadata, 'creationTimestamp'),
     status: objectIn(object, 'status'),
   };
+}
+
+function annotationsOf(metadata: JsonObject | null): Pick<ScalerObject, 'annotationsText'> {
+  const own = Object.entries(textsIn(metadata, 'annotations')).filter(([key]) => isOfScaler(key));
+  return own.length === 0 ? {} : { annotationsText: JSON.stringify(Object.fromEntries(own)) };
 }
 
 /**
@@ -72,7 +81,7 @@ export interface ScalerStore {
   readonly remember: (object: ScalerObject) => void;
   /**
    * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but not for
-   * changes outside of `spec`. Returns a function that unsubscribes.
+   * changes outside of `spec` and the annotations for promscaler. Returns a function that unsubscribes.
    */
   readonly onChange: (listener: () => void) => () => void;
 }
@@ -120,7 +129,10 @@ interface Scope extends ScalerScope {
 function createScope(namespace: string | null, notify: () => void): Scope {
   let objects = new Map<string, ScalerObject>();
   let isListed = false;
-  const isSameDocument = (key: string, specText: string): boolean => objects.get(key)?.specText === specText;
+  const isSameDocument = (key: string, { specText, annotationsText }: ScalerObject): boolean => {
+    const known = objects.get(key);
+    return known?.specText === specText && known.annotationsText === annotationsText;
+  };
   return {
     namespace,
     isListed: () => isListed,
@@ -132,13 +144,13 @@ function createScope(namespace: string | null, notify: () => void): Scope {
         const isSame =
           isListed &&
           next.size === objects.size &&
-          [...next].every(([key, { specText }]) => isSameDocument(key, specText));
+          [...next].every(([key, object]) => isSameDocument(key, object));
         objects = next;
         isListed = true;
         if (!isSame) notify();
       },
       put: (object) => {
-        const isSame = isSameDocument(keyOf(object), object.specText);
+        const isSame = isSameDocument(keyOf(object), object);
         objects.set(keyOf(object), object);
         if (!isSame) notify();
       },

@@ -1,3 +1,4 @@
+import { isOfTarget } from '../scaler/annotations.js';
 import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import type { JsonFields } from './requests/prune-json.js';
@@ -19,8 +20,6 @@ export interface WatchedTarget extends WatchedObject {
   /** The last result of `knownScaleTarget`; null: none. */
   view: ScaleTarget | null;
 }
-
-const ANNOTATION_PREFIX = 'promscaler.dev/';
 
 export const APPS_ROOT = '/apis/apps/v1';
 
@@ -109,7 +108,7 @@ function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
 
 function ownAnnotations(metadata: JsonObject | null): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(textsIn(metadata, 'annotations')).filter(([key]) => key.startsWith(ANNOTATION_PREFIX)),
+    Object.entries(textsIn(metadata, 'annotations')).filter(([key]) => isOfTarget(key)),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Schedule } from '../schedules/schedule.js';
 import type { Milli } from '../units/quantity.js';
+import { valueAt } from './plain-json.js';
 
 /** The defaults of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12. */
 export type Preset = 'hpa' | 'chpa' | 'hpa-1.11';
@@ -27,6 +28,24 @@ export const PAUSE_ANNOTATIONS = {
   replicas: 'promscaler.dev/paused-replicas',
   reason: 'promscaler.dev/paused-reason',
 } as const;
+
+/** Annotation of a document in dry run: the autoscaler that it was made from, such as `HorizontalPodAutoscaler/web`. */
+export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
+
+/** Annotation of a Scaler object: the manifest of that autoscaler as JSON, for the way back. */
+export const ADOPTED_MANIFEST = 'promscaler.dev/adopted-manifest';
+
+export interface Origin {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Returns the autoscaler that a document was made from; null: none. */
+export function adoptedFrom({ document }: { readonly document: unknown }): Origin | null {
+  const origin = valueAt(document, ['metadata', 'annotations', ADOPTED_FROM]);
+  const [kind = '', name = ''] = typeof origin === 'string' ? origin.split('/') : [];
+  return kind === '' || name === '' ? null : { kind, name };
+}
 
 /**
  * `Utilization` is a whole percentage of the requests, at least 1. `AverageValue` (per pod) and `Value` are milli-units
@@ -295,7 +314,11 @@ export interface Scaler {
 interface ScalerDocument {
   readonly apiVersion: 'promscaler.dev/v1';
   readonly kind: 'Scaler';
-  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+  };
   readonly spec: Readonly<Record<string, unknown>>;
 }
 

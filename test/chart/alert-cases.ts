@@ -139,6 +139,11 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'a scaler in dry run': quietly(condition('AbleToScale', 'False', 'FailedGetScale'), dryRun),
     'a pause of both directions': quietly(condition('AbleToScale', 'False', 'FailedGetScale'), upPaused),
     'a forbidden window': during(condition('AbleToScale', 'False', 'BackoffDownscale'), '30m'),
+    'a dry run that outlived its HPA': {
+      ...quietly(condition('Held', 'True', 'NoAutoscaler'), dryRun),
+      fires: WEB,
+    },
+    'a dry run': during(condition('Held', 'True', 'DryRun'), '30m'),
     'a target that is gone for 9 minutes': during(condition('AbleToScale', 'False', 'FailedGetScale'), '9m'),
     'a scaler that is removed': {
       series: { [condition('AbleToScale', 'False', 'FailedGetScale')]: '1x20 stale' },

@@ -47,6 +47,31 @@ describe('readScalerObject', () => {
 });
 
 describe('createScalerStore', () => {
+  it('reports a change of an annotation for promscaler, and not of another one', () => {
+    const { feed, changes } = watched();
+    const versionOf = (resourceVersion: string, annotations: Readonly<Record<string, string>>) => {
+      const metadata = {
+        namespace: 'shop',
+        name: 'web',
+        uid: 'u',
+        resourceVersion,
+        generation: 1,
+        annotations,
+      };
+      return readScalerObject({ metadata, spec: {} });
+    };
+    const put = (...args: Parameters<typeof versionOf>): void => {
+      const read = versionOf(...args);
+      if (read !== null) feed.put(read);
+    };
+    put('10', { note: 'a', 'promscaler.dev/adopted-manifest': '{}' });
+    put('11', { note: 'b', 'promscaler.dev/adopted-manifest': '{"a":1}' });
+    expect(changes()).toBe(1);
+
+    put('12', { note: 'b', 'promscaler.dev/paused': 'true' });
+    expect(changes()).toBe(2);
+  });
+
   it('reports the first list, also an empty one, but not an equal second one', () => {
     const { store, feed, changes } = watched();
     expect(store.isComplete()).toBe(false);

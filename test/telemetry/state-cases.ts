@@ -225,6 +225,23 @@ export const STATE_CASES: readonly StateCase[] = [
     decided({ record: { dryRun: true, otherScaler: OTHER } }),
   ],
   [
+    'a dry run that outlived the HPA that it was made from',
+    'NoAutoscaler',
+    'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does',
+    decided({
+      record: {
+        dryRun: true,
+        conditions: [
+          buildCondition(
+            'Held',
+            'NoAutoscaler',
+            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does; spec.dryRun is true',
+          ),
+        ],
+      },
+    }),
+  ],
+  [
     'a dry run without a target',
     'NoTarget',
     'deployments.apps "web" not found',

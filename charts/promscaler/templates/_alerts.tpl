@@ -69,10 +69,13 @@ ignores the pod, so that an alert survives a change of the leader.
     promscaler_condition{ {{- $scaler }}, type="AbleToScale", status="False", reason=~"FailedGetScale|FailedUpdateScale"}
     ) == 1
     unless {{ $inactive }}
+    or max by (namespace, scaler) (
+    promscaler_condition{ {{- $scaler }}, type="Held", reason="NoAutoscaler"}
+    ) == 1
   summary: {{ printf "%s cannot be scaled." $name | quote }}
   description: >-
-    Its target cannot be read, or the API server rejects the PATCH. The condition AbleToScale of promscaler explain
-    {{ $name }} has the error.
+    Its target cannot be read, the API server rejects the PATCH, or it is in dry run and the autoscaler that it was made
+    from is gone. The conditions AbleToScale and Held of promscaler explain {{ $name }} have the reason.
 - alert: PromscalerConflict
   expr: >-
     max by (namespace, scaler) (

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ADOPTED_FROM } from '../../importers/import-object.js';
 import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { ADOPTED_FROM, ADOPTED_MANIFEST } from '../../scaler/spec.js';
 import { type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
 import { openOutputFile } from '../output/output-file.js';
@@ -14,7 +14,7 @@ export const ADOPT_ANNOTATIONS = {
   /** Such as `HorizontalPodAutoscaler/web`. */
   from: ADOPTED_FROM,
   /** The manifest of the autoscaler as JSON, for --undo. */
-  manifest: 'promscaler.dev/adopted-manifest',
+  manifest: ADOPTED_MANIFEST,
 } as const;
 
 export function originOf({ kind, name }: Source): string {

@@ -1,3 +1,4 @@
+import { kubectl } from '../../decision/snippet.js';
 import { OBJECTS_PATH, type Problem } from '../../scaler/problems/problem.js';
 import { countOf } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -27,12 +28,19 @@ function resultOf({ severity, message, file, place, code, path }: Problem): Chec
   return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : fixOf({ file, code, path }));
 }
 
+/** Returns the key at the end of a path such as `metadata.annotations["promscaler.dev/paused"]`. */
+function annotationIn(path: string): string {
+  return /\["(.+)"\]$/.exec(path)?.[1] ?? '';
+}
+
 function fixOf({ file, code, path }: Pick<Problem, 'file' | 'code' | 'path'>): string {
   const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
   const object =
     namespace === undefined || name === undefined ? null : `${OBJECTS_PATH} ${name} -n ${namespace}`;
   if (code === 'duplicate-document')
     return `delete one of the documents${object === null ? '' : `; the object with kubectl delete ${object}`}`;
+  if (code === 'annotation-ignored' && namespace !== undefined && name !== undefined)
+    return kubectl(namespace, 'annotate', OBJECTS_PATH, name, `${annotationIn(path)}-`).text;
   const step = code === 'missing-is-zero' ? `remove ${path.split('.').at(-1) ?? ''}` : null;
   return object === null
     ? `${step ?? 'correct it'}; promscaler validate ${file ?? 'PATH'} shows the line`

@@ -169,5 +169,6 @@ function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
     patchScale: rejectWrite,
     recordEvent: () => undefined,
     listOtherScalers: () => Promise.resolve(others instanceof KubernetesError ? [] : others),
+    areOtherScalersOutdated: () => others instanceof KubernetesError,
   };
 }

@@ -1,8 +1,9 @@
 import { nameOtherScaler, targetKey } from '../../control/cycle/shared-targets.js';
+import { adoptCommand } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { adoptedFrom, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
@@ -50,7 +51,23 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
       );
     });
   const all = [...shared, ...found];
-  return all.length === 0 ? [make.ok('')] : all;
+  if (all.length > 0) return all;
+  const former = isDryRun ? adoptedFrom(scaler) : null;
+  if (former === null) return [make.ok('')];
+  const source = { ...former, namespace };
+  return [
+    make.failed(
+      `dry run, and nothing scales ${nameTarget(namespace, ref)}: ${nameOtherScaler(source)}, which the document was made from, no longer does`,
+      spec.dryRun ? endOfDryRun(source) : 'start the service without --dry-run',
+    ),
+  ];
+}
+
+/** `adopt` finds Scaler objects only. */
+function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
+  const handOver = adoptCommand(source, '--switch');
+  const inFile = 'in a file, remove spec.dryRun';
+  return handOver === null ? inFile : `${handOver.text}; ${inFile}`;
 }
 
 function comparison(hpa: OtherScaler): string {

@@ -4,7 +4,13 @@ import { listHpas } from '../../kubernetes/hpa.js';
 import { createPodReader, type WatchedPod } from '../../kubernetes/pods/watched-pod.js';
 import { getScale, readWorkload } from '../../kubernetes/scale.js';
 import { formatSelector } from '../../kubernetes/pods/selectors.js';
-import { nameTarget, readWatchedTarget, toScaleTarget, usableSelector } from '../../kubernetes/targets.js';
+import {
+  nameTarget,
+  readWatchedTarget,
+  toScaleTarget,
+  usableSelector,
+  watchedPlural,
+} from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -76,7 +82,7 @@ async function readTarget(
     const { selector: written, ...counts } = scale;
     const selector = usableSelector(written, `reading scale of ${nameTarget(namespace, ref)}`);
     const managers = watched === null ? {} : { replicasManagers: watched.replicasManagers };
-    const annotations = watched?.annotations ?? {};
+    const annotations = watchedPlural(ref) === null ? {} : (watched?.annotations ?? {});
     return Promise.resolve({ ref, namespace, ...counts, selector, annotations, ...managers });
   });
   return { target, object: read };

@@ -1,10 +1,18 @@
 import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { correctedName } from '../../decision/remedies.js';
+import { kubectl } from '../../decision/snippet.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
-import { groupOf, nameTarget, watchedPlural, APPS_ROOT } from '../../kubernetes/targets.js';
+import {
+  groupOf,
+  nameTarget,
+  readWatchedTarget,
+  watchedPlural,
+  APPS_ROOT,
+} from '../../kubernetes/targets.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
+import { type IgnoredAnnotation, ignoredOfTarget, ignoredSentence } from '../../scaler/annotations.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
@@ -46,10 +54,29 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
     return [
       make.warning(
         `${nameTarget(namespace, ref)} was scaled to 0 manually: promscaler does not scale it`,
-        `kubectl scale ${watchedPlural(ref) === null ? `${ref.kind.toLowerCase()}.${groupOf(ref)}` : ref.kind.toLowerCase()}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
+        `kubectl scale ${resourceOf(ref)}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
       ),
     ];
-  return [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
+  const ignored = ignoredAnnotations(scaler, cluster.object);
+  const text = ignoredSentence(ignored, nameTarget(namespace, ref));
+  if (text === null)
+    return [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
+  const removed = ignored.map(({ key }) => `${key}-`);
+  return [make.warning(text, kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removed).text)];
+}
+
+/** Only workloads of watched kinds are read with their annotations. */
+function ignoredAnnotations(scaler: Scaler, object: JsonObject | null): readonly IgnoredAnnotation[] {
+  const { scaleTargetRef: ref } = scaler.spec;
+  const annotations = (object === null ? null : readWatchedTarget(object))?.annotations ?? {};
+  if (watchedPlural(ref) !== null) return ignoredOfTarget(annotations, scaler);
+  const advice = `promscaler reads no annotations of a ${ref.kind}. To pause it, set spec.paused: true in the document`;
+  return Object.keys(annotations).map((key) => ({ key, advice }));
+}
+
+function resourceOf(ref: TargetRef): string {
+  const word = ref.kind.toLowerCase();
+  return watchedPlural(ref) === null ? `${word}.${groupOf(ref)}` : word;
 }
 
 async function explainForbidden(

@@ -1,4 +1,5 @@
 import type { Decision } from '../../decision/result/decision.js';
+import { nameTarget } from '../../kubernetes/targets.js';
 import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { Memory } from '../memory/memory.js';
 import { nameOtherScaler } from './shared-targets.js';
@@ -8,8 +9,8 @@ import { countOf } from '../../units/format.js';
 
 /** Returns why a decision is not applied, or null. */
 export function whyHeld(
-  { scaler: { spec }, sharesTargetWith }: CycleInput,
-  { memory, otherScaler, isDryRun, pause, degraded }: Observed,
+  { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
+  { memory, otherScaler, formerScaler, isDryRun, pause, degraded }: Observed,
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
@@ -26,6 +27,11 @@ export function whyHeld(
   }
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+    if (other === null && formerScaler !== null) {
+      const target = nameTarget(namespace, spec.scaleTargetRef);
+      const message = `nothing scales ${target}: ${formerScaler} no longer does; ${why}`;
+      return { reason: 'NoAutoscaler', outcome: 'dry-run', message };
+    }
     const message = other === null ? why : `${why}; ${nameOtherScaler(other)} scales the target`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }

@@ -11,7 +11,7 @@ import {
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
-import type { Scaler } from '../../scaler/spec.js';
+import { adoptedFrom, type Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/agreement.js';
 import { addSeconds, type Instant, latest } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
@@ -22,7 +22,7 @@ import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../m
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
 import { readPause } from './pause.js';
-import { findOtherScaler } from './shared-targets.js';
+import { findOtherScaler, nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
@@ -51,10 +51,21 @@ export async function observe(
     target = read.target;
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, others);
+    const formerScaler = otherScaler === null ? formerScalerOf(input, cluster) : null;
     const { snapshot, memory: remembered, capacity } = observeTarget(input, ports, read);
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     // V8 needs 3 us for a spread, which is a tenth of a cycle.
-    return { snapshot, target, memory: remembered, capacity, otherScaler, pause, isDryRun, degraded };
+    return {
+      snapshot,
+      target,
+      memory: remembered,
+      capacity,
+      otherScaler,
+      formerScaler,
+      pause,
+      isDryRun,
+      degraded,
+    };
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
     return { failure: error, target, pause: pauseOf(target, input.sharesTargetWith), isDryRun };
@@ -69,6 +80,14 @@ function otherScalerOf(
   const other = findOtherScaler(scaler.namespace, scaler.spec.scaleTargetRef, others);
   const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(scaler.namespace) ?? false);
   return isOutdated ? { ...other, isOutdated } : other;
+}
+
+/** While HPAs are forbidden, it is unknown whether one scales the target. */
+function formerScalerOf({ scaler }: CycleInput, cluster: Cluster): string | null {
+  const source = adoptedFrom(scaler);
+  const { namespace } = scaler;
+  if (source === null || cluster.areOtherScalersOutdated?.(namespace) === true) return null;
+  return nameOtherScaler({ ...source, namespace });
 }
 
 function observeTarget(

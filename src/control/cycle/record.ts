@@ -4,6 +4,8 @@ import { worthRaising } from '../../decision/forecast/worth.js';
 import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { ignoredOfDocument, ignoredOfTarget, ignoredSentence } from '../../scaler/annotations.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { noChange, pauseMessage } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
@@ -14,7 +16,7 @@ import { shortfallOf, targetReached } from './target-reached.js';
 import { degradedMessage, overrideMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
-import type { CycleInput, Hold, ScaleResult, Settled, Unread } from './types.js';
+import type { CycleInput, Hold, Observed, ScaleResult, Settled, Unread } from './types.js';
 
 export function buildRecord(
   { scaler, memory: before, now, followUps, sharesTargetWith }: CycleInput,
@@ -25,7 +27,7 @@ export function buildRecord(
   const { snapshot, memory, otherScaler, pause, isDryRun } = observed;
   const capacity = capacityAfter(settled, now);
   const added = [
-    heldCondition(settled),
+    withIgnored(heldCondition(settled), scaler, observed),
     capacity,
     ...uniqueConditions(followUps.duplicates?.(scaler) ?? null),
     ...forecastConditions(settled, before.conditions),
@@ -226,6 +228,26 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
   return degradedNow === null
     ? NOT_HELD
     : buildCondition('Held', 'StateDegraded', degradedMessage(degradedNow));
+}
+
+/**
+ * Adds the annotations without effect to the condition `Held`: their author expects a pause. Documents and targets
+ * usually have none.
+ */
+function withIgnored(held: Condition, scaler: Scaler, { target }: Observed): Condition {
+  const { metadata } = scaler.document;
+  const texts = [
+    ignoredSentence(
+      ignoredOfDocument(metadata.annotations, scaler),
+      nameOtherScaler({ kind: 'Scaler', ...metadata }),
+    ),
+    ignoredSentence(ignoredOfTarget(target.annotations, scaler), nameTarget(scaler.namespace, target.ref)),
+  ].filter((text) => text !== null);
+  if (texts.length === 0) return held;
+  const message = [held.message, ...texts].join('; ');
+  return held.reason === 'NotHeld'
+    ? buildCondition('Held', 'AnnotationIgnored', message)
+    : { ...held, message };
 }
 
 /** Shared, because each past decision holds a reference to it. */

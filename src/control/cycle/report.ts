@@ -65,6 +65,8 @@ export const EVENTS = {
   FallbackEnded: 'Normal',
   ConflictingScaler: 'Warning',
   ConflictingWriter: 'Warning',
+  NoAutoscaler: 'Warning',
+  AnnotationIgnored: 'Warning',
   ScalingPaused: 'Normal',
   ScalingResumed: 'Normal',
   Unschedulable: 'Warning',

@@ -49,6 +49,8 @@ export interface Observed {
   readonly memory: Memory;
   readonly capacity: Condition;
   readonly otherScaler: OtherScaler | null;
+  /** The autoscaler that the document was made from, if it no longer scales the target; null: it does, or is unknown. */
+  readonly formerScaler: string | null;
   readonly pause: Pause | null;
   readonly isDryRun: boolean;
   /** Why the state store is unusable for this scaler; null: it is usable. */
@@ -63,7 +65,8 @@ export interface Unread extends Pick<Observed, 'pause' | 'isDryRun'> {
 
 /** Prevents a decision from being applied, without changing it. */
 export interface Hold {
-  readonly reason: 'DryRun' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
+  readonly reason:
+    'DryRun' | 'NoAutoscaler' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
   readonly outcome: OutcomeKind;
   readonly message: string;
 }

@@ -251,8 +251,8 @@ function readyOf(
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
   if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
-  // No user has requested this hold, and only a user can end it.
-  if (held?.status === 'True' && held.reason === 'ConflictingScaler')
+  // No user has requested these holds, and only a user can end them.
+  if (held?.status === 'True' && (held.reason === 'ConflictingScaler' || held.reason === 'NoAutoscaler'))
     return { ...held, type: 'Ready', status: 'False' };
   const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
   if (failing !== undefined) return { ...failing, type: 'Ready' };

@@ -50,7 +50,9 @@ export const CONDITION_REASONS = {
   },
   Held: {
     NotHeld: 'False',
+    AnnotationIgnored: 'False',
     DryRun: 'True',
+    NoAutoscaler: 'True',
     Paused: 'True',
     ConflictingScaler: 'True',
     ScaleOverridden: 'True',
@@ -105,4 +107,11 @@ export function conditionOf<C extends Condition>(
 ): C | undefined {
   for (const condition of conditions) if (condition.type === type) return condition;
   return undefined;
+}
+
+/** Returns the annotations that have no effect, by the message of `Held`. Empty while another reason applies. */
+export function ignoredAnnotations(conditions: readonly Condition[]): readonly string[] {
+  const held = conditionOf(conditions, 'Held');
+  if (held?.reason !== 'AnnotationIgnored') return [];
+  return held.message.match(/annotations? [^;]*? ha(?:s|ve) no effect/g) ?? [];
 }

@@ -55,6 +55,7 @@ const CLASSES = {
   'namespace-not-watched': 'rule',
   'yaml-version': 'warning',
   'system-fields': 'warning',
+  'annotation-ignored': 'warning',
   'query-unknown': 'warning',
   'never-scales-up': 'warning',
   'missing-is-zero': 'warning',

@@ -6,6 +6,7 @@ import {
   type IsBroken,
   type Path,
 } from '../problems/finding.js';
+import { ignoredOfDocument } from '../annotations.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { checkMetricForm } from './metric-form-rules.js';
 import { checkMetricQuery, checkSideQuery } from './query-rules.js';
@@ -49,8 +50,21 @@ export function checkRules(
     ...checkMetricTypes(spec, isBroken),
     ...checkSaturation(spec, isBroken, isMetricsql(service, undefined)),
     ...checkForecast(spec, isBroken),
+    ...checkAnnotations(document.metadata, isBroken),
     ...checkMetrics(spec.metrics ?? [], { isBroken, service, namespace: document.metadata?.namespace }),
   ];
+}
+
+function checkAnnotations(
+  { name, namespace, annotations }: Loose<DocumentInput['metadata']> = {},
+  isBroken: IsBroken,
+): readonly Finding[] {
+  if (name === undefined || namespace === undefined || isBroken(['metadata', 'annotations'])) return [];
+  const written = annotations as Readonly<Record<string, string>> | undefined;
+  return ignoredOfDocument(written, { name, namespace }).map(({ key, advice }) => {
+    const path = ['metadata', 'annotations', key];
+    return { ...finding('annotation-ignored', path, `${key} has no effect here: ${advice}`), at: 'key' };
+  });
 }
 
 function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {

@@ -309,7 +309,10 @@ const metadata = z.strictObject({
   labels: z.record(z.string(), z.string()).optional().meta({
     description: 'The dashboard can group by the label that server.groupLabel of the service config names.',
   }),
-  annotations: z.record(z.string(), z.string()).optional().meta({ description: 'Not used.' }),
+  annotations: z.record(z.string(), z.string()).optional().meta({
+    description:
+      'Only promscaler.dev/adopted-from is used. A pause is an annotation of the workload: promscaler pause.',
+  }),
 });
 
 /** Each field has its description and default as metadata, which `promscaler schema` prints. */

@@ -28,6 +28,43 @@ it('other-scaler succeeds for a dry run next to a document that scales, and name
   ]);
 });
 
+describe('a dry run of a document that was made from an HPA, which is gone', () => {
+  const adopted = (spec: string, kind = 'HorizontalPodAutoscaler'): string =>
+    document('web', spec).replace(
+      'namespace: shop }',
+      `namespace: shop, annotations: { promscaler.dev/adopted-from: ${kind}/web-hpa } }`,
+    );
+  const failuresOf = async (spec: string, args: readonly string[] = [], kind?: string) => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    const report = await diagnose(simulator, { web: adopted(spec, kind) }, args);
+    return { exitCode: report.exitCode, found: report.of('other-scaler') };
+  };
+
+  it('fails, because nothing scales the workload, and names the command that switches', async () => {
+    const { exitCode, found } = await failuresOf('  dryRun: true\n');
+
+    expect(exitCode).toBe(1);
+    expect(found).toMatchObject([
+      {
+        status: 'failed',
+        message:
+          'dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa, which the document was made from, no longer does',
+        fix: 'promscaler adopt hpa/web-hpa -n shop --switch; in a file, remove spec.dryRun',
+      },
+    ]);
+  });
+
+  it('fails for a ScaledObject and for a dry run of the service, and not without a dry run', async () => {
+    const scaledObject = await failuresOf('  dryRun: true\n', [], 'ScaledObject');
+    const ofService = await failuresOf('', ['--dry-run']);
+    const live = await failuresOf('');
+
+    expect(scaledObject.found[0]?.fix).toMatch(/^promscaler adopt scaledobject\/web-hpa -n shop --switch;/);
+    expect(ofService.found[0]?.fix).toBe('start the service without --dry-run');
+    expect(live.found).toEqual([]);
+  });
+});
+
 describe('other-scaler with a dry run', () => {
   const HELD = {
     desiredReplicas: 5,

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckName } from '../../../src/cli/checks/check-names.js';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
+import { send } from '../../simulator/cluster.js';
 import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
 
 const fixture = (workloads: readonly WorkloadOptions[]): Promise<Simulator> => cluster({ workloads });
@@ -20,6 +21,39 @@ const shop = (name: string, more: Partial<WorkloadOptions> = {}): WorkloadOption
   name,
   replicas: 2,
   ...more,
+});
+
+describe('target with an annotation that promscaler does not read', () => {
+  const paths = {
+    Deployment: '/apis/apps/v1/namespaces/shop/deployments/web',
+    Rollout: '/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web',
+  };
+
+  it.each([
+    [
+      'Deployment',
+      'promscaler.dev/pause',
+      'annotation promscaler.dev/pause of deployment shop/web has no effect: did you mean promscaler.dev/paused? To pause: promscaler pause shop/web',
+      'kubectl annotate -n shop deployment web promscaler.dev/pause-',
+    ],
+    [
+      'Rollout',
+      'promscaler.dev/paused',
+      'annotation promscaler.dev/paused of rollout shop/web has no effect: promscaler reads no annotations of a Rollout. To pause it, set spec.paused: true in the document',
+      'kubectl annotate -n shop rollout.argoproj.io web promscaler.dev/paused-',
+    ],
+  ] as const)('of a %s warns about %s', async (kind, key, message, fix) => {
+    const simulator = await fixture([shop('web', { kind })]);
+    await send(simulator, 'PATCH', paths[kind], { body: { metadata: { annotations: { [key]: 'true' } } } });
+    const apiVersion = kind === 'Rollout' ? 'argoproj.io/v1alpha1' : 'apps/v1';
+    const ref = `  scaleTargetRef: { apiVersion: ${apiVersion}, kind: ${kind}, name: web }\n`;
+
+    const report = await diagnose(simulator, { web: document('web', ref) });
+
+    expect(report.of('target')).toMatchObject([{ status: 'warning', message, fix }]);
+    // The service does not read it either.
+    expect(report.of('decision')).toEqual([]);
+  });
 });
 
 describe('target', () => {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { send } from '../../simulator/cluster.js';
 import { eventually } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { ResourceFixture } from './custom-resources-fixture.js';
+import { ResourceFixture, type Service } from './custom-resources-fixture.js';
 
 jest.setTimeout(60_000);
 
@@ -120,3 +120,73 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, ma
 
   expect(fixture.clock.monotonicMs() - startMs).toBeLessThan(200_000);
 });
+
+it('warns in each output once the HPA of an adopted dry run is gone: nothing scales the target', async () => {
+  const fixture = await ResourceFixture.create();
+  const path = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
+  fixture.simulator.addObject({
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 9 },
+  });
+  fixture.apply('web', { dryRun: true });
+  await annotate(fixture, { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' });
+  const service = fixture.start();
+  await fixture.shows('web', 'Held True DryRun');
+
+  await send(fixture.simulator, 'DELETE', path);
+  await fixture.shows('web', 'Ready False NoAutoscaler');
+
+  const why = 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does';
+  expect(fixture.status('web')).toMatchObject({ state: 'NoAutoscaler', cause: why });
+  await eventually(() => fixture.events('NoAutoscaler').length > 0, 'an Event');
+  expect(service.written.stderr).toMatch(/"level":"warn".*NoAutoscaler.*nothing scales deployment shop\/web/);
+  const { status, explain } = await outputsOf(service);
+  expect(status).toMatch(/3->4 +NoAutoscaler .*nothing scales deployment shop\/web/);
+  expect(explain).toContain('promscaler adopt hpa/web -n shop --switch');
+});
+
+it('warns in each output of a pause on the Scaler object, which changes no decision', async () => {
+  const fixture = await ResourceFixture.create();
+  fixture.apply('web');
+  const service = fixture.start();
+  await fixture.shows('web', 'Held False NotHeld');
+
+  await annotate(fixture, { 'promscaler.dev/paused': 'true' });
+  await fixture.shows('web', 'Held False AnnotationIgnored');
+  fixture.load = 60;
+  await eventually(() => fixture.replicas('web') === 6, 'shop/web to have 6 replicas');
+
+  const head = 'annotation promscaler.dev/paused of Scaler shop/web has no effect';
+  await eventually(() => fixture.events('AnnotationIgnored').length > 0, 'an Event');
+  await eventually(
+    () => (fixture.condition('web', 'Accepted')?.message ?? '').includes('promscaler.dev/paused'),
+    'Accepted to name the annotation',
+  );
+  expect(service.written.stderr).toMatch(new RegExp(`"level":"warn".*${head}`));
+  const { status, explain, doctor } = await outputsOf(service);
+  expect(status).toContain(head);
+  expect(explain).toContain(head);
+  expect(explain).toContain('\n    promscaler pause shop/web --for 30m\n');
+  expect(doctor).toContain(
+    'promscaler.dev/paused has no effect here: promscaler reads a pause from the workload',
+  );
+  expect(doctor).toContain('kubectl annotate -n shop scalers.promscaler.dev web promscaler.dev/paused-');
+});
+
+function annotate(fixture: ResourceFixture, annotations: JsonObject): Promise<unknown> {
+  const body = { metadata: { annotations } };
+  return send(fixture.simulator, 'PATCH', '/apis/promscaler.dev/v1/namespaces/shop/scalers/web', { body });
+}
+
+async function outputsOf({ written, folder }: Service): Promise<Readonly<Record<string, string>>> {
+  const url = /"url":"(http:[^"]+)"/.exec(written.stderr)?.[1] ?? '';
+  const run = async (...args: readonly string[]): Promise<string> =>
+    (await runCli(args, { cwd: folder })).stdout;
+  return {
+    status: await run('status', '--url', url),
+    explain: await run('explain', 'shop/web', '--url', url),
+    doctor: await run('doctor', '--config', 'promscaler.yaml', 'shop/web'),
+  };
+}

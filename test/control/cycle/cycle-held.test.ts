@@ -1,10 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { stateOf } from '../../../src/decision/state.js';
+import type { Scaler } from '../../../src/scaler/spec.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import type { PatchScript } from '../fake-cluster.js';
 import { at, Fixture, SECOND_SCALER } from '../fixture.js';
 
 function heldOf(record: CycleRecord) {
   return record.conditions.find(({ type }) => type === 'Held');
+}
+
+function withAnnotations(scaler: Scaler, annotations: Readonly<Record<string, string>>): Scaler {
+  const { document } = scaler;
+  return { ...scaler, document: { ...document, metadata: { ...document.metadata, annotations } } };
 }
 
 /** An admission webhook that allows at most 6. */
@@ -99,6 +107,129 @@ describe('a scaler that must not act', () => {
       message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until that is deleted',
     });
     expect(fixture.cluster.arrived).toEqual([]);
+  });
+
+  describe('a dry run that was made from an HPA', () => {
+    const adopted = (spec: Readonly<Record<string, unknown>>): Fixture => {
+      const fixture = new Fixture(spec);
+      fixture.load = 80;
+      fixture.scaler = withAnnotations(fixture.scaler, {
+        'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web-hpa',
+      });
+      return fixture;
+    };
+
+    it('says that nothing scales the target as soon as the HPA is gone, and begins an Event once', async () => {
+      const fixture = adopted({ dryRun: true });
+      fixture.cluster.others.push(otherHpa);
+      const before = await fixture.cycle();
+      fixture.cluster.others.length = 0;
+
+      const after = await fixture.nextCycle();
+      const later = await fixture.nextCycle();
+
+      expect(heldOf(before.record)?.reason).toBe('DryRun');
+      expect(heldOf(after.record)).toEqual({
+        type: 'Held',
+        status: 'True',
+        reason: 'NoAutoscaler',
+        message:
+          'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does; spec.dryRun is true',
+      });
+      expect(after.record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
+      expect(stateOf(after.record, null)).toMatchObject({
+        name: 'NoAutoscaler',
+        severity: 'cannot-follow',
+        cause: 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does',
+      });
+      const eventsOf = (last: CycleRecord, record: CycleRecord) =>
+        kubernetesEvents(last, record).map(({ type, reason }) => `${type} ${reason}`);
+      expect(eventsOf(before.record, after.record)).toEqual(['Warning NoAutoscaler']);
+      expect(eventsOf(after.record, later.record)).toEqual([]);
+    });
+
+    it('says so of a dry run of the service, too, and not while HPAs are forbidden', async () => {
+      const [ofService, unknown] = [adopted({}), adopted({ dryRun: true })];
+      ofService.dryRun = true;
+      Object.assign(unknown.cluster, { areOtherScalersOutdated: () => true });
+
+      expect(heldOf((await ofService.cycle()).record)?.message).toMatch(
+        /no longer does; the service runs with --dry-run$/,
+      );
+      expect(heldOf((await unknown.cycle()).record)?.reason).toBe('DryRun');
+    });
+
+    it('scales after the dry run, and is a dry run next to another document', async () => {
+      const [live, second] = [adopted({}), adopted({ dryRun: true })];
+
+      expect((await live.cycle()).record.outcome.kind).toBe('patched');
+      const { record } = await second.cycle({ sharesTargetWith: SECOND_SCALER });
+      expect(heldOf(record)?.reason).toBe('DryRun');
+    });
+  });
+
+  describe('an annotation that promscaler does not read', () => {
+    it('of the Scaler is named by Held, in the state and in one Event, and 5 -> 8 is carried out', async () => {
+      const fixture = new Fixture();
+      const before = await fixture.cycle();
+      fixture.load = 80;
+      fixture.scaler = withAnnotations(fixture.scaler, { 'promscaler.dev/paused': 'true' });
+
+      const { record } = await fixture.nextCycle();
+
+      expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+      expect(heldOf(record)).toEqual({
+        type: 'Held',
+        status: 'False',
+        reason: 'AnnotationIgnored',
+        message:
+          'decisions are carried out; annotation promscaler.dev/paused of Scaler shop/web has no effect: promscaler reads a pause from the workload. To pause it: promscaler pause shop/web',
+      });
+      expect(stateOf(record, null).cause).toBe(
+        '8 replicas, 0 ready: 8 not created; annotation promscaler.dev/paused of Scaler shop/web has no effect',
+      );
+      expect(kubernetesEvents(before.record, record).map(({ reason }) => reason)).toEqual([
+        'SuccessfulRescale',
+        'AnnotationIgnored',
+      ]);
+    });
+
+    it.each([
+      [{ pause: 'true' }, 'promscaler.dev/pause', 'did you mean promscaler.dev/paused? To pause: '],
+      [
+        { 'pause-until': '2027-01-01T00:00:00Z' },
+        'promscaler.dev/pause-until',
+        'did you mean promscaler.dev/paused-until?',
+      ],
+      [
+        { 'paused-reason': 'deploy' },
+        'promscaler.dev/paused-reason',
+        'without promscaler.dev/paused, it pauses nothing',
+      ],
+      [{ team: 'a' }, 'promscaler.dev/team', 'promscaler does not know it'],
+    ] as const)('of the workload is named: %j', async (annotations, key, advice) => {
+      const fixture = new Fixture();
+      fixture.annotate(annotations as unknown as Readonly<Record<string, string>>);
+
+      const { record } = await fixture.cycle();
+
+      expect(heldOf(record)).toMatchObject({ status: 'False', reason: 'AnnotationIgnored' });
+      expect(heldOf(record)?.message).toContain(
+        `annotation ${key} of deployment shop/web has no effect: ${advice}`,
+      );
+    });
+
+    it('is added to the message of a pause that is in effect', async () => {
+      const fixture = new Fixture();
+      fixture.annotate({ paused: 'true', 'paused-untill': '2027-01-01T00:00:00Z' });
+
+      const { record } = await fixture.cycle();
+
+      expect(heldOf(record)).toMatchObject({ status: 'True', reason: 'Paused' });
+      expect(heldOf(record)?.message).toContain(
+        'annotation promscaler.dev/paused-untill of deployment shop/web has no effect: did you mean promscaler.dev/paused-until?',
+      );
+    });
   });
 
   it('names the HPA, and acts in the first cycle after that is deleted', async () => {

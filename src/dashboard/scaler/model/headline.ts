@@ -56,7 +56,7 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
   }
   if (name === 'Paused' && pause !== null)
     return pause.by === 'document' ? 'spec.paused is removed' : 'it is resumed';
-  if (name !== 'DryRun') return null;
+  if (name !== 'DryRun' && name !== 'NoAutoscaler') return null;
   const { spec } = document as { readonly spec?: { readonly dryRun?: unknown } };
   return spec?.dryRun === true ? 'spec.dryRun is removed' : 'the service runs without --dry-run';
 }

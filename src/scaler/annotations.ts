@@ -1,0 +1,95 @@
+import { listSome } from '../units/format.js';
+import { nearest } from './problems/nearest.js';
+import { ADOPTED_FROM, ADOPTED_MANIFEST, PAUSE_ANNOTATIONS } from './spec.js';
+
+type Annotations = Readonly<Record<string, string>>;
+
+const PREFIX = 'promscaler.dev/';
+
+const PAUSES: ReadonlySet<string> = new Set(Object.values(PAUSE_ANNOTATIONS));
+const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ADOPTED_MANIFEST]);
+
+/** KEDA reads these from a ScaledObject, so its users expect a Scaler to have them. */
+const KEDA_PAUSE = 'autoscaling.keda.sh/paused';
+
+/** Returns whether an annotation of a Scaler object is for promscaler. The manifest of an adopted object is not read. */
+export function isOfScaler(key: string): boolean {
+  return (key.startsWith(PREFIX) && key !== ADOPTED_MANIFEST) || key.startsWith(KEDA_PAUSE);
+}
+
+export function isOfTarget(key: string): boolean {
+  return key.startsWith(PREFIX);
+}
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Returns the annotations of a document that promscaler does not read there, each with what to do instead. */
+export function ignoredOfDocument(
+  annotations: Annotations | undefined,
+  { namespace, name }: Named,
+): readonly IgnoredAnnotation[] {
+  if (annotations === undefined) return NONE;
+  const keys = Object.keys(annotations).filter((key) => isOfScaler(key) && !ADOPTIONS.has(key));
+  return keys.map((key) => ({
+    key,
+    advice: /pause/i.test(key)
+      ? `promscaler reads a pause from the workload. To pause it: promscaler pause ${namespace}/${name}`
+      : 'promscaler does not know it',
+  }));
+}
+
+/** Returns the annotations of a target that promscaler does not read there, each with what to do instead. */
+export function ignoredOfTarget(
+  annotations: Annotations,
+  { namespace, name }: Named,
+): readonly IgnoredAnnotation[] {
+  const keys = Object.keys(annotations);
+  if (keys.length === 0) return NONE;
+  const command = `promscaler pause ${namespace}/${name}`;
+  return keys.filter(isOfTarget).flatMap((key): readonly IgnoredAnnotation[] => {
+    if (key === PAUSE_ANNOTATIONS.reason && !keys.some((one) => one !== key && PAUSES.has(one)))
+      return [
+        { key, advice: `without ${PAUSE_ANNOTATIONS.paused}, it pauses nothing. To pause: ${command}` },
+      ];
+    if (PAUSES.has(key)) return [];
+    const guess = nearest(key.slice(PREFIX.length), PAUSE_NAMES);
+    return [
+      {
+        key,
+        advice:
+          guess === null
+            ? 'promscaler does not know it'
+            : `did you mean ${PREFIX}${guess}? To pause: ${command}`,
+      },
+    ];
+  });
+}
+
+export interface IgnoredAnnotation {
+  readonly key: string;
+  /** Why it has no effect, and what to do instead. */
+  readonly advice: string;
+}
+
+const NONE: readonly IgnoredAnnotation[] = [];
+const PAUSE_NAMES = [...PAUSES].map((key) => key.slice(PREFIX.length));
+
+const MOST_NAMED = 3;
+
+/**
+ * Returns one sentence about annotations of one object, with the advice of the first one; null: there are none. The
+ * state of a scaler repeats its first part (`ignoredAnnotations`).
+ */
+export function ignoredSentence(ignored: readonly IgnoredAnnotation[], object: string): string | null {
+  const [first] = ignored;
+  if (first === undefined) return null;
+  const names = listSome(
+    ignored.map(({ key }) => key),
+    MOST_NAMED,
+  );
+  const subject = ignored.length === 1 ? `annotation ${names}` : `annotations ${names}`;
+  return `${subject} of ${object} ${ignored.length === 1 ? 'has' : 'have'} no effect: ${first.advice}`;
+}
