@@ -44,16 +44,18 @@ describe('the built dashboard', () => {
   it.each([
     // 29,100 until the next command for a target that does not exist named the closest one.
     ['the list of scalers', 'fleet-view', 29_200],
-    ['a scaler with its charts', 'scaler-content', 60_200],
+    // 60,200 until a state named annotations without effect and a dry run without its HPA.
+    ['a scaler with its charts', 'scaler-content', 60_300],
     ['the health', 'health-content', 23_700],
   ])('opens %s with less than this, compressed and without what a click loads', (_page, part, most) => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('has less than 123 KB, compressed, for the code that decides', () => {
+  it('has less than 124 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content', 'document-section', 'limit-strip'];
 
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(123_000);
+    // 123,000 until a document was checked for annotations without effect.
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(124_000);
   });
 
   it('names no hosts but those in the names of SVG', () => {
