@@ -351,11 +351,11 @@ export const forecastLoadsSchema = z
       .array(time)
       .describe('Oldest first, up to an hour from now. Every other column has the same length.'),
     load: loads.describe('The load of all pods, in base units; null: unknown, or still to come.'),
-    low: loads.describe('The lowest load of the earlier days at this time, at the level of today.'),
+    low: loads.describe('The lowest load at this time on earlier days, scaled to the load of today.'),
     expected: loads.describe(
-      'The quantile, which the forecast plans with. Until now: as expected when a pod had to be started for it.',
+      'The quantile that the forecast plans with. Until now: the forecast as of the time when a pod had to be started.',
     ),
-    high: loads.describe('The highest load of the earlier days at this time, at the level of today.'),
+    high: loads.describe('The highest load at this time on earlier days, scaled to the load of today.'),
   })
   .describe('Columns for a chart of the load and its forecast.');
 
@@ -387,7 +387,7 @@ export const eventSchemas = {
     .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
   recommendation: z
     .object({ ...about, message: z.string() })
-    .describe('A back-test at night recommends another change of the document than before.'),
+    .describe('A nightly back-test recommends another change of the document than before.'),
   reload: z
     .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
     .describe(

@@ -34,7 +34,7 @@ const measuredCapacity = z
     value: z.number().describe('The load that a pod carries, above 0.'),
     low: z.number().describe('The lowest of the days.'),
     high: z.number().describe('The highest of the days.'),
-    days: z.int().min(0).describe('Days with a value, at most 3; 0: only the last hour has one.'),
+    days: z.int().min(0).describe('Days with a value, at most 3; 0: only the last hour has a value.'),
     at: time.describe('When it was read.'),
     drift: z
       .object({

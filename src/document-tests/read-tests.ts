@@ -287,7 +287,7 @@ function whyNot(metric: MetricSpec, input: MetricInput, others: readonly MetricI
   const { type, identity } = metric;
   const isPerPod = type !== 'Object' && type !== 'External';
   if (input.part !== null && !hasPart(metric, input.part))
-    return `is the ${input.part} of ${identity}, which has no ${input.part} in the document`;
+    return `is the ${input.part} of ${identity}, but the document defines no ${input.part} for it`;
   if (!isPerPod && input.pod !== null) return `has a pod, but ${identity} is not measured per pod`;
   if (!isPerPod && input.isShared) return `is shared, but ${identity} is not measured per pod`;
   if (input.pod !== null && input.isShared) return 'has both pod and shared';

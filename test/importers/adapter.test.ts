@@ -229,7 +229,7 @@ describe('the query of an External metric', () => {
 
     expect(queryOf(external('depth'), adapter)).toBe('sum(depth)');
     expect(text.replaceAll(/\n +# /g, ' ')).toContain(
-      'externalRules[0] has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces',
+      'externalRules[0] has no label for the namespace: prometheus-adapter rejects the rule, and the query selects all namespaces',
     );
   });
 

@@ -36,6 +36,6 @@ export function checkDemand({ demand, capacity }: Scoring): void {
   const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
   if (most > MAX_DEMAND)
     throw new BacktestError(
-      `the load needs ${most} pods of a capacity of ${capacity} each, must be at most ${MAX_DEMAND}: check the unit of --capacity`,
+      `the load needs ${most} pods (capacity ${capacity} each), more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
     );
 }

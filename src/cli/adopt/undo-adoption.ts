@@ -21,7 +21,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const manifest = object === null ? savedManifest(scaler.object) : null;
   if (object === null && manifest === null)
     throw new CommandError(
-      `${nameScaler(context, scaler)} has no annotation ${ADOPT_ANNOTATIONS.manifest} with the manifest of ${nameSource(source)}: create it from your own copy after setting spec.dryRun: true`,
+      `${nameScaler(context, scaler)} has no annotation ${ADOPT_ANNOTATIONS.manifest} with the manifest of ${nameSource(source)}: set spec.dryRun: true, then create ${nameSource(source)} from your own copy`,
     );
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
     throw new CommandError(`${nameSource(source)} is being deleted: try again when it is gone`);

@@ -104,7 +104,7 @@ export function describeAssumptions(
   };
   return [
     queue === null
-      ? `one pod carries a load of ${round(capacity)} (--capacity); load above that, on the mean of 15 s, is lost, not queued`
+      ? `one pod carries a load of ${round(capacity)} (--capacity); load above that (15 s average) is lost, not queued`
       : `one pod serves a load of ${round(capacity)} per second (--capacity); more than that waits ${describeQueue(queue)} (--queue)`,
     ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
     `a pod is ready ${describePodStart(podStart)} after it was created (${podStartSource})`,

@@ -112,7 +112,7 @@ export function targetsFix(group: string, plural: string): string {
 
 function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): string {
   if (isClusterWide)
-    return 'chart values rbac.create: true and namespaces: [] (a ClusterRole); for Roles in single namespaces, list them: namespaces: [...], which is kubernetes.namespaces in the service config';
+    return 'chart values rbac.create: true and namespaces: [] (a ClusterRole); for Roles, set namespaces: [...] to the namespaces to scale (kubernetes.namespaces in the service config)';
   return `chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each)`;
 }
 

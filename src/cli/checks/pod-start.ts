@@ -97,8 +97,8 @@ function checkPolicy(
   if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `scale-up adds one pod per ${periodSeconds} s, less than the ${inSeconds(startSeconds)} ${POD_START_OF}: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, while the backlog grows`,
-      `add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
+      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)}, not ${inSeconds(startSeconds)}, while the backlog grows`,
+      `add a policy; the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];
 }

@@ -156,8 +156,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   );
 }
 
-const READ_AS_ZERO =
-  'has no series, which it reads as 0 (onMissing: zero), so that it can scale to the minimum';
+const READ_AS_ZERO = 'has no series, so promscaler reads 0 (onMissing: zero) and can scale to the minimum';
 
 function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {
   const { metric, make, pods } = queried;

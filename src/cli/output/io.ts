@@ -25,7 +25,7 @@ export interface CommandIo {
 
 interface Fault {
   /**
-   * `rejection`: a promise without a handler was rejected; the service continues. `fatal`: an uncaught exception; the
+   * `rejection`: an unhandled promise rejection; the service continues. `fatal`: an uncaught exception; the
    * service then stops as after SIGTERM, with exit code 1.
    */
   readonly kind: 'warning' | 'rejection' | 'fatal';

@@ -40,7 +40,7 @@ export function recommendationLines(rows: readonly ScalerView[], command: string
   const items = recommendationItems(rows, command);
   if (items.length === 0)
     return [
-      'no document was back-tested yet: recommendations are calculated at night, while the service config has recommendations.enabled',
+      'no document has been back-tested yet: back-tests run nightly if recommendations.enabled is true in the service config',
     ];
   const sorted = items.toSorted(
     (a, b) => (b.saving?.percent ?? -Infinity) - (a.saving?.percent ?? -Infinity),

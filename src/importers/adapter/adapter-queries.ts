@@ -82,7 +82,7 @@ function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean
 }
 
 function inAllNamespaces({ location }: AdapterRule): string {
-  return `${location} has no label for the namespace, which prometheus-adapter rejects: the query selects all namespaces.`;
+  return `${location} has no label for the namespace: prometheus-adapter rejects the rule, and the query selects all namespaces.`;
 }
 
 /** Only Prometheus knows which of the series exist. */

@@ -101,7 +101,7 @@ describe('backtest', () => {
     expect(stdout).toMatch(/^ +theta_U % +theta_O %/);
     expect(stdout).toMatch(/^demand {4}[▁-█]+$/m);
     expect(stdout).toContain(
-      '  one pod carries a load of 10 (--capacity); load above that, on the mean of 15 s, is lost, not queued\n',
+      '  one pod carries a load of 10 (--capacity); load above that (15 s average) is lost, not queued\n',
     );
   });
 

@@ -73,7 +73,7 @@ describe('the options of a back-test', () => {
     expect(most.exitCode).toBe(0);
     expect([more.exitCode, more.stderr]).toEqual([
       1,
-      'promscaler: the load needs 1014493 pods of a capacity of 0.000069 each, must be at most 1000000: check the unit of --capacity\n',
+      'promscaler: the load needs 1014493 pods (capacity 0.000069 each), more than the maximum of 1000000: check the unit of --capacity\n',
     ]);
   });
 });

@@ -321,7 +321,7 @@ describe('a series of a part', () => {
       6,
     );
 
-    expect(stderr).toContain('is the backlog of cpu, which has no backlog in the document');
+    expect(stderr).toContain('is the backlog of cpu, but the document defines no backlog for it');
     expect(stderr).toContain('repeats a series of jobs');
   });
 });

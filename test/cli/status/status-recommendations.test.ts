@@ -81,7 +81,7 @@ describe('status --recommendations', () => {
     const { stdout } = await runCli(['status', '--recommendations', ...url]);
 
     expect(stdout).toBe(
-      'no document was back-tested yet: recommendations are calculated at night, while the service config has recommendations.enabled\n',
+      'no document has been back-tested yet: back-tests run nightly if recommendations.enabled is true in the service config\n',
     );
   });
 

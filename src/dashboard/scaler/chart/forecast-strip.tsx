@@ -73,7 +73,7 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
 }
 
 const BAND =
-  ' The band is the load of the earlier days at each time, at the level of today. Before now, it is what was expected when a pod had to be started.';
+  ' The band is the load at each time on earlier days, scaled to the load of today. Before now, it is the forecast as of the time when a pod had to be started.';
 
 /** Not defined with the other requests, because all pages load those. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
