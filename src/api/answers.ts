@@ -15,7 +15,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     : T;
 
 export type ScalerList = AnswerOf<'ScalerList'>;
-/** A row of the list, which the detail has as well. */
+/** A row of the list. The detail has the same members. */
 export type ScalerView = AnswerOf<'Scaler'>;
 export type ScalerDetail = AnswerOf<'ScalerDetail'>;
 export type MetricView = AnswerOf<'Metric'>;

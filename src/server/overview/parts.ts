@@ -11,7 +11,10 @@ import type { OverviewPart } from './overview-rows.js';
 /** Rows of 100 scalers have about 70 KiB and are encoded together. */
 const ROWS_AT_ONCE = 100;
 
-/** Encodes a part for another replica: the other members in one line, then one row per line, to be read in slices. */
+/**
+ * Encodes a part for another replica: one line with all members but `rows`, then one line per row, to be read in
+ * slices.
+ */
 export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promise<Buffer> {
   return encode({ before: `${JSON.stringify(head)}\n`, between: '\n', after: '' }, rows, clock);
 }

@@ -11,8 +11,8 @@ export type Fingers = readonly [number, number];
 const MIN_DISTANCE = 0.05;
 
 /**
- * Returns the window in which the times below the fingers are below them again, limited to `window`. Null if the
- * fingers are too close to each other, or do not move apart.
+ * Returns the window that keeps the same times below the fingers, limited to `window`. Null if the fingers are too
+ * close to each other, or do not move apart.
  */
 export function pinchWindow(window: Span, start: Fingers, now: Fingers): Span | null {
   const [fromLeft, fromRight] = start.toSorted((a, b) => a - b);
