@@ -1,5 +1,4 @@
 import { DeadlineError } from '../../units/clock.js';
-import { parseJson } from './parse-json.js';
 
 export type ApiErrorKind =
   /** A bearer token is missing or wrong. */
@@ -50,4 +49,13 @@ export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof DeadlineError)
     return new ApiError('timeout', `promscaler did not answer within ${error.ms / 1000} s`);
   return new ApiError('unreachable', 'promscaler cannot be reached');
+}
+
+/** Returns undefined for text that is not JSON, or that is nested too deep for the engine. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,9 +1,8 @@
 import { withDeadline } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { ApiError, apiErrorOf, errorOfStatus } from './api-error.js';
+import { ApiError, apiErrorOf, errorOfStatus, parseJson } from './api-error.js';
 import { createLiveEvents } from './live-events.js';
 import type { LiveEvents } from './live-events.js';
-import { parseJson } from './parse-json.js';
 import { readBody } from './read-body.js';
 import type { ApiRequest } from './requests.js';
 import type { Session } from './session.js';

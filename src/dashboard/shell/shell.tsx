@@ -25,8 +25,7 @@ import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
 import { routeOf } from './routes.js';
 import type { Route } from './routes.js';
-import { ThemeButton } from './theme-button.jsx';
-import type { Theme } from './theme.js';
+import { type Theme, ThemeButton } from './theme-button.jsx';
 
 interface ShellProps {
   readonly api: Api;

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
@@ -13,9 +13,11 @@ import type { ChartData } from '../model/chart-data.js';
 import { RANGES } from '../model/ranges.js';
 import type { Range } from '../model/ranges.js';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
-import { ChartTable } from './chart-table.jsx';
 import { LegendItem } from './legend-item.jsx';
 import { TimeChart } from './time-chart.jsx';
+import { PartMissing } from '../../ui/states.jsx';
+import { usePart } from '../../ui/use-part.js';
+import type { ChartRowsProps } from './chart-rows.jsx';
 
 interface ReplicasSectionProps {
   readonly data: ChartData;
@@ -228,3 +230,18 @@ function targetOf(
       return undefined;
   }
 }
+
+/** Shows the points of the charts as a table, which is loaded when it is opened. */
+function ChartTable(props: ChartRowsProps): VNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const { part, hasFailed } = usePart(loadRows, isOpen);
+  return (
+    <details class="chart-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>Values as a table</summary>
+      {hasFailed ? <PartMissing /> : null}
+      {isOpen && part !== null ? <part.ChartRows {...props} /> : null}
+    </details>
+  );
+}
+
+const loadRows = () => import('./chart-rows.jsx');

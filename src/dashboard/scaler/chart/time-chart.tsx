@@ -1,9 +1,8 @@
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { chartOptions } from './chart-options.js';
 import type { TimeChartProps } from './chart-props.js';
-import { useTheme } from './use-theme.js';
 import { zoomOnPinch } from './zoom-on-pinch.js';
 
 /** Draws a chart over time with uPlot. The parent describes it to screen readers. */
@@ -79,4 +78,28 @@ function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps })
     chart.over.removeEventListener('mousedown', down);
     chart.over.removeEventListener('click', click);
   };
+}
+
+/** Returns a string that changes with the theme, because a canvas does not follow the style sheet. */
+function useTheme(): string {
+  const [theme, setTheme] = useState(readTheme);
+  useEffect(() => {
+    const follow = (): void => setTheme(readTheme());
+    const query = matchMedia(DARK);
+    query.addEventListener('change', follow);
+    const observer = new MutationObserver(follow);
+    observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    return () => {
+      query.removeEventListener('change', follow);
+      observer.disconnect();
+    };
+  }, []);
+  return theme;
+}
+
+const DARK = '(prefers-color-scheme: dark)';
+
+function readTheme(): string {
+  const chosen = document.documentElement.dataset['theme'] ?? 'system';
+  return `${chosen} ${matchMedia(DARK).matches ? 'dark' : 'light'}`;
 }

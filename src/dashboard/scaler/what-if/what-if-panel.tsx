@@ -13,7 +13,7 @@ import { decideWith } from './decide-with.js';
 import type { DocumentProblem } from './decide-with.js';
 import { DocumentForm } from './document-form.jsx';
 import { Problems } from './problems.jsx';
-import { TextSection } from './text-section.jsx';
+import type { TextEditorProps } from './text-editor.jsx';
 import './what-if.css';
 
 export interface WhatIfPanelProps {
@@ -120,3 +120,18 @@ function Result({ title, decision }: ResultProps): VNode {
 function countText({ currentReplicas: from, desiredReplicas: to }: PastDecision): string {
   return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)} → ${formatCount(to)}`;
 }
+
+/** Loads the YAML parser when it is opened. */
+function TextSection(props: TextEditorProps): VNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const { part, hasFailed } = usePart(loadEditor, isOpen);
+  return (
+    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>The whole document as YAML or JSON</summary>
+      {hasFailed ? <p role="alert">A part of this page cannot be loaded. Reload the page.</p> : null}
+      {isOpen && part !== null ? <part.TextEditor {...props} /> : null}
+    </details>
+  );
+}
+
+const loadEditor = () => import('./text-editor.jsx');
