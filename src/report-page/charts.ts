@@ -204,7 +204,7 @@ function valueText(_: uPlot, value: number | null): string {
   return value === null ? '' : String(value);
 }
 
-/** Returns the series of the lowest and the highest value, which are the first ones of a chart. */
+/** Returns the series of the lowest and the highest value, which come first in a chart. */
 function bandSeries(label: string, color: string): readonly uPlot.Series[] {
   const line = { label, stroke: cssColor(color), width: 1, points: NO_POINTS };
   const range = ({ data }: uPlot, high: number | null, _: number, index: number | null): string => {

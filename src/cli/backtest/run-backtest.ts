@@ -141,7 +141,7 @@ async function printComparison(
   const results = await runAll(variants, { ...input, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
-  // With other rows, the user has chosen what to compare with.
+  // If there are other rows, the user has chosen what to compare with.
   const [document, ...others] = variants;
   const added =
     document === undefined || others.length > 0
