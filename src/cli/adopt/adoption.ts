@@ -124,9 +124,21 @@ export function pausedIn(object: JsonObject): unknown {
   return objectIn(object, 'spec')?.['paused'] ?? false;
 }
 
-export function endPauseCommand(context: AdoptContext, { name }: Pick<ScalerObject, 'name'>): string {
-  const patch = `patch scalers.promscaler.dev ${name} --type merge -p '{"spec":{"paused":null}}'`;
+/** Returns the command that sets a field of the spec; null removes it. */
+export function patchCommand(
+  context: AdoptContext,
+  { name }: Pick<ScalerObject, 'name'>,
+  spec: { readonly paused?: null; readonly dryRun?: true },
+): string {
+  const patch = `patch scalers.promscaler.dev ${name} --type merge -p '${JSON.stringify({ spec })}'`;
   return kubectlFor(patch, context.source, context);
+}
+
+/** A scaler without dry run next to its autoscaler scales nothing, and is not compared. */
+export function notInDryRun(context: AdoptContext, scaler: Pick<ScalerObject, 'name'>): CommandError {
+  return new CommandError(
+    `${nameScaler(context, scaler)} is next to ${nameSource(context.source)} without dry run. Start the dry run first: ${patchCommand(context, scaler, { dryRun: true })}`,
+  );
 }
 
 /** Returns `deployment shop/web`. */

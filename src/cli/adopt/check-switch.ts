@@ -7,10 +7,10 @@ import {
   type AdoptContext,
   type ScalerObject,
   conditionOf,
-  endPauseCommand,
   isMadeFrom,
   nameScaler,
   nameWorkload,
+  patchCommand,
   pausedIn,
   readWorkload,
   targetOf,
@@ -86,7 +86,7 @@ function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: Servic
   const paused = pausedIn(scaler.object);
   return paused === false
     ? null
-    : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first: ${endPauseCommand(context, scaler)}`;
+    : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first: ${patchCommand(context, scaler, { paused: null })}`;
 }
 
 function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {

@@ -1,5 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { type Instant, parseInstant } from '../../units/time.js';
+import { countOf } from '../../units/format.js';
 import { CommandError } from '../output/io.js';
 import { type ServiceClient, createServiceClient } from '../reach/service-client.js';
 import {
@@ -62,7 +63,12 @@ export async function confirmService(
     if (row === null) return why;
     const { to } = row.outcome;
     const from = wanted.replicasBefore ?? row.outcome.from;
-    const replicas = to === null ? '' : from === to ? `, now ${to} replicas` : `, ${from} -> ${to} replicas`;
+    const replicas =
+      to === null
+        ? ''
+        : from === to
+          ? `, now ${countOf(to, 'replica')}`
+          : `, ${from} -> ${countOf(to, 'replica')}`;
     io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
     return null;
   } finally {

@@ -18,9 +18,10 @@ import { SCALER } from '../reach/source-kinds.js';
 import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
-  endPauseCommand,
   isMadeFrom,
   nameScaler,
+  notInDryRun,
+  patchCommand,
   pausedIn,
   readAdoption,
   readWorkload,
@@ -49,10 +50,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const owned = whyOwned(object, source);
   if (owned !== null) throw new CommandError(owned);
   if (scaler !== null) {
-    if (!scaler.isDryRun)
-      throw new CommandError(
-        `${nameScaler(context, scaler)} is next to ${nameSource(source)} without dry run: set its spec.dryRun to true first`,
-      );
+    if (!scaler.isDryRun) throw notInDryRun(context, scaler);
     io.stdout.write(
       `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete it first\n`,
     );
@@ -224,7 +222,7 @@ function printNext(
   const paused = pausedIn(scaler.object);
   if (paused !== false)
     io.stdout.write(
-      `Paused:  spec.paused is ${String(paused)}, so that nothing is compared or switched. To end it: ${endPauseCommand(context, scaler)}\n`,
+      `Paused:  spec.paused is ${String(paused)}, so that nothing is compared or switched. To end it: ${patchCommand(context, scaler, { paused: null })}\n`,
     );
   io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
   if (offersSwitch && paused === false)

@@ -10,6 +10,7 @@ import {
   type ScalerObject,
   nameScaler,
   nameWorkload,
+  notInDryRun,
   notStarted,
   waitForCondition,
   readAdoption,
@@ -106,10 +107,7 @@ async function confirmEarlier(
 ): Promise<ExitCode> {
   const { source, io } = context;
   const name = nameScaler(context, scaler);
-  if (isNextToSource)
-    throw new CommandError(
-      `${name} is next to ${nameSource(source)} without dry run: set its spec.dryRun to true first`,
-    );
+  if (isNextToSource) throw notInDryRun(context, scaler);
   io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
   const why = await confirmService(context, scaler, {
     after: null,

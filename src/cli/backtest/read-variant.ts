@@ -33,13 +33,23 @@ export async function readVariant(
   const imported = isOwn ? NOT_IMPORTED : all;
   if (isOwn && all.text !== null)
     io.stderr.write(`${file}: the Scaler document is used, not ${listSome(all.labels)} of the same file\n`);
-  for (const line of imported.remarks) io.stderr.write(`${nameProgram(line, io)}\n`);
+  for (const { key, line } of imported.remarks)
+    if (key === null || isWanted(key, wanted)) io.stderr.write(`${nameProgram(line, io)}\n`);
   const documents = imported.text === null ? ownDocuments : readDocuments(imported.text, file, options);
   // Lines of a converted document differ from lines of the file.
   const isConverted = imported.text !== null;
-  const problems = documents.flatMap((document) => document.problems);
-  const converted = { file: `${file} (converted)`, place: null, sourceLine: null };
-  writeProblems(isConverted ? problems.map((problem) => ({ ...problem, ...converted })) : problems, io);
+  // Another document without a readable name may be the wanted one.
+  const problems = documents
+    .filter(({ key }) => key === null || isWanted(key, wanted))
+    .flatMap(({ key, problems: each }) =>
+      isConverted
+        ? each.map((problem) => ({
+            ...problem,
+            ...{ file: `${file}#${key ?? ''} (converted)`, place: null, sourceLine: null },
+          }))
+        : each,
+    );
+  writeProblems(problems, io);
   const scalers = documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
   const [scaler, second] = scalers.filter((each) => isWanted(scalerKey(each), wanted));
   if (scaler === undefined) throw new CommandError(`${option}: ${whyNone(argument, scalers)}`);
@@ -77,7 +87,8 @@ interface ImportedText {
   readonly labels: readonly string[];
   /** Documents as YAML; null: the text has no autoscaler of another kind. */
   readonly text: string | null;
-  readonly remarks: readonly string[];
+  /** With `NAMESPACE/NAME` of their documents; null: there is none. */
+  readonly remarks: readonly { readonly key: string | null; readonly line: string }[];
   /** Scaler -> metrics or schedules that it lacks. */
   readonly incomplete: ReadonlyMap<string, string>;
 }
@@ -105,7 +116,7 @@ function importText(text: string, file: string): ImportedText {
     }
     return losses
       .filter((one) => !missing.includes(one))
-      .map(({ path, message }) => `${file}: ${label}: ${formatPath(path)} ${message}`);
+      .map(({ path, message }) => ({ key, line: `${file}: ${label}: ${formatPath(path)} ${message}` }));
   });
   const documents = objects.flatMap(({ text: whole, draft }) => {
     if (whole === null || draft === null) return [];

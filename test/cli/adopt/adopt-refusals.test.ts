@@ -155,6 +155,17 @@ describe('adopt', () => {
     expect(changed()).toEqual(IN_DRY_RUN);
   });
 
+  it('refuses a scaler without dry run next to the HPA, with the command that starts the dry run', async () => {
+    await fixture.start();
+    await fixture.cluster.edit('web', { dryRun: false });
+    const message = `promscaler: scaler shop/web is next to HPA shop/web without dry run. Start the dry run first: kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"dryRun":true}}' -n shop\n`;
+
+    expect([(await fixture.run()).stderr, (await fixture.run('--switch')).stderr]).toEqual([
+      message,
+      message,
+    ]);
+  });
+
   it('creates no scaler for a workload that does not exist', async () => {
     await fixture.controller.stop();
     await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {

@@ -23,6 +23,7 @@ const cwd = folderOf({
   'web.yaml': scalerYaml(),
   'two.yaml': `${scalerYaml()}---\n${scalerYaml({ name: 'api' })}`,
   'hpa.yaml': HPA,
+  'hpas.yaml': `${HPA}---\n${HPA.replace('name: web', 'name: api').replace('spec:', 'spec:\n  foo: 1').replace('maxReplicas: 5', 'maxReplicas: 1')}`,
   'both.yaml': `${HPA}---\n${scalerYaml()}`,
   'day.csv': TRACE,
   'queue.yaml': scalerYaml({
@@ -265,6 +266,14 @@ describe('backtest', () => {
       expect(variants.map(({ figures }) => figures)).toEqual([variants[0]?.figures, variants[0]?.figures]);
     },
   );
+
+  it('prints remarks and warnings of the chosen autoscaler of a file only, and names it', async () => {
+    const web = await backtest('--against', 'hpas.yaml#shop/web');
+    const api = await backtest('--against', 'hpas.yaml#api');
+
+    expect(web.stderr).toBe('');
+    expect(api.stderr).toMatch(/^hpas\.yaml: HPA shop\/api: spec\.foo is not a known field[^]*\n$/);
+  });
 
   it('chooses one of several documents of a file', async () => {
     const { stderr } = await backtest('--against', 'two.yaml');
