@@ -1,13 +1,19 @@
 import { FEWEST_SEASONS } from '../../decision/forecast/seasons.js';
 import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
+import type { Answer } from '../../prometheus/answers/answer.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatSeconds } from '../../units/format.js';
+import { formatInstant, instantFromMs } from '../../units/time.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
-/** The lookback is read with one point per hour. */
+/**
+ * The lookback is read with one point per hour. A subquery has its points at full hours, so the hour before the first
+ * point is read with one point per minute.
+ */
 const STEP = '1h';
+const FINE_STEP = '1m';
 
 /** Reports since when the load that a forecast needs is known. */
 export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
@@ -29,12 +35,21 @@ export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<r
         'the forecast is silent until the data source answers range queries of this length; a recording rule for the query costs it less',
       ),
     ];
-  const series = answer.class === 'missing' ? [] : selectLoad(load, answer.series);
-  const since = Math.min(...series.map(({ value }) => value));
-  const seconds = Math.round(context.clock.now() / 1000 - since);
-  if (series.length > 0 && seconds >= FEWEST_SEASONS * DAY_SECONDS)
+  const now = context.clock.now() / 1000;
+  const firstOf = (found: Answer): number =>
+    'series' in found ? Math.min(...selectLoad(load, found.series).map(({ value }) => value)) : Infinity;
+  const hour = firstOf(answer);
+  const offset = Math.max(0, Math.floor(now - Math.min(hour, now)));
+  const fine = await context.runQuery(
+    `min_over_time(timestamp(${load.query})[${STEP}:${FINE_STEP}]${offset === 0 ? '' : ` offset ${offset}s`})`,
+  );
+  const since = Math.min(hour, firstOf(fine));
+  const seconds = Math.min(Math.round(now - since), lookbackDays * DAY_SECONDS);
+  if (seconds >= FEWEST_SEASONS * DAY_SECONDS)
     return [make.ok(`${what} is known for ${formatSeconds(seconds)} of the lookback of ${lookbackDays} d`)];
-  const known = series.length === 0 ? 'is not known' : `is known for ${formatSeconds(seconds)} only`;
+  const start = since === Infinity ? null : formatInstant(instantFromMs(since * 1000));
+  const known =
+    start === null ? 'is not known' : `is known since ${start} only, for ${formatSeconds(seconds)}`;
   return [
     make.warning(
       `${what} ${known}: the forecast is silent with fewer than ${FEWEST_SEASONS} earlier days`,

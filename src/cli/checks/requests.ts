@@ -7,8 +7,8 @@ import {
   type ResourceMetric,
   scalerKey,
 } from '../../scaler/spec.js';
-import { type CheckResult, resultsOf } from './check-result.js';
-import type { ScalerFacts } from './scaler-facts.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
 import { listSome } from '../../units/format.js';
 
 const EXAMPLES: ReadonlyMap<string, string> = new Map([
@@ -16,7 +16,10 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['memory', '256Mi'],
 ]);
 
-/** Checks that pods have requests for utilization targets, and the containers of ContainerResource metrics. */
+/**
+ * Checks that pods have requests for utilization targets, limits for a saturation step, and the containers of
+ * ContainerResource metrics.
+ */
 export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('requests', scalerKey(scaler));
   const metrics = scaler.spec.metrics.filter(isOfResource);
@@ -52,7 +55,25 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
       ),
     ];
   });
-  return results.length === 0 ? [make.ok('')] : results;
+  const all = [...results, ...metrics.flatMap((metric) => checkLimits(metric, living, { make, who }))];
+  return all.length === 0 ? [make.ok('')] : all;
+}
+
+/** A saturation step compares the usage with the limits of all ready pods. */
+function checkLimits(
+  metric: ResourceMetric | ContainerResourceMetric,
+  living: readonly OwnedPod[],
+  { make, who }: { readonly make: ResultBuilder; readonly who: string },
+): readonly CheckResult[] {
+  if (metric.type !== 'Resource' || metric.saturation === undefined) return [];
+  const unlimited = living.find(({ pod }) => pod.cpuLimit === undefined);
+  if (unlimited === undefined) return [];
+  return [
+    make.warning(
+      `saturation of ${metric.name} never acts: pod ${unlimited.name} of ${who} has no cpu limit, or not for each container`,
+      'set resources.limits.cpu of each container, or remove resource.saturation from the document',
+    ),
+  ];
 }
 
 /** Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics. */

@@ -6,18 +6,25 @@ import { aSource, scalerOf } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { values } from '../../prometheus/fakes.js';
 
-const clock = new ManualClock('2026-03-16T12:00:00Z');
 const HOUR = 3600;
 
-/** Returns the message, and the query, for a load that is known since `secondsAgo`; null: it is not known. */
+/**
+ * Returns the message, and the queries, for a load that is known since `secondsAgo`; null: it is not known. Subqueries
+ * are evaluated at multiples of their step, as Prometheus does.
+ */
 async function check(
   secondsAgo: number | null,
-  { forecast = {}, answer }: { readonly forecast?: object | null; readonly answer?: Answer } = {},
+  {
+    forecast = {},
+    answer,
+    now = '2026-03-16T12:00:00Z',
+  }: { readonly forecast?: object | null; readonly answer?: Answer; readonly now?: string } = {},
 ): Promise<{
   readonly status: string | undefined;
   readonly text: string;
   readonly asked: readonly string[];
 }> {
+  const clock = new ManualClock(now);
   const scaler = scalerOf({
     scaleTargetRef: { name: 'web' },
     maxReplicas: 12,
@@ -25,9 +32,15 @@ async function check(
     ...(forecast === null ? {} : { forecast }),
   });
   const asked: string[] = [];
-  const series = secondsAgo === null ? [] : [{ labels: {}, value: clock.now() / 1000 - secondsAgo }];
+  const nowSeconds = clock.now() / 1000;
   const runQuery = (query: string): Promise<Answer> => {
     asked.push(query);
+    const [, range = '', step, ago = '0'] = /\[(\w+):(1[hm])\](?: offset (\d+)s)?/.exec(query) ?? [];
+    const stepSeconds = step === '1h' ? HOUR : 60;
+    const end = nowSeconds - Number(ago);
+    const start = Math.max(end - (range === '1h' ? HOUR : 15 * 24 * HOUR), nowSeconds - (secondsAgo ?? 0));
+    const first = Math.ceil(start / stepSeconds) * stepSeconds;
+    const series = secondsAgo === null || first > end ? [] : [{ labels: {}, value: first }];
     return Promise.resolve(answer ?? values(series, clock.now()));
   };
   const facts = { scaler, sources: new Map([['default', { source: aSource(), runQuery, clock }]]) };
@@ -40,20 +53,32 @@ it('says how far the load reaches into the lookback', async () => {
   expect(await check(9 * 24 * HOUR + 6 * HOUR)).toEqual({
     status: 'ok',
     text: 'the load of rps is known for 9d6h of the lookback of 15 d; ',
-    asked: ['min_over_time(timestamp(sum(sum(rps)\n))[15d:1h])'],
+    asked: [
+      'min_over_time(timestamp(sum(sum(rps)\n))[15d:1h])',
+      'min_over_time(timestamp(sum(sum(rps)\n))[1h:1m] offset 799200s)',
+    ],
   });
   expect(await check(72 * HOUR)).toMatchObject({ status: 'ok' });
 });
 
 it('warns with fewer than three days', async () => {
-  expect(await check(72 * HOUR - 1)).toMatchObject({
+  expect(await check(72 * HOUR - 60)).toMatchObject({
     status: 'warning',
-    text: 'the load of rps is known for 2d23h only: the forecast is silent with fewer than 3 earlier days; wait, or keep the samples longer: the lookback is 15 d',
+    text: 'the load of rps is known since 2026-03-13T12:01:00Z only, for 2d23h: the forecast is silent with fewer than 3 earlier days; wait, or keep the samples longer: the lookback is 15 d',
   });
   expect(await check(null)).toMatchObject({
     status: 'warning',
     text: expect.stringContaining('the load of rps is not known: the forecast is silent'),
   });
+});
+
+it.each([
+  ['2026-03-16T17:00:52Z', 13 * 60 + 7, '2026-03-16T16:48:00Z only, for 12m52s'],
+  ['2026-03-16T16:58:52Z', 11 * 60 + 7, '2026-03-16T16:48:00Z only, for 10m52s'],
+])('says since which minute a young load is known, at %s', async (now, secondsAgo, expected) => {
+  const { text } = await check(secondsAgo, { now });
+
+  expect(text).toContain(`the load of rps is known since ${expected}: the forecast is silent`);
 });
 
 it('says why the load cannot be read', async () => {

@@ -312,6 +312,32 @@ describe('requests', () => {
     expect(of('requests')).toEqual([]);
   });
 
+  const SATURATED = `  podStart: {}
+  metrics: [{ resource: { name: cpu, target: { averageUtilization: 60 }, saturation: { served: { query: 'sum(rate(http_requests_total[1m]))' } } } }]
+`;
+
+  it('without cpu limits are a warning of a saturation step, which never acts then', async () => {
+    const simulator = await fixture([shop('web', { containers: [{ name: 'app', cpuRequest: '500m' }] })]);
+
+    const { of } = await diagnose(simulator, { web: document('web', SATURATED) });
+
+    expect(of('requests')).toMatchObject([
+      {
+        status: 'warning',
+        message: expect.stringMatching(
+          /^saturation of cpu never acts: pod web-\S+ of deployment shop\/web has no cpu limit, or not for each container$/,
+        ),
+        fix: 'set resources.limits.cpu of each container, or remove resource.saturation from the document',
+      },
+    ]);
+  });
+
+  it('with cpu limits are no warning of a saturation step', async () => {
+    const { of } = await diagnose(await fixture([shop('web')]), { web: document('web', SATURATED) });
+
+    expect(of('requests')).toEqual([]);
+  });
+
   it('of a container that no pod has fail, with the existing ones', async () => {
     const simulator = await fixture([shop('web')]);
     const metrics =
