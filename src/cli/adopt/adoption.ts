@@ -83,7 +83,7 @@ function readScaler(object: JsonObject): readonly ScalerObject[] {
   return name === null ? [] : [{ object, name, target: targetOf(object), isDryRun }];
 }
 
-/** HPAs name the API version; ScaledObjects and Scalers have the same defaults. */
+/** HPAs always contain apiVersion and kind. ScaledObjects and Scalers have the same defaults for them. */
 export function targetOf(object: JsonObject): TargetRef {
   const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
   return {

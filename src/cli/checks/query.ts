@@ -333,7 +333,7 @@ async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckRes
   return found.filter((one) => one !== null);
 }
 
-/** `only` has one query. */
+/** `only` contains exactly one query. */
 async function checkGuard(
   query: string,
   only: Omit<MetricChecks, 'isMissingZero'>,

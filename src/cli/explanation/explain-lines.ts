@@ -107,8 +107,8 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
 }
 
 /**
- * Returns the hold that prevented the change, or that would prevent any; null: there is none. `isKept`: the target has
- * the count that a pause sets. The pause then prevents nothing.
+ * Returns the hold that prevented the change, or that would prevent any change; null: there is none. `isKept`: the
+ * target has the count that a pause sets. The pause then prevents nothing.
  */
 function heldBack(
   status: ExplainedStatus | null,

@@ -49,7 +49,7 @@ function ofKubernetes({ kubernetes: { isReachable } }: ServiceStatus): Finding {
   return isReachable ? { tone: 'good', text: 'Reachable' } : { tone: 'bad', text: 'Unreachable' };
 }
 
-/** A later end of a round, as a share of the period, is a warning. */
+/** A round that is late by more than this share of the period is a warning. */
 const LATE_SHARE = 0.5;
 
 function ofRounds({ rounds: { last, periodSeconds } }: ServiceStatus, nowMs: number): Finding {

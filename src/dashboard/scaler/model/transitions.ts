@@ -11,7 +11,7 @@ export interface Transition {
 
 /**
  * Condition type -> changes of its status or reason, newest first. The decisions are in the order of the API (newest
- * first). The oldest one has no predecessor: null.
+ * first). `from` is null in the oldest decision.
  */
 export function listTransitions(
   entries: readonly DecisionEntry[],
