@@ -17,14 +17,14 @@ const WITHOUT_UNUSED = [
 ].map((find) => ({ find, replacement: UNUSED }));
 
 const COMMON =
-  /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|tone|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|use-|announcer|page-heading|error-boundary)/;
 
 /** What both the charts and what to do need. */
 const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
 
 /** What to do, and what copies it. Several parts load it, each with a list of its files. */
 const WHAT_TO_DO =
-  /src\/(?:dashboard\/scaler\/(?:text\/(?:what-to-do|copy-text|command-text)|model\/commands)|decision\/remedies)/;
+  /src\/(?:dashboard\/scaler\/(?:text\/(?:what-to-do|command-text)|model\/commands)|decision\/remedies)/;
 
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {

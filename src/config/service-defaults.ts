@@ -1,4 +1,5 @@
-import { ANSWER_DEFAULTS, SCRAPES_IN_WINDOW } from '../units/source-defaults.js';
+import { ANSWER_DEFAULTS } from '../units/answer-defaults.js';
+import { SCRAPES_IN_WINDOW } from '../units/resource-window.js';
 
 /** Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {

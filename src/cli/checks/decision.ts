@@ -11,7 +11,8 @@ import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
 import { scalerKey, type ScalerSpec } from '../../scaler/spec.js';
 import { type CycleRecord, pauseMessage } from '../../telemetry/cycle-record.js';
 import { countOf } from '../../units/format.js';
-import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
+import type { CheckName } from './check-names.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 import { type ClusterContext, usedSources } from './context.js';
 import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
 

@@ -4,12 +4,12 @@ import { readWorkload, workloadPath } from '../../kubernetes/scale.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { instantOrNull } from '../../units/time.js';
 import { PAUSE_ANNOTATIONS } from '../../scaler/spec.js';
+import { clusterError } from '../reach/cluster-error.js';
 import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import type { CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 import type { PauseTarget } from './find-target.js';
 import type { PauseRequest, ResumeOptions } from './pause-options.js';
-import { clusterError } from '../reach/cluster-objects.js';
 
 /** Uses the permissions of the user. Failures are `CommandError`s. */
 interface TargetAnnotations {

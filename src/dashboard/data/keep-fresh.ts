@@ -10,6 +10,17 @@ export interface Freshness {
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
 
+/** Returns whether an event is about this scaler. */
+export function isAbout({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): (event: LiveEvent) => boolean {
+  return (event) => 'namespace' in event && event.namespace === namespace && event.name === name;
+}
+
 export interface Refresher {
   /** Loads now, or after the current load. */
   readonly refresh: () => void;

@@ -1,7 +1,7 @@
 import { isOverdue } from '../ui/short-times.js';
 import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, plural } from '../ui/numbers.js';
-import type { Tone } from '../ui/tone.js';
+import type { Tone } from '../ui/severities.js';
 import type { IconName } from '../ui/icon-paths.js';
 
 /** The state of a part of the service in one line. */

@@ -3,6 +3,7 @@ import { useId, useState } from 'preact/hooks';
 import type { OverviewRow, ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
+import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import { formatSince } from '../ui/short-times.js';
@@ -164,7 +165,7 @@ interface NextCommandsProps {
 function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNode {
   const { value } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,
-    isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
+    isAffected: isAbout({ namespace, name }),
   });
   const [first, second] = useRemedies(value);
   return (

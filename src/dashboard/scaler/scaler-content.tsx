@@ -4,6 +4,7 @@ import { createCell } from '../data/cell.js';
 import type { ScalerDetail } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { decisionsRequest } from '../data/requests.js';
+import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
 import { announce } from '../ui/announcer.jsx';
 import { useNow } from '../ui/use-now.js';
@@ -139,7 +140,7 @@ function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
   const { value } = useAnswer(api, request, {
     everyMs: 60_000,
-    isAffected: (event) => event.type === 'decision' && event.namespace === namespace && event.name === name,
+    isAffected: isAbout({ namespace, name }),
   });
   return useMemo(() => {
     if (value === null) return [];

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
+import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
 import { PageHeading } from '../ui/page-heading.jsx';
 import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
@@ -18,7 +19,7 @@ const EVERY_MS = 15_000;
 export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
   const { value, error, refresh } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,
-    isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
+    isAffected: isAbout({ namespace, name }),
   });
   const { part, hasFailed } = usePart(loadContent, true);
   return (

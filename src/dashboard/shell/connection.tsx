@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { Api } from '../data/api.js';
-import type { LiveState } from '../data/live-events.js';
 import { useCell } from '../data/use-cell.js';
+import type { LiveState } from '../data/live-events.js';
 import { formatDuration } from '../ui/times.js';
 import { Icon } from '../ui/icon.jsx';
 import { Time } from '../ui/time.jsx';

@@ -3,10 +3,10 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import type { LiveEvent, ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import type { Cell } from '../data/cell.js';
+import { useCell } from '../data/use-cell.js';
 import { serviceRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import type { Loaded } from '../data/use-answer.js';
-import { useCell } from '../data/use-cell.js';
 import { zoneOf } from '../ui/times.js';
 import { HealthPage } from '../health/health-page.jsx';
 import { OverviewPage } from '../overview/overview-page.jsx';
@@ -25,7 +25,8 @@ import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
 import { routeOf } from './routes.js';
 import type { Route } from './routes.js';
-import { type Theme, ThemeButton } from './theme-button.jsx';
+import { ThemeButton } from './theme.jsx';
+import type { Theme } from './theme.jsx';
 
 interface ShellProps {
   readonly api: Api;

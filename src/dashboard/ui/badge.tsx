@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { Icon } from './icon.jsx';
 import type { IconName } from './icon-paths.js';
-import type { Tone } from './tone.js';
+import type { Tone } from './severities.js';
 
 interface BadgeProps {
   readonly tone: Tone;

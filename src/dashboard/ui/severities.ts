@@ -1,8 +1,10 @@
 import type { ScalerState } from '../../api/answers.js';
-import type { Tone } from './tone.js';
 import type { IconName } from './icon-paths.js';
 
 type Severity = ScalerState['severity'];
+
+/** The urgency of a state. It selects the color, but is never shown by color alone. */
+export type Tone = 'bad' | 'warn' | 'info' | 'good' | 'quiet';
 
 interface SeverityStyle {
   readonly text: string;

@@ -4,9 +4,10 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
 import type { Api } from '../../data/api.js';
 import type { ReadableCell } from '../../data/cell.js';
-import { decisionsRequest } from '../../data/requests.js';
-import { useAnswer } from '../../data/use-answer.js';
 import { useCell } from '../../data/use-cell.js';
+import { decisionsRequest } from '../../data/requests.js';
+import { isAbout } from '../../data/keep-fresh.js';
+import { useAnswer } from '../../data/use-answer.js';
 import { limitSpans } from '../model/limit-spans.js';
 import type { ChartLinks } from './chart-props.js';
 import './limit-strip.css';
@@ -23,7 +24,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
   const { window, now: present, selected, onPick } = links;
   const { value } = useAnswer(api, decisionsRequest(namespace, name, { limit: 100 }), {
     everyMs: 60_000,
-    isAffected: (event) => event.type === 'decision' && event.namespace === namespace && event.name === name,
+    isAffected: isAbout({ namespace, name }),
   });
   const spans = useMemo(() => limitSpans(value?.items ?? [], present), [value, present]);
   const pointed = useCell(hover) ?? selected;

@@ -4,6 +4,8 @@ import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
 import { formatLocal } from '../../ui/times.js';
+import { PartMissing } from '../../ui/states.jsx';
+import { usePart } from '../../ui/use-part.js';
 import { Section } from '../../ui/section.jsx';
 import { useNow } from '../../ui/use-now.js';
 import { nextChange } from '../model/changes.js';
@@ -12,12 +14,10 @@ import { pointAt, replicasTop } from '../model/chart-data.js';
 import type { ChartData } from '../model/chart-data.js';
 import { RANGES } from '../model/ranges.js';
 import type { Range } from '../model/ranges.js';
+import type { ChartRowsProps } from './chart-rows.jsx';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem } from './legend-item.jsx';
 import { TimeChart } from './time-chart.jsx';
-import { PartMissing } from '../../ui/states.jsx';
-import { usePart } from '../../ui/use-part.js';
-import type { ChartRowsProps } from './chart-rows.jsx';
 
 interface ReplicasSectionProps {
   readonly data: ChartData;

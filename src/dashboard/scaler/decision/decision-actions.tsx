@@ -7,8 +7,7 @@ import { snapshotRequest } from '../../data/requests.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { explainCommand, snapshotFileName } from '../model/commands.js';
-import { CommandText } from '../text/command-text.jsx';
-import { copyText } from '../text/copy-text.js';
+import { CommandText, copyText } from '../text/command-text.jsx';
 
 export interface DecisionActionsProps {
   readonly api: Api;

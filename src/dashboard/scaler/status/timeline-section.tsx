@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import { scalerEventsRequest } from '../../data/requests.js';
+import { isAbout } from '../../data/keep-fresh.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { Badge } from '../../ui/badge.jsx';
 import { Icon } from '../../ui/icon.jsx';
@@ -30,7 +31,7 @@ export function TimelineSection({ api, detail, changes, onSelect }: TimelineSect
   const { namespace, name } = detail;
   const { value, error } = useAnswer(api, scalerEventsRequest(namespace, name), {
     everyMs: EVERY_MS,
-    isAffected: (event) => 'namespace' in event && event.namespace === namespace && event.name === name,
+    isAffected: isAbout(detail),
   });
   const items = useMemo(() => buildTimeline(changes, value?.items ?? []), [changes, value]);
   return (

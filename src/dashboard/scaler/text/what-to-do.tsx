@@ -8,9 +8,7 @@ import { Icon } from '../../ui/icon.jsx';
 import { GraphLink } from './graph-link.jsx';
 import { useSteps } from '../../ui/use-now.js';
 import { asPlugin, isInCluster } from '../model/commands.js';
-import { CommandText } from './command-text.jsx';
-import { copyText } from './copy-text.js';
-import './what-to-do.css';
+import { CommandText, copyText } from './command-text.jsx';
 
 /** Shows what a user can do about the state, with commands to copy. The page runs no command. */
 export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode | null {

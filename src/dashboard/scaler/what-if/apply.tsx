@@ -6,8 +6,7 @@ import { changeText, fieldChanges, mergePatch } from '../../../scaler/field-chan
 import type { PlainObject } from '../../../scaler/plain-json.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
-import { CommandText } from '../text/command-text.jsx';
-import { copyText } from '../text/copy-text.js';
+import { CommandText, copyText } from '../text/command-text.jsx';
 
 interface ApplyProps {
   readonly detail: ScalerDetail;

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useId } from 'preact/hooks';
+import { Icon } from '../../ui/icon.jsx';
 import { formatPath } from '../../../scaler/problems/finding.js';
 import type { DocumentProblem } from './decide-with.js';
 import { readInput, textAt, withValue } from './edit.js';
 import { isAtField, listFields } from './fields.js';
 import type { Field, FieldGroup } from './fields.js';
-import { Problems } from './problems.jsx';
 
 interface DocumentFormProps {
   /** The document that opened the form. */
@@ -92,5 +92,25 @@ function FieldInput({ field, document, base, problems, onChange }: FieldInputPro
       )}
       <Problems problems={own} id={`${id}-problems`} />
     </div>
+  );
+}
+
+interface ProblemsProps {
+  readonly problems: readonly DocumentProblem[];
+  /** Connects an input with its problems. */
+  readonly id?: string;
+}
+
+/** Shows problems with the messages of `promscaler validate`. */
+export function Problems({ problems, id }: ProblemsProps): VNode | null {
+  if (problems.length === 0) return null;
+  return (
+    <ul class="document-problems" id={id}>
+      {problems.map(({ severity, code, message }, index) => (
+        <li key={index} class={severity === 'error' ? 'tone-bad' : 'tone-warn'} dir="auto">
+          <Icon name={severity === 'error' ? 'error' : 'warning'} /> {severity}: {message} [{code}]
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -4,6 +4,7 @@ import type { ScalerDetail, SnapshotAnswer } from '../../../api/answers.js';
 import { isPlainObject } from '../../../scaler/plain-json.js';
 import type { Api } from '../../data/api.js';
 import { formatCount } from '../../ui/numbers.js';
+import { PartMissing } from '../../ui/states.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { PastDecision } from '../model/answers.js';
@@ -11,8 +12,7 @@ import { buildWaterfall } from '../model/waterfall.js';
 import { Sentence } from '../text/sentence.jsx';
 import { decideWith } from './decide-with.js';
 import type { DocumentProblem } from './decide-with.js';
-import { DocumentForm } from './document-form.jsx';
-import { Problems } from './problems.jsx';
+import { DocumentForm, Problems } from './document-form.jsx';
 import type { TextEditorProps } from './text-editor.jsx';
 import './what-if.css';
 
@@ -128,7 +128,7 @@ function TextSection(props: TextEditorProps): VNode {
   return (
     <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>The whole document as YAML or JSON</summary>
-      {hasFailed ? <p role="alert">A part of this page cannot be loaded. Reload the page.</p> : null}
+      {hasFailed ? <PartMissing /> : null}
       {isOpen && part !== null ? <part.TextEditor {...props} /> : null}
     </details>
   );

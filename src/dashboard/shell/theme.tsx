@@ -1,27 +1,10 @@
 import type { VNode } from 'preact';
-import { type Cell, createCell } from '../data/cell.js';
+import { createCell } from '../data/cell.js';
+import type { Cell } from '../data/cell.js';
 import { useCell } from '../data/use-cell.js';
 import { Icon } from '../ui/icon.jsx';
 import type { IconName } from '../ui/icon-paths.js';
 import { lastingValue } from './storage.js';
-
-const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
-const ICONS: Readonly<Record<Theme, IconName>> = { system: 'contrast', light: 'sun', dark: 'moon' };
-
-export function ThemeButton({ theme }: { readonly theme: Cell<Theme> }): VNode {
-  const current = useCell(theme);
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      title={`Theme: ${current}`}
-      aria-label={`Theme: ${current}. Switch to ${NEXT[current]}`}
-      onClick={() => theme.set(NEXT[current])}
-    >
-      <Icon name={ICONS[current]} />
-    </button>
-  );
-}
 
 /** `system`: follows the setting of the operating system. */
 export type Theme = 'system' | 'light' | 'dark';
@@ -45,4 +28,22 @@ export function createTheme(): Cell<Theme> {
 
 function themeOf(text: string | null): Theme {
   return text === 'light' || text === 'dark' ? text : 'system';
+}
+
+const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
+const ICONS: Readonly<Record<Theme, IconName>> = { system: 'contrast', light: 'sun', dark: 'moon' };
+
+export function ThemeButton({ theme }: { readonly theme: Cell<Theme> }): VNode {
+  const current = useCell(theme);
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      title={`Theme: ${current}`}
+      aria-label={`Theme: ${current}. Switch to ${NEXT[current]}`}
+      onClick={() => theme.set(NEXT[current])}
+    >
+      <Icon name={ICONS[current]} />
+    </button>
+  );
 }
