@@ -1,3 +1,4 @@
+import { describeFailure, type Failure } from '../units/failure.js';
 import { rememberByText } from '../units/recent-map.js';
 import { formatInstant } from '../units/time.js';
 import type { MetricSpec, MetricType } from '../scaler/spec.js';
@@ -35,8 +36,9 @@ export const NOT_EVALUATED: readonly Condition[] = [
 /** True if all metrics are usable; otherwise the failure of the first unusable metric. */
 export function scalingActive(pick: Pick, isHeld: boolean): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
-  if (firstFailing !== null && (isHeld || winner === null))
-    return metricFailed(firstFailing.spec, firstFailing.result.error ?? '');
+  const failure = firstFailing?.result.error ?? null;
+  if (firstFailing !== null && failure !== null && (isHeld || winner === null))
+    return metricFailed(firstFailing.spec, failure);
   if (firstReplaced?.result.fallback !== undefined) {
     const message = `${nameMetric(firstReplaced.spec)} has ${describeFallback(firstReplaced.result.fallback)}`;
     return buildCondition('ScalingActive', 'FallbackActive', message);
@@ -61,8 +63,8 @@ const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   External: 'FailedGetExternalMetric',
 };
 
-export function metricFailed(spec: MetricSpec, error: string): Condition {
-  const message = `the replica count could not be calculated from ${nameMetric(spec)}: ${error}`;
+export function metricFailed(spec: MetricSpec, failure: Failure): Condition {
+  const message = `the replica count could not be calculated from ${nameMetric(spec)}: ${describeFailure(failure)}`;
   return buildCondition('ScalingActive', FAILED_REASON[spec.type], message);
 }
 

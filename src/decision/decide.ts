@@ -18,6 +18,7 @@ import {
 import type { PodFacts } from './proposals/settled-pods.js';
 import { type Bounds, boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
+import { describeFailure } from '../units/failure.js';
 import { countAre } from '../units/format.js';
 
 /**
@@ -157,7 +158,12 @@ function holdUntrusted(
 function whyUntrusted(metrics: readonly JudgedMetric[]): string {
   const doubts = metrics.flatMap(({ spec, result }) => {
     const { fallback } = result;
-    const doubt = fallback === undefined ? (result.error ?? result.partial) : describeFallback(fallback);
+    const doubt =
+      fallback === undefined
+        ? result.error === null
+          ? result.partial
+          : describeFailure(result.error)
+        : describeFallback(fallback);
     return doubt === null ? [] : [`${spec.identity}: ${doubt}`];
   });
   return doubts.length === 0 ? 'there is no metric' : doubts.join('; ');

@@ -1,10 +1,18 @@
+import { describeFailure } from '../units/failure.js';
 import { countOf, formatNumber } from '../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
 import { fallbackStart, type JudgedMetric, metricKey } from './proposals/propose.js';
-import type { CapacityDrift, ContainersSample, PodsSample, Sample, Snapshot } from './snapshot/snapshot.js';
+import {
+  type CapacityDrift,
+  type ContainersSample,
+  errorKindOf,
+  type PodsSample,
+  type Sample,
+  type Snapshot,
+} from './snapshot/snapshot.js';
 
 interface MetricExplanation {
   /** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
@@ -21,14 +29,14 @@ export function explainMetric(metric: JudgedMetric, snapshot: Snapshot): MetricE
 function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Snapshot): string {
   const fallback = fallbackText(spec, result, snapshot);
   if (sample.form === 'error')
-    return `${sample.kind}: ${sample.error}${sinceText(spec, snapshot)}${fallback}`;
+    return `${errorKindOf(sample.failure)}: ${describeFailure(sample.failure)}${sinceText(spec, snapshot)}${fallback}`;
   if (sample !== answer)
-    return `${answer.form === 'error' ? answer.error : 'no usable series'}: read as 0, as the document specifies`;
+    return `${answer.form === 'error' ? describeFailure(answer.failure) : 'no usable series'}: read as 0, as the document specifies`;
   const kind = sample.partial === null ? 'value' : `partial (${sample.partial}: can scale up but not down)`;
   const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample), ...measuredText(spec, sample)];
   return result.error === null
     ? facts.join(', ')
-    : `${facts.join(', ')}; not usable: ${result.error}${fallback}`;
+    : `${facts.join(', ')}; not usable: ${describeFailure(result.error)}${fallback}`;
 }
 
 /** Returns the capacity of a pod that `capacity.auto` has measured; empty: the metric has none. */

@@ -1,3 +1,4 @@
+import { describeFailure, isSameFailure } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { isFailing } from './failing.js';
@@ -241,7 +242,6 @@ function conflict(facts: StateFacts): Reason | null {
   return { cause: `${who === '' ? 'another client' : who} keeps changing spec.replicas` };
 }
 
-/** The end of the pause is in `until`. */
 function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   const { pause: current, conditions } = facts;
   // The record of a past cycle has only the condition.
@@ -298,12 +298,12 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   if (first !== undefined) {
     const { name, error, fallback } = first;
     const others = missing.length - 1;
-    const isSame = second?.error === error && second.fallback === undefined && fallback === undefined;
-    const rest = others === 1 && isSame ? second.name : countOf(others, 'more metric');
-    const cause =
-      fallback === undefined
-        ? `${error} for ${name}`
-        : `${fallback.error} for ${name}, fallback of ${countOf(fallback.replicas, 'replica')}`;
+    const isSame =
+      fallback === undefined && second?.fallback === undefined && isSameFailure(second?.error ?? null, error);
+    const rest = others === 1 && isSame ? (second?.name ?? '') : countOf(others, 'more metric');
+    const replaced = fallback === undefined ? '' : `, fallback of ${countOf(fallback.replicas, 'replica')}`;
+    const failure = fallback?.error ?? error;
+    const cause = `${failure === null ? '' : describeFailure(failure)} for ${name}${replaced}`;
     return { cause: others === 0 ? cause : `${cause} and ${rest}` };
   }
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };

@@ -1,5 +1,5 @@
 import { judgeSample } from '../decision/snapshot/judge-sample.js';
-import type { Sample } from '../decision/snapshot/snapshot.js';
+import { errorKindOf, type Sample } from '../decision/snapshot/snapshot.js';
 import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.js';
 import type { Answer } from './answers/answer.js';
 import { isOfResource, type MetricSpec, type Scaler } from '../scaler/spec.js';
@@ -131,7 +131,8 @@ const VALUE: SampleOutcome = { kind: 'value' };
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
   const judged = judgeSample(metric, sample);
   if (judged.form === 'error') {
-    return judged.kind === 'failed' ? { kind: 'failed' } : { kind: 'broken', why: judged.error };
+    const { failure } = judged;
+    return errorKindOf(failure) === 'failed' ? { kind: 'failed' } : { kind: 'broken', why: failure.message };
   }
   return judged.partial === null ? VALUE : { kind: 'broken', why: judged.partial };
 }

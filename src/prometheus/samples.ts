@@ -66,8 +66,11 @@ export function toSamples(
 }
 
 /** Returns the sample of `maxReplicasFrom`. */
-export function toCeiling(answer: Answer, now: Instant): ValuesSample | ErrorSample {
-  const answered = answeredOrError(answer);
+export function toCeiling(
+  answer: Answer,
+  { source, now }: { readonly source: string; readonly now: Instant },
+): ValuesSample | ErrorSample {
+  const answered = answeredOrError(answer, source);
   return 'form' in answered ? answered : judgedValues(answered, columnsOf(answered).values, now);
 }
 
@@ -78,7 +81,7 @@ export function toCeiling(answer: Answer, now: Instant): ValuesSample | ErrorSam
  * 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): Sample {
-  const answered = answeredOrError(answer);
+  const answered = answeredOrError(answer, metric.source);
   if ('form' in answered) return answered;
   switch (metric.type) {
     case 'Resource':
@@ -94,13 +97,8 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
   }
 }
 
-function answeredOrError(answer: Answer): AnswerWithSeries | ErrorSample {
-  if (answer.class === 'failed') {
-    const { reason, message } = answer;
-    // A query over a limit of its namespace was not sent.
-    const error = reason === 'over_limit' ? message : `Prometheus: ${message}`;
-    return { form: 'error', kind: 'failed', error, reason };
-  }
+function answeredOrError(answer: Answer, source: string): AnswerWithSeries | ErrorSample {
+  if (answer.class === 'failed') return { form: 'error', failure: { ...answer, source } };
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
   // Not `missing`, which `onMissing: zero` reads as 0: the server reported that data is absent.

@@ -5,7 +5,7 @@ import { conditionOf } from '../decision/result/condition.js';
 import type { LedgerEntry, TimedCondition } from './ledger.js';
 import { API_SERVER, dataSourceId } from './outages.js';
 import type { Outages } from './outages.js';
-import type { FailureReason } from '../units/failure.js';
+import { describeFailure, type Failure } from '../units/failure.js';
 import type { Facts, Log } from '../units/log.js';
 
 /** Reasons that a user causes intentionally, which are not logged as warnings. */
@@ -68,19 +68,20 @@ function outcomeFacts(record: CycleRecord): Facts {
 
 function logMetrics(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
   const scaler = after.scaler.key;
-  let index = -1;
   for (const [metric, error] of after.metricErrors) {
-    index += 1;
     const wasFailing = (before?.metricErrors.get(metric) ?? null) !== null;
-    const failed = failedQueryOf(after.record, index);
     logFailure(ports, {
       scaler,
       subject: metric,
       isFailing: error !== null,
       isChanged: (error !== null) !== wasFailing,
-      systems: failed === null ? [] : [dataSourceId(failed.source)],
-      facts: { scaler, metric, ...failed },
-      failed: { level: 'warn', message: 'metric has no value', error },
+      systems: sourcesOf(error),
+      facts: { scaler, metric, ...queryFacts(error) },
+      failed: {
+        level: 'warn',
+        message: 'metric has no value',
+        error: error === null ? null : describeFailure(error),
+      },
       recovered: 'metric has a value again',
     });
   }
@@ -89,16 +90,13 @@ function logMetrics(ports: CycleLogPorts, before: LedgerEntry | null, after: Led
     if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
 
-/** Returns the data source of a metric whose query failed, and why; null: the query did not fail. */
-function failedQueryOf(
-  { scaler, snapshot }: CycleRecord,
-  index: number,
-): { readonly source: string; readonly reason?: FailureReason } | null {
-  const sample = snapshot?.samples[index];
-  const metric = scaler.spec.metrics[index];
-  if (sample?.form !== 'error' || sample.kind !== 'failed' || metric === undefined) return null;
-  const { reason } = sample;
-  return { source: metric.source, ...(reason === undefined ? {} : { reason }) };
+/** Returns the data source that has not answered the query; empty: another cause. */
+function sourcesOf(failure: Failure | null): readonly string[] {
+  return failure?.source === undefined ? [] : [dataSourceId(failure.source)];
+}
+
+function queryFacts(failure: Failure | null): Facts {
+  return failure?.source === undefined ? {} : { source: failure.source, reason: failure.reason };
 }
 
 function logFailure(
@@ -187,12 +185,9 @@ function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): reado
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
   if (type !== 'ScalingActive') return [];
   const results = record.decision?.metrics ?? [];
-  const sources = results.flatMap(({ error }, index) =>
-    error === null ? [] : [failedQueryOf(record, index)?.source ?? null],
-  );
-  return sources.includes(null)
-    ? []
-    : [...new Set(sources)].flatMap((source) => (source === null ? [] : [dataSourceId(source)]));
+  const failures = results.flatMap(({ error }) => (error === null ? [] : [error]));
+  const isOther = failures.some(({ source }) => source === undefined);
+  return isOther ? [] : [...new Set(failures.flatMap(sourcesOf))];
 }
 
 function isWanted({ type, reason }: TimedCondition): boolean {

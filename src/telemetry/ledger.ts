@@ -2,7 +2,8 @@ import { CONDITION_TYPES, conditionOf, type Condition } from '../decision/result
 import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
-import { type Scaler } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
+import { type Failure, isSameFailure } from '../units/failure.js';
 import { earliest, type Instant } from '../units/time.js';
 import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
 import type { CycleRecord, Direction } from './cycle-record.js';
@@ -28,8 +29,8 @@ export interface LedgerEntry {
   readonly state: ScalerState;
   /** The first cycle with this state, of this process unless an earlier one has stored it. */
   readonly stateSince: Instant;
-  /** `TYPE/IDENTITY` -> error; null: the metric has a value. A cycle without queries keeps the previous results. */
-  readonly metricErrors: ReadonlyMap<string, string | null>;
+  /** By `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the previous results. */
+  readonly metricErrors: ReadonlyMap<string, Failure | null>;
   /** Number of changes since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
   /** Includes stored changes of earlier processes; null: unknown. */
@@ -112,7 +113,7 @@ class Status implements LedgerEntry, LastOfRun {
   readonly conditions: readonly TimedCondition[];
   readonly state: ScalerState;
   readonly stateSince: Instant;
-  readonly metricErrors: ReadonlyMap<string, string | null>;
+  readonly metricErrors: LedgerEntry['metricErrors'];
   readonly hasErrors: boolean;
   readonly rescales: LedgerEntry['rescales'];
   readonly lastRescale: LedgerEntry['lastRescale'];
@@ -220,7 +221,7 @@ function hasError(errors: LedgerEntry['metricErrors']): boolean {
 }
 
 function haveSameErrors(a: LedgerEntry['metricErrors'], b: LedgerEntry['metricErrors']): boolean {
-  for (const [metric, error] of b) if (a.get(metric) !== error) return false;
+  for (const [metric, error] of b) if (!isSameFailure(a.get(metric) ?? null, error)) return false;
   return true;
 }
 

@@ -3,6 +3,7 @@ import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import { conditionOf } from '../decision/result/condition.js';
+import { describeFailure } from '../units/failure.js';
 import type { LedgerEntry } from './ledger.js';
 
 /** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */
@@ -46,13 +47,13 @@ function isDecisionEvent(before: Outcome | undefined, { kind, from, to }: Outcom
   return before?.kind !== kind || before.from !== from || before.to !== to;
 }
 
-interface Failure {
+interface FailureEvent {
   readonly subject: string;
   readonly failing: boolean;
   readonly message: string;
 }
 
-function conditionFailures(before: LedgerEntry | null, after: LedgerEntry): readonly Failure[] {
+function conditionFailures(before: LedgerEntry | null, after: LedgerEntry): readonly FailureEvent[] {
   return after.conditions.flatMap((condition) => {
     const old = conditionOf(before?.conditions ?? [], condition.type);
     const wasFailing = old !== undefined && isFailing(old);
@@ -73,13 +74,13 @@ export function isSubjectFailing(status: LedgerEntry, subject: string): boolean 
   return (status.metricErrors.get(subject) ?? null) !== null;
 }
 
-function changeFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly Failure[] {
+function changeFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly FailureEvent[] {
   const wasFailed = before?.record.outcome.kind === 'failed';
   const { kind, message } = record.outcome;
   return kind === 'failed' && !wasFailed ? [{ subject: 'change', failing: true, message }] : [];
 }
 
-function writerFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly Failure[] {
+function writerFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly FailureEvent[] {
   const [old, now] = [before?.record.conflictingWriter, record.conflictingWriter];
   if ((old === undefined) === (now === undefined)) return [];
   const message = now?.message ?? 'no other writer changes spec.replicas anymore';
@@ -87,7 +88,7 @@ function writerFailures(before: LedgerEntry | null, { record }: LedgerEntry): re
 }
 
 /** A metric that the document no longer contains, or whose query has changed, no longer fails. */
-function endedMetrics(before: LedgerEntry | null, { metricErrors }: LedgerEntry): readonly Failure[] {
+function endedMetrics(before: LedgerEntry | null, { metricErrors }: LedgerEntry): readonly FailureEvent[] {
   if (before === null || before.metricErrors === metricErrors) return [];
   return [...before.metricErrors].flatMap(([subject, error]) =>
     error === null || metricErrors.has(subject)
@@ -96,10 +97,11 @@ function endedMetrics(before: LedgerEntry | null, { metricErrors }: LedgerEntry)
   );
 }
 
-function metricFailures(before: LedgerEntry | null, after: LedgerEntry): readonly Failure[] {
+function metricFailures(before: LedgerEntry | null, after: LedgerEntry): readonly FailureEvent[] {
   return [...after.metricErrors].flatMap(([subject, error]) => {
     const wasFailing = (before?.metricErrors.get(subject) ?? null) !== null;
     if ((error !== null) === wasFailing) return [];
-    return [{ subject, failing: error !== null, message: error ?? 'the metric has a value again' }];
+    const message = error === null ? 'the metric has a value again' : describeFailure(error);
+    return [{ subject, failing: error !== null, message }];
   });
 }

@@ -16,14 +16,29 @@ export const FAILURE_REASONS = [
   'over_limit',
 ] as const;
 
-export type FailureReason = (typeof FAILURE_REASONS)[number];
+/** A query was answered, but not with a value that the decision can use. */
+export type UnusableReason =
+  /** No series. */
+  | 'missing'
+  /** All values are NaN. */
+  | 'nan'
+  /** Infinite or negative values, the wrong form, or duplicates. */
+  | 'invalid'
+  /** A value that proposes no count, for example because the selector matches no pods. */
+  | 'no_proposal';
+
+/** `unknown`: the reason of a failed query is not known, because its snapshot does not say it. */
+export type FailureReason = (typeof FAILURE_REASONS)[number] | UnusableReason | 'unknown';
 
 /**
- * Why a query has no result. Socket, sample, query report, log line and API use this type, so that the reason is kept.
+ * Why a metric has no value. Socket, sample, result of the metric, condition, log line, outage and API use this type, so
+ * that reason and data source are kept.
  */
 export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
+  /** The data source that has not answered a query for a sample. Unset: the query was answered, or is not for a sample. */
+  readonly source?: string | undefined;
   /** Contains no secrets. */
   readonly message: string;
   /** From Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` uses it to find the fix. */
@@ -34,6 +49,17 @@ export function failed(reason: FailureReason, message: string, code?: string): F
   return code === undefined
     ? { class: 'failed', reason, message }
     : { class: 'failed', reason, message, code };
+}
+
+/** Returns the failure as conditions, Events, log lines and the API show it. */
+export function describeFailure({ reason, source, message }: Failure): string {
+  // A query over a limit of its namespace was not sent.
+  return source === undefined || reason === 'over_limit' ? message : `Prometheus: ${message}`;
+}
+
+/** Returns whether two failures look the same to a user. Null: no failure. */
+export function isSameFailure(a: Failure | null, b: Failure | null): boolean {
+  return a === b || (a !== null && b !== null && describeFailure(a) === describeFailure(b));
 }
 
 export const CANCELED: Failure = failed('canceled', 'the query was canceled');

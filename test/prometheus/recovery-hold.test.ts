@@ -1,5 +1,7 @@
+import { errorSample } from '../../src/decision/snapshot/judge-sample.js';
+import type { FailureReason } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorSample, listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
+import { listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
 import {
   advanceHold,
   type HoldInput,
@@ -18,7 +20,7 @@ const usage: Sample = {
   ...listUsage(new Map()),
   partial: null,
 };
-const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });
+const errorOf = (reason: FailureReason): Sample => errorSample(reason, reason);
 
 /** Steps of [second, outcome, start time], H = 60, a period of 15 s. */
 type Step = readonly [number, 'value' | 'failed' | 'broken', (number | null)?];
@@ -331,11 +333,11 @@ describe('sampleOutcome', () => {
     [externalMetric(), errorOf('missing'), 'broken'],
     [externalMetric(), errorOf('nan'), 'broken'],
     [externalMetric(), errorOf('invalid'), 'broken'],
-    [externalMetric(), errorOf('failed'), 'failed'],
+    [externalMetric(), errorOf('unknown'), 'failed'],
     [zero, errorOf('missing'), 'value'],
     [zero, errorOf('nan'), 'value'],
     [zero, errorOf('invalid'), 'broken'],
-    [zero, errorOf('failed'), 'failed'],
+    [zero, errorOf('unknown'), 'failed'],
     [cpuMetric, errorOf('missing'), 'broken'],
     [cpuMetric, usage, 'value'],
     [cpuMetric, value, 'broken'],

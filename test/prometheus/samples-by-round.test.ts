@@ -1,3 +1,4 @@
+import { describeFailure } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
@@ -30,7 +31,8 @@ function queried(): (usage: Usage) => Answer {
 function usageOf(answer: Answer, pods: ReturnType<typeof aPod>[]): Usage | string {
   const context = { namespace: 'shop', workload: WORKLOAD, pods, now: T0, source: aSource() };
   const sample = toSample(cpuMetric, answer, context);
-  if (sample.form !== 'containers') return sample.form === 'error' ? sample.error : sample.form;
+  if (sample.form !== 'containers')
+    return sample.form === 'error' ? describeFailure(sample.failure) : sample.form;
   return Object.fromEntries(sample.pods.map((pod, index) => [pod, sample.values[index] ?? NaN]));
 }
 

@@ -1,3 +1,4 @@
+import { errorSample } from '../../src/decision/snapshot/judge-sample.js';
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { Series } from '../../src/prometheus/answers/columns.js';
@@ -40,30 +41,35 @@ describe('a sample without an answer', () => {
   it.each([
     [
       { class: 'missing', message: 'no series' },
-      { kind: 'missing', error: 'no series' },
+      { reason: 'missing', message: 'no series' },
     ],
     [
       { class: 'invalid', message: 'a matrix' },
-      { kind: 'invalid', error: 'a matrix' },
+      { reason: 'invalid', message: 'a matrix' },
     ],
     [
       { class: 'failed', reason: 'timeout', message: 'late' },
-      { kind: 'failed', error: 'Prometheus: late', reason: 'timeout' },
+      { reason: 'timeout', source: 'default', message: 'late' },
     ],
     [
       { class: 'failed', reason: 'over_limit', message: 'not sent' },
-      { kind: 'failed', error: 'not sent', reason: 'over_limit' },
+      { reason: 'over_limit', source: 'default', message: 'not sent' },
     ],
   ] as const)('is an error for %j, with the reason of a failure', (answer, error) => {
     for (const metric of [cpuMetric, podsMetric, objectMetric, externalMetric()]) {
-      expect(sampleOf(metric, answer)).toEqual({ form: 'error', ...error });
+      expect(sampleOf(metric, answer)).toEqual({
+        form: 'error',
+        failure: { class: 'failed', ...error },
+      });
     }
   });
 
   it('is invalid, never missing, if an empty answer is partial: onMissing must not make it 0', () => {
     const answer: Answer = { class: 'partial', series: [], evaluatedAt: T0, why: 'store down' };
 
-    expect(sampleOf(externalMetric({ onMissing: 'zero' }), answer)).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(externalMetric({ onMissing: 'zero' }), answer)).toMatchObject({
+      failure: { reason: 'invalid' },
+    });
   });
 });
 
@@ -72,12 +78,10 @@ describe('a sample of a partial answer without series of a listed pod', () => {
     const series = [usage('other', 'app', 1)];
     const answer: Answer = { class: 'partial', series, evaluatedAt: T0, why: 'store down' };
 
-    expect(sampleOf(metric, answer)).toEqual({
-      form: 'error',
-      kind: 'invalid',
-      error: 'no series of a listed pod, and store down',
-    });
-    expect(sampleOf(metric, values(series))).toMatchObject({ kind: 'missing' });
+    expect(sampleOf(metric, answer)).toEqual(
+      errorSample('invalid', 'no series of a listed pod, and store down'),
+    );
+    expect(sampleOf(metric, values(series))).toMatchObject({ failure: { reason: 'missing' } });
   });
 });
 
@@ -130,25 +134,31 @@ describe('a sample of a resource', () => {
     ['infinity', [usage('a', 'app', Infinity)]],
     ['a negative value', [usage('a', 'app', 1), usage('b', 'app', -0.1)]],
   ])('is invalid with %s', (_name, series) => {
-    expect(sampleOf(cpuMetric, values(series))).toMatchObject({ form: 'error', kind: 'invalid' });
+    expect(sampleOf(cpuMetric, values(series))).toMatchObject({ failure: { reason: 'invalid' } });
   });
 
   it('is missing if no series belongs to a listed pod, and without pods', () => {
-    expect(sampleOf(cpuMetric, values([usage('x', 'app', 1)]))).toMatchObject({ kind: 'missing' });
-    expect(sampleOf(cpuMetric, values([usage('a', 'app', 1)]), [])).toMatchObject({ kind: 'missing' });
+    expect(sampleOf(cpuMetric, values([usage('x', 'app', 1)]))).toMatchObject({
+      failure: { reason: 'missing' },
+    });
+    expect(sampleOf(cpuMetric, values([usage('a', 'app', 1)]), [])).toMatchObject({
+      failure: { reason: 'missing' },
+    });
   });
 });
 
 describe('a sample of NaN', () => {
   it('is nan if every value is NaN, for each type', () => {
-    expect(sampleOf(cpuMetric, values([usage('a', 'app', NaN)]))).toMatchObject({ kind: 'nan' });
-    expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' })]))).toMatchObject({ kind: 'nan' });
-    expect(sampleOf(objectMetric, values([one(NaN)]))).toMatchObject({ kind: 'nan' });
-    expect(sampleOf(externalMetric(), values([one(NaN), one(NaN)]))).toEqual({
-      form: 'error',
-      kind: 'nan',
-      error: 'all 2 series are NaN',
+    expect(sampleOf(cpuMetric, values([usage('a', 'app', NaN)]))).toMatchObject({
+      failure: { reason: 'nan' },
     });
+    expect(sampleOf(podsMetric, values([one(NaN, { pod: 'a' })]))).toMatchObject({
+      failure: { reason: 'nan' },
+    });
+    expect(sampleOf(objectMetric, values([one(NaN)]))).toMatchObject({ failure: { reason: 'nan' } });
+    expect(sampleOf(externalMetric(), values([one(NaN), one(NaN)]))).toEqual(
+      errorSample('nan', 'all 2 series are NaN'),
+    );
   });
 
   it('drops NaN and is partial if only some values are NaN', () => {
@@ -195,7 +205,9 @@ describe('a sample of Pods', () => {
     const answer = values([one(4, { pod: own }), one(5, { pod: other })]);
 
     expect(sampleOf(metric, answer, [own, other])).toMatchObject({ pods: [own], values: [4] });
-    expect(sampleOf(metric, answer, [other])).toMatchObject({ error: 'no series of a listed pod' });
+    expect(sampleOf(metric, answer, [other])).toMatchObject({
+      failure: { message: 'no series of a listed pod' },
+    });
     expect(sampleOf(podsMetric, answer, [own, other])).toMatchObject({
       pods: [own, other],
       values: [4, 5],
@@ -204,7 +216,7 @@ describe('a sample of Pods', () => {
 
   it('ignores another namespace', () => {
     expect(sampleOf(podsMetric, values([one(4, { pod: 'a', namespace: 'x' })]))).toMatchObject({
-      kind: 'missing',
+      failure: { reason: 'missing' },
     });
   });
 
@@ -215,7 +227,7 @@ describe('a sample of Pods', () => {
     ['one with and one without namespace', [one(4, { pod: 'a' }), one(4, { pod: 'a', namespace: 'shop' })]],
     ['infinity', [one(Infinity, { pod: 'a' })]],
   ])('is invalid with %s', (_name, series) => {
-    expect(sampleOf(podsMetric, values(series))).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(podsMetric, values(series))).toMatchObject({ failure: { reason: 'invalid' } });
   });
 
   it('has a window of 0 for a gauge', () => {
@@ -263,20 +275,20 @@ describe('a sample of Object and External', () => {
   it('is missing if no series matches the selector, and invalid if the answer is partial', () => {
     const metric = where({ key: 'queue', operator: 'In', values: ['z'] });
 
-    expect(sampleOf(metric, answer)).toMatchObject({ kind: 'missing' });
+    expect(sampleOf(metric, answer)).toMatchObject({ failure: { reason: 'missing' } });
     expect(sampleOf(metric, { ...answer, class: 'partial', why: 'w' } as Answer)).toMatchObject({
-      kind: 'invalid',
+      failure: { reason: 'invalid' },
     });
   });
 
   it('of an Object is invalid with two series, and a value if the selector matches one', () => {
-    expect(sampleOf(objectMetric, answer)).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(objectMetric, answer)).toMatchObject({ failure: { reason: 'invalid' } });
     const selector: LabelSelector = [{ key: 'queue', operator: 'In', values: ['b'] }];
     expect(sampleOf({ ...objectMetric, selector }, answer)).toMatchObject({ values: [2] });
   });
 
   it('is invalid with a negative value', () => {
-    expect(sampleOf(externalMetric(), values([one(-1)]))).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(externalMetric(), values([one(-1)]))).toMatchObject({ failure: { reason: 'invalid' } });
   });
 
   it('keeps a 0', () => {

@@ -1,5 +1,7 @@
+import { errorSample } from '../../src/decision/snapshot/judge-sample.js';
+import type { FailureReason } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorSample, listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
+import { listUsage, type Sample } from '../../src/decision/snapshot/snapshot.js';
 import { advanceHolds, NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { aScaler, aSource, at, cpuMetric, externalMetric } from '../support/builders.js';
@@ -13,7 +15,7 @@ const usage: Sample = {
   ...listUsage(new Map()),
   partial: null,
 };
-const errorOf = (kind: ErrorSample['kind']): Sample => ({ form: 'error', kind, error: kind });
+const errorOf = (reason: FailureReason): Sample => errorSample(reason, reason);
 
 describe('advanceHolds', () => {
   const input = (overrides: Partial<Parameters<typeof advanceHolds>[1]>) => ({
@@ -92,7 +94,7 @@ describe('advanceHolds', () => {
     [300, null],
   ])('returns after %d s of values %s', (now, until) => {
     const scaler = aScaler([cpuMetric, externalMetric()]);
-    let { holds } = advanceHolds(NO_HOLDS, input({ scaler, samples: [usage, errorOf('failed')] }));
+    let { holds } = advanceHolds(NO_HOLDS, input({ scaler, samples: [usage, errorOf('unknown')] }));
     ({ holds } = advanceHolds(holds, input({ scaler })));
     for (let second = 60; second < now; second += 60)
       ({ holds } = advanceHolds(holds, input({ scaler, now: at(second) })));

@@ -1,3 +1,4 @@
+import { errorKindOf } from '../../src/decision/snapshot/snapshot.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from '../../src/prometheus/queries/merged-query.js';
 import { createWorkloadQueries } from '../../src/prometheus/queries/workloads.js';
@@ -48,7 +49,7 @@ export async function compareWithAlone(
       source: aSource(),
     });
     if (sample.form === 'error')
-      return [`${answer.class === 'failed' ? answer.reason : ''} ${sample.kind}`, {}];
+      return [`${answer.class === 'failed' ? answer.reason : ''} ${errorKindOf(sample.failure)}`, {}];
     const values =
       sample.form === 'pods'
         ? Object.fromEntries(sample.pods.map((pod, index) => [pod, sample.values[index] ?? NaN]))

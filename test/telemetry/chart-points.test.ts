@@ -1,3 +1,4 @@
+import { failed } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import { createChartPoints } from '../../src/telemetry/chart-points.js';
 import type { ChartPoints } from '../../src/telemetry/chart-points.js';
@@ -24,9 +25,9 @@ describe('createChartPoints', () => {
 
     chartPoints.add(cycle(0, 55));
     chartPoints.add(record({ at: at(15), snapshot: null, decision: null }));
-    const failed = metricResult({ error: 'no series', current: {} });
+    const failing = metricResult({ error: failed('missing', 'no series'), current: {} });
     chartPoints.add(
-      record({ at: at(30), decision: decision({ recommendedReplicas: null, metrics: [failed] }) }),
+      record({ at: at(30), decision: decision({ recommendedReplicas: null, metrics: [failing] }) }),
     );
 
     expect(chartPoints.read('shop/web', ALL)?.points).toEqual([

@@ -1,3 +1,4 @@
+import { failed } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import type { ConditionReason } from '../../src/decision/result/condition.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
@@ -7,7 +8,9 @@ import { logCycle } from '../../src/telemetry/cycle-log.js';
 import type { Facts, Log } from '../../src/units/log.js';
 import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
 
-const FAILING = decision({ metrics: [metricResult({ error: 'no series', proposal: null })] });
+const FAILING = decision({
+  metrics: [metricResult({ error: failed('missing', 'no series'), proposal: null })],
+});
 
 describe('logCycle', () => {
   it('writes nothing at info for 3 cycles that change nothing', () => {
@@ -101,14 +104,12 @@ describe('logCycle', () => {
   });
 
   it('writes the data source and the reason of a query without an answer', () => {
-    const { scaler } = record();
-    const samples = [{ form: 'error', kind: 'failed', error: 'h: HTTP 500', reason: 'server_error' }];
-    const failed = record({
-      decision: decision({ metrics: [metricResult({ error: 'h: HTTP 500', proposal: null })] }),
-      snapshot: { scaler, samples } as unknown as CycleRecord['snapshot'],
+    const failure = { ...failed('server_error', 'h: HTTP 500'), source: 'default' };
+    const failing = record({
+      decision: decision({ metrics: [metricResult({ error: failure, proposal: null })] }),
     });
 
-    expect(run([record(), failed])).toEqual([
+    expect(run([record(), failing])).toEqual([
       [
         'warn',
         'metric has no value',
@@ -117,7 +118,7 @@ describe('logCycle', () => {
           metric: 'Resource/cpu',
           source: 'default',
           reason: 'server_error',
-          error: 'h: HTTP 500',
+          error: 'Prometheus: h: HTTP 500',
         },
       ],
     ]);

@@ -1,3 +1,4 @@
+import { failed } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import { buildCondition, type ReasonOf } from '../../src/decision/result/condition.js';
 import { createEventFeed } from '../../src/telemetry/event-feed.js';
@@ -105,9 +106,11 @@ describe('eventsOfCycle', () => {
   });
 
   it('reports when a metric fails and when it recovers', () => {
-    const failed = record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) });
+    const failing = record({
+      decision: decision({ metrics: [metricResult({ error: failed('missing', 'no series') })] }),
+    });
 
-    expect(eventsOf(record(), failed, failed, record())).toEqual([
+    expect(eventsOf(record(), failing, failing, record())).toEqual([
       [],
       ['failing Resource/cpu'],
       [],

@@ -1,3 +1,4 @@
+import { failed } from '../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { LedgerEntry } from '../../src/telemetry/ledger.js';
@@ -109,7 +110,10 @@ describe('createLedger', () => {
   it.each([
     ['desired replicas', { decision: decision({ desiredReplicas: 4 }) }],
     ['limit', { decision: decision({ limits: [limitStep()] }) }],
-    ['metric that fails', { decision: decision({ metrics: [metricResult({ error: 'no series' })] }) }],
+    [
+      'metric that fails',
+      { decision: decision({ metrics: [metricResult({ error: failed('missing', 'no series') })] }) },
+    ],
     ['outcome', { outcome: { kind: 'dry-run', from: 3, to: 3, message: '' } }],
     ['condition', { conditions: [condition({ reason: 'ScaleDownStabilized' })] }],
     ['missing decision', { decision: null }],
@@ -241,10 +245,14 @@ describe('createLedger', () => {
   it('keeps the last results of the metrics through a cycle that queries none', () => {
     const ledger = createLedger();
 
-    ledger.add(record({ decision: decision({ metrics: [metricResult({ error: 'no series' })] }) }));
+    ledger.add(
+      record({ decision: decision({ metrics: [metricResult({ error: failed('missing', 'no series') })] }) }),
+    );
     ledger.add(record({ decision: decision({ metrics: [] }) }));
 
-    expect(ledger.get('shop/web')?.metricErrors).toEqual(new Map([['Resource/cpu', 'no series']]));
+    expect(ledger.get('shop/web')?.metricErrors).toEqual(
+      new Map([['Resource/cpu', failed('missing', 'no series')]]),
+    );
   });
 
   it('forgets a removed scaler', () => {

@@ -148,7 +148,7 @@ describe('createMetrics', () => {
 
   it('omits value and proposal of a metric without a value, and keeps its target', async () => {
     const { ledger, metrics } = build();
-    const failing = metricResult({ error: 'no series', proposal: null, current: {} });
+    const failing = metricResult({ error: failed('missing', 'no series'), proposal: null, current: {} });
 
     ledger.add(record({ decision: decision({ metrics: [failing], recommendedReplicas: null }) }));
 

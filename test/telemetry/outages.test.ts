@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
-import type { ErrorSample, Sample } from '../../src/decision/snapshot/snapshot.js';
+import { describeFailure, failed, type Failure } from '../../src/units/failure.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { logCycle } from '../../src/telemetry/cycle-log.js';
@@ -75,8 +75,7 @@ const healthy = (one: Scaler): CycleRecord =>
     conditions: [condition(), condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })],
   });
 
-function failingWith(kind: ErrorSample['kind'], error: string): (one: Scaler) => CycleRecord {
-  const sample: Sample = { form: 'error', kind, error };
+function failingWith(error: Failure): (one: Scaler) => CycleRecord {
   return (one) =>
     record({
       scaler: one,
@@ -86,7 +85,7 @@ function failingWith(kind: ErrorSample['kind'], error: string): (one: Scaler) =>
         now: record().at,
         target: { specReplicas: 3, statusReplicas: 3 },
         pods: [],
-        samples: [sample],
+        samples: [{ form: 'error', failure: error }],
         state: EMPTY_STATE,
       } as unknown as CycleRecord['snapshot'],
       conditions: [
@@ -95,13 +94,13 @@ function failingWith(kind: ErrorSample['kind'], error: string): (one: Scaler) =>
           type: 'ScalingActive',
           status: 'False',
           reason: 'FailedGetResourceMetric',
-          message: error,
+          message: describeFailure(error),
         }),
       ],
     });
 }
 
-const unanswered = failingWith('failed', REFUSED);
+const unanswered = failingWith({ ...failed('connection', REFUSED), source: 'default' });
 
 describe('the log of an outage of a data source', () => {
   it('has one line when it begins and one when it ends, for 1,000 scalers over 4 rounds', () => {
@@ -146,7 +145,7 @@ describe('the log of an outage of a data source', () => {
 
     fixture.round(
       [web, api],
-      (one) => (one === web ? healthy(one) : failingWith('missing', 'no series')(one)),
+      (one) => (one === web ? healthy(one) : failingWith(failed('missing', 'no series'))(one)),
       null,
     );
 
@@ -210,7 +209,7 @@ describe('the log of an outage of a data source', () => {
   it('has the lines of metrics without series, at once', () => {
     const fixture = new OutageFixture();
 
-    for (const one of fleet(30)) fixture.cycle(failingWith('missing', 'no series')(one));
+    for (const one of fleet(30)) fixture.cycle(failingWith(failed('missing', 'no series'))(one));
 
     expect(fixture.lines).toHaveLength(60);
   });

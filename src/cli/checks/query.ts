@@ -24,6 +24,7 @@ import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { whyNoSeries } from './why-no-series.js';
+import { describeFailure } from '../../units/failure.js';
 import { listSome } from '../../units/format.js';
 import { nameMetric } from '../../decision/conditions.js';
 
@@ -82,10 +83,10 @@ async function checkCeiling(
   const query = ceilingQuery(maxReplicasFrom, scaler);
   const answer = await context.runQuery(query);
   const fix = fixFor(answer, query);
-  const sample = toCeiling(answer, context.clock.now());
+  const sample = toCeiling(answer, { source: maxReplicasFrom.source, now: context.clock.now() });
   const ceiling = ceilingOf({ scaler, maxReplicasFrom: sample, state: EMPTY_STATE });
   if (ceiling === null) {
-    const why = sample.form === 'error' ? sample.error : (sample.partial ?? 'no value');
+    const why = sample.form === 'error' ? describeFailure(sample.failure) : (sample.partial ?? 'no value');
     return [make.warning(`maxReplicasFrom: ${why}: the last value applies, otherwise only maxReplicas`, fix)];
   }
   const target = cluster?.target;
@@ -171,13 +172,14 @@ function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckRes
   const workload = queried.facts.scaler.spec.scaleTargetRef;
   const sample = toSample(metric, answer, { namespace, workload, pods: pods ?? [], now, source });
   if (sample.form !== 'error') return judgeCoverage(queried, sample);
-  if (isReadAsZero(metric, sample.kind)) return make.ok('');
-  if (sample.kind === 'nan')
+  const { reason, message } = sample.failure;
+  if (isReadAsZero(metric, reason)) return make.ok('');
+  if (reason === 'nan')
     return make.failed(
-      `${who}: ${sample.error}`,
+      `${who}: ${message}`,
       'if the query divides by zero, guard the divisor: x / (y > 0); or set onNaN: zero if NaN means zero',
     );
-  return make.failed(`${who}: ${sample.error}`, fixForSample(queried, answer, sample.error));
+  return make.failed(`${who}: ${message}`, fixForSample(queried, answer, message));
 }
 
 function judgeCoverage(

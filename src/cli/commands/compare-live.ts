@@ -10,6 +10,7 @@ import { readAnswers } from '../../prometheus/metric-source.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import { describeFailure } from '../../units/failure.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import { decideOnce } from '../checks/decision.js';
 import { type ClusterContext, type SourceContext, usedSources } from '../checks/context.js';
@@ -124,9 +125,8 @@ function compared(
 ): string {
   const failing = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
   if (decision === null) return notCompared(object, failing?.message ?? 'no decision is possible');
-  const missing = decision.metrics.find(({ error }) => error !== null);
-  if (missing !== undefined)
-    return notCompared(object, `${missing.name} has no value: ${missing.error ?? ''}`);
+  for (const { name, error } of decision.metrics)
+    if (error !== null) return notCompared(object, `${name} has no value: ${describeFailure(error)}`);
   const ours = decision.desiredReplicas;
   if (ours === theirs) return lineOf(object, `${ours} replicas, as its HPA`);
   const difference = `${Math.abs(ours - theirs)} ${ours > theirs ? 'more' : 'less'} than its HPA (${theirs})`;

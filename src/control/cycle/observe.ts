@@ -142,7 +142,9 @@ function observeTarget(
     target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
     pods,
     samples,
-    ...(ceiling === undefined ? {} : { maxReplicasFrom: toCeiling(ceiling, now) }),
+    ...(ceiling === undefined || spec.maxReplicasFrom === null
+      ? {}
+      : { maxReplicasFrom: toCeiling(ceiling, { source: spec.maxReplicasFrom.source, now }) }),
     ...(podStart === null || spec.podStart === null ? {} : { podStartSeconds: podStart }),
     state: withHold(state, holdUntil, stale ?? hold.holdReason),
   };

@@ -207,9 +207,7 @@ function failedQuery(
   if (kind === 'invalid_selector' || spec.fallback !== null) return NO_CONDITIONS;
   const index = answers.findIndex((answer) => answer.class === 'failed');
   const [metric, answer] = [spec.metrics[index], answers[index]];
-  return metric === undefined || answer?.class !== 'failed'
-    ? NO_CONDITIONS
-    : [metricFailed(metric, answer.message)];
+  return metric === undefined || answer?.class !== 'failed' ? NO_CONDITIONS : [metricFailed(metric, answer)];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Forecast, isOfResource, type MetricSpec } from '../../scaler/spec.js';
+import { describeFailure } from '../../units/failure.js';
 import { milliToNumber, sumMilli } from '../../units/quantity.js';
 import { containerOf } from '../proposals/pod-metrics.js';
 import { podRequests } from '../proposals/pod-requests.js';
@@ -26,7 +27,7 @@ export function loadOf(
   sample: Sample,
   { pods, fillPercent }: { readonly pods: readonly Pod[] } & Pick<Forecast, 'fillPercent'>,
 ): Load | { readonly unknown: string } {
-  if (sample.form === 'error') return { unknown: sample.error };
+  if (sample.form === 'error') return { unknown: describeFailure(sample.failure) };
   if (sample.partial !== null) return { unknown: sample.partial };
   const { target } = metric;
   const usage = usageWhenFull(metric, fillPercent);

@@ -1,5 +1,6 @@
 import { judgeValues } from '../snapshot/judge-sample.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
+import { describeFailure } from '../../units/failure.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export interface Ceiling {
@@ -31,8 +32,8 @@ export function ceilingOf({
 /** Returns why the query's answer cannot be used as a ceiling, or null. */
 export function whyNoCeiling(sample: Snapshot['maxReplicasFrom']): string | null {
   if (sample === undefined) return 'the query was not sent';
-  if (sample.form === 'error') return sample.error;
+  if (sample.form === 'error') return describeFailure(sample.failure);
   if (sample.values.length === 0) return 'no series';
   const { error, partial } = judgeValues(sample.values);
-  return error?.error ?? sample.partial ?? partial;
+  return error?.failure.message ?? sample.partial ?? partial;
 }

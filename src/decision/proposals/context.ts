@@ -1,4 +1,5 @@
 import type { ContainerResourceMetric, PodsMetric, ResourceMetric, ScalerSpec } from '../../scaler/spec.js';
+import { failed, type Failure } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
 import type { CurrentValue, MetricResult, PodGroups } from '../result/decision.js';
 import type { Pod, ReplicaCounts, Saturation, Snapshot } from '../snapshot/snapshot.js';
@@ -63,8 +64,10 @@ export function podStartSeconds({ scaler, podStartSeconds: measured }: Snapshot)
   return podStart === null ? null : (podStart.seconds ?? measured ?? null);
 }
 
-export function noProposal(error: string, seen: Partial<Proposal> = {}): Proposal {
+/** `why`: the failure of the sample, or why its value proposes no count. */
+export function noProposal(why: Failure | string, seen: Partial<Proposal> = {}): Proposal {
   const nothing: CurrentValue = {};
   const unseen = { current: nothing, pods: NO_PODS, podReasons: {}, ratio: null };
+  const error = typeof why === 'string' ? failed('no_proposal', why) : why;
   return { ...unseen, ...seen, proposal: null, error, arithmetic: null };
 }

@@ -1,4 +1,5 @@
 import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
+import { describeFailure } from '../../units/failure.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../result/decision.js';
 import type { Sample, Saturation, Snapshot } from '../snapshot/snapshot.js';
@@ -9,7 +10,7 @@ import {
   type ProposalContext,
   proposalContext,
 } from './context.js';
-import { judgeSample, type ValueSample } from '../snapshot/judge-sample.js';
+import { errorSample, judgeSample, type ValueSample } from '../snapshot/judge-sample.js';
 import { proposeFromPods } from './pod-metrics.js';
 import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
@@ -81,7 +82,7 @@ function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
   return proposal !== null && partial === null && fallback?.mode !== 'atLeast';
 }
 
-const NO_SAMPLE: Sample = { form: 'error', kind: 'failed', error: 'there is no sample for this metric' };
+const NO_SAMPLE: Sample = errorSample('unknown', 'there is no sample for this metric');
 
 /** `saturation` is set for a metric that has one. */
 interface Proposed {
@@ -92,7 +93,7 @@ interface Proposed {
 function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): Proposed {
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
-    const proposal = noProposal(sample.error);
+    const proposal = noProposal(sample.failure);
     // Without a sample, usage is not known to be at the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
@@ -166,5 +167,5 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${formatInstant(since)} (${error}): fallback ${mode} uses ${replicas} replicas`;
+  return `no value since ${formatInstant(since)} (${describeFailure(error)}): fallback ${mode} uses ${replicas} replicas`;
 }

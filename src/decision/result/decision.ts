@@ -1,4 +1,5 @@
 import type { FallbackMode } from '../../scaler/spec.js';
+import type { Failure } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
 import type { MeasuredCapacity, State } from '../snapshot/snapshot.js';
 import type { Condition } from './condition.js';
@@ -36,7 +37,7 @@ export interface MetricResult {
    * Usage divided by the target, in the pass that determined the proposal; null if there is none or it is not finite.
    */
   readonly ratio: number | null;
-  readonly error: string | null;
+  readonly error: Failure | null;
   /** Why the sample may raise but not lower the count; null: full value. */
   readonly partial: string | null;
   readonly pods: PodGroups;
@@ -83,7 +84,7 @@ export interface FallbackUse {
   readonly replicas: number;
   /** When the metric last had a value, or the time of its first failed query. */
   readonly since: Instant;
-  readonly error: string;
+  readonly error: Failure;
 }
 
 /** Only the values that apply: utilization in whole percent of the requests, other values in base units. */

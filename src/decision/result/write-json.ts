@@ -1,8 +1,10 @@
+import { describeFailure, type Failure } from '../../units/failure.js';
 import { formatMilli } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant, instantOrNull } from '../../units/time.js';
 import type { Decision, FallbackUse, LimitStep, MetricResult, PastDecision } from './decision.js';
 import { writableSample } from '../snapshot/judge-sample.js';
+import { errorKindOf } from '../snapshot/snapshot.js';
 import type {
   ForecastState,
   LoadHistory,
@@ -55,15 +57,17 @@ function metricToJson({
   measuredCapacity,
   ...result
 }: MetricResult): Readonly<Record<string, unknown>> {
+  const { error } = result;
   return {
     ...result,
+    error: error === null ? null : describeFailure(error),
     ...(fallback === undefined ? {} : { fallback: fallbackToJson(fallback) }),
     ...(measuredCapacity === undefined ? {} : { measuredCapacity: measuredToJson(measuredCapacity) }),
   };
 }
 
 function fallbackToJson(fallback: FallbackUse): Readonly<Record<string, unknown>> {
-  return { ...fallback, since: formatInstant(fallback.since) };
+  return { ...fallback, since: formatInstant(fallback.since), error: describeFailure(fallback.error) };
 }
 
 function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
@@ -105,7 +109,7 @@ function measuredToJson(measured: MeasuredCapacity): Readonly<Record<string, unk
 }
 
 function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
-  if (sample.form === 'error') return { error: sample.error, kind: sample.kind, reason: sample.reason };
+  if (sample.form === 'error') return failureToJson(sample.failure);
   const partial = sample.partial === null ? {} : { partial: sample.partial };
   const at = formatInstant(sample.at);
   switch (sample.form) {
@@ -133,6 +137,12 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
     default:
       return sample satisfies never;
   }
+}
+
+function failureToJson(failure: Failure): Readonly<Record<string, unknown>> {
+  const kind = errorKindOf(failure);
+  const isKnown = kind === 'failed' && failure.reason !== 'unknown';
+  return { error: describeFailure(failure), kind, reason: isKnown ? failure.reason : undefined };
 }
 
 function stateToJson(state: State): Readonly<Record<string, unknown>> {

@@ -1,12 +1,6 @@
 import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
-import type {
-  ContainersSample,
-  ErrorSample,
-  PodsSample,
-  Sample,
-  SampleErrorKind,
-  ValuesSample,
-} from './snapshot.js';
+import { failed, type FailureReason } from '../../units/failure.js';
+import type { ContainersSample, ErrorSample, PodsSample, Sample, ValuesSample } from './snapshot.js';
 
 export type ValueSample = ContainersSample | PodsSample | ValuesSample;
 
@@ -25,7 +19,7 @@ const FORM = {
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);
-  return judged.form === 'error' && isReadAsZero(metric, judged.kind) ? ZERO : judged;
+  return judged.form === 'error' && isReadAsZero(metric, judged.failure.reason) ? ZERO : judged;
 }
 
 const ZERO: ValuesSample = {
@@ -60,7 +54,7 @@ function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | n
   if (metric.backlog !== undefined) {
     if (backlog === undefined) return errorSample('missing', 'there is no backlog');
     const { error } = judgeValues([backlog]);
-    if (error !== null) return errorSample(error.kind, `backlog: ${error.error}`);
+    if (error !== null) return errorSample(error.failure.reason, `backlog: ${error.failure.message}`);
   }
   if (metric.capacityQuery === undefined && metric.autoCapacity?.mode !== 'Use') return null;
   const capacity = capacityOf(metric, sample);
@@ -130,14 +124,16 @@ export function seriesCountError({ type }: MetricSpec, count: number): string | 
   return type === 'Object' && count !== 1 ? `${count} series, an Object metric needs exactly one` : null;
 }
 
-/** Whether the document reads an error of this kind as 0 (`onMissing: zero`, `onNaN: zero`). */
-export function isReadAsZero(metric: MetricSpec, kind: SampleErrorKind): boolean {
+/** Whether the document reads a failure as 0 (`onMissing: zero`, `onNaN: zero`). */
+export function isReadAsZero(metric: MetricSpec, reason: FailureReason): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
   // `onMissing: zero` is about the rate; it would read the backlog as 0, too.
   if (metric.backlog !== undefined) return false;
-  return (kind === 'missing' && metric.onMissing === 'zero') || (kind === 'nan' && metric.onNaN === 'zero');
+  return (
+    (reason === 'missing' && metric.onMissing === 'zero') || (reason === 'nan' && metric.onNaN === 'zero')
+  );
 }
 
-export function errorSample(kind: SampleErrorKind, error: string): ErrorSample {
-  return { form: 'error', kind, error };
+export function errorSample(reason: FailureReason, message: string): ErrorSample {
+  return { form: 'error', failure: failed(reason, message) };
 }

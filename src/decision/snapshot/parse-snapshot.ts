@@ -31,6 +31,7 @@ import type {
   ValuesSample,
 } from './snapshot.js';
 import { readForecastState, readHistory, readRecommendation, readScaleEvent } from './read-forecast.js';
+import { errorSample } from './judge-sample.js';
 import { listUsage } from './snapshot.js';
 
 export class SnapshotError extends Error {
@@ -260,14 +261,10 @@ function readRate(
 }
 
 function readErrorSample(field: Field): Sample {
-  const { error, kind, reason } = readObject(field, ['error', 'kind', 'reason']);
+  const { error, kind: named, reason } = readObject(field, ['error', 'kind', 'reason']);
   const why = optional(reason, (inner) => readOneOf(inner, FAILURE_REASONS));
-  return {
-    form: 'error',
-    kind: optional(kind, (inner) => readOneOf(inner, KINDS)) ?? 'failed',
-    error: readString(error),
-    ...(why === null ? {} : { reason: why }),
-  };
+  const kind = optional(named, (inner) => readOneOf(inner, KINDS)) ?? 'failed';
+  return errorSample(kind === 'failed' ? (why ?? 'unknown') : kind, readString(error));
 }
 
 function readValued(sample: { readonly at: Field; readonly partial: Field }): {

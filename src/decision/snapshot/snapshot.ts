@@ -1,5 +1,5 @@
 import type { Scaler } from '../../scaler/spec.js';
-import type { FailureReason } from '../../units/failure.js';
+import type { Failure } from '../../units/failure.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 
@@ -166,18 +166,17 @@ export interface CapacityDrift {
   readonly oldestPod: Instant | null;
 }
 
-/**
- * In this order: no series; all values NaN; infinite, negative, wrong form or duplicates; no answer from the source.
- */
-export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
-
 /** No value. Never read as 0 unless the document allows it. */
 export interface ErrorSample {
   readonly form: 'error';
-  readonly kind: SampleErrorKind;
-  readonly error: string;
-  /** Why there is no answer. Unset for the other kinds, and in older snapshots. */
-  readonly reason?: FailureReason;
+  readonly failure: Failure;
+}
+
+/** `kind` of a sample in JSON. `failed`: the data source has not answered the query. */
+export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
+
+export function errorKindOf({ reason }: Failure): SampleErrorKind {
+  return reason === 'missing' || reason === 'nan' || reason === 'invalid' ? reason : 'failed';
 }
 
 export interface Recommendation {

@@ -110,7 +110,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
   if (answer.class === 'missing' || answer.series.length === 0) return bad('backlog: no series', checks);
   const { error, partial } = judgeValues(answer.series.map(({ value }) => value));
   if (error !== null)
-    return { kind: 'bad', answer: { class: 'invalid', message: `backlog: ${error.error}` } };
+    return { kind: 'bad', answer: { class: 'invalid', message: `backlog: ${error.failure.message}` } };
   const value = answer.series.reduce((sum, one) => sum + (Number.isNaN(one.value) ? 0 : one.value), 0);
   const why = [answer.class === 'partial' ? answer.why : null, partial].filter((one) => one !== null);
   return { ...believed(why.length === 0 ? null : `backlog: ${why.join('; ')}`), value };

@@ -11,6 +11,7 @@ import type { HistoryEntry } from '../../telemetry/history.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
+import { describeFailure } from '../../units/failure.js';
 import { formatInstant, instantOrNull } from '../../units/time.js';
 import type {
   DecisionEntry,
@@ -297,7 +298,7 @@ function viewMetrics({ scaler, record }: LedgerEntry): readonly MetricView[] {
       value: currentValue(spec, result),
       target: targetValue(spec, result),
       proposal: result?.proposal ?? null,
-      error: result?.error ?? null,
+      error: result?.error == null ? null : describeFailure(result.error),
       partial: result?.partial ?? null,
     };
   });

@@ -1,3 +1,4 @@
+import { errorSample } from '../../../src/decision/snapshot/judge-sample.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { Story } from './scaler-story.js';
 import { podsSample, totalSample } from './scaler-story.js';
@@ -101,8 +102,8 @@ export const BLIND: Story = {
     round.index < round.rounds - 30
       ? HEALTHY.samples(round)
       : [
-          { form: 'error', kind: 'failed', error: 'connect ECONNREFUSED 10.0.0.7:9090' },
-          { form: 'error', kind: 'missing', error: 'the query returned no series' },
+          errorSample('connection', 'connect ECONNREFUSED 10.0.0.7:9090'),
+          errorSample('missing', 'the query returned no series'),
         ],
 };
 
@@ -184,10 +185,7 @@ export const HOSTILE_STORY: Story = {
   },
   rounds: 60,
   podName: (index) => `${HOSTILE.html}${HOSTILE.rightToLeft}${HOSTILE.long}-${index}`,
-  samples: (round) => [
-    podsSample(round, 2),
-    { form: 'error', kind: 'failed', error: `${HOSTILE.html} ${HOSTILE.long}` },
-  ],
+  samples: (round) => [podsSample(round, 2), errorSample('unknown', `${HOSTILE.html} ${HOSTILE.long}`)],
   change: (record) => ({
     reason: `${HOSTILE.html} ${HOSTILE.arabic} ${HOSTILE.long}`,
     conditions: record.conditions.map((condition) => ({ ...condition, message: HOSTILE.html })),

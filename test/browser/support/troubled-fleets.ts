@@ -1,3 +1,4 @@
+import { errorSample } from '../../../src/decision/snapshot/judge-sample.js';
 import type { OverviewRow, ServiceStatus } from '../../../src/api/answers.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { Sample } from '../../../src/decision/snapshot/snapshot.js';
@@ -76,8 +77,7 @@ function unready(percent: number): Story {
 }
 
 /** No metric has had a value for `rounds` rounds. */
-function blind(rounds: number, kind: 'failed' | 'missing', error: string): Story {
-  const sample: Sample = { form: 'error', kind, error };
+function blind(rounds: number, sample: Sample): Story {
   return {
     ...BLIND,
     rounds: ROUNDS,
@@ -85,8 +85,8 @@ function blind(rounds: number, kind: 'failed' | 'missing', error: string): Story
   };
 }
 
-const empty = blind(30, 'missing', 'no series');
-const down = blind(ROUNDS, 'failed', 'Prometheus: connection refused');
+const empty = blind(30, errorSample('missing', 'no series'));
+const down = blind(ROUNDS, errorSample('connection', 'Prometheus: connection refused'));
 const unread: Story = { ...UNREAD, rounds: ROUNDS };
 
 const twoScalers = held(

@@ -52,7 +52,7 @@ describe('a fallback of 180 s across a restart', () => {
     const renamed = await fixture.nextCycle();
 
     expect(edited.record.decision?.metrics[0]?.fallback?.replicas).toBe(8);
-    expect(renamed.record.decision?.metrics[0]?.error).toBe('no series');
+    expect(renamed.record.decision?.metrics[0]?.error?.message).toBe('no series');
   });
 
   it('restarts if the metric had a value in between, 5 s or more before the restart', async () => {

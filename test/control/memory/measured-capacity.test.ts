@@ -1,3 +1,4 @@
+import { errorSample } from '../../../src/decision/snapshot/judge-sample.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -166,7 +167,7 @@ describe('the samples of a document', () => {
         },
       ],
     });
-  const cpu = { form: 'error', kind: 'missing', error: 'none' } as const;
+  const cpu = errorSample('missing', 'none');
   const sample = { form: 'values', at: T0, values: [40], partial: null } as const;
 
   it('have what was measured, also if it is only observed', () => {

@@ -1,3 +1,4 @@
+import { failed } from '../../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import { metricTargets } from '../../../src/control/status/status-of.js';
 import type { MetricResult } from '../../../src/decision/result/decision.js';
@@ -18,7 +19,7 @@ const RATE = externalMetric({
   identity: 'rate',
   target: { type: 'AverageValue', milli: 20_500n },
 });
-const GONE = { error: 'no series', current: {} };
+const GONE = { error: failed('missing', 'no series'), current: {} };
 
 function shown(metrics: readonly MetricSpec[], results: readonly Partial<MetricResult>[]): string {
   const made = decision({ metrics: results.map((result) => metricResult(result)) });

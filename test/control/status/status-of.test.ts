@@ -1,3 +1,4 @@
+import { failed } from '../../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import type { ObjectStatus, StatusCondition } from '../../../src/control/status/object-status.js';
 import { statusOf } from '../../../src/control/status/status-of.js';
@@ -77,7 +78,9 @@ describe('statusOf, after a cycle', () => {
   });
 
   it('omits a metric without a value', () => {
-    const failing = decision({ metrics: [metricResult({ error: 'no series', current: {} })] });
+    const failing = decision({
+      metrics: [metricResult({ error: failed('missing', 'no series'), current: {} })],
+    });
 
     expect(status({ last: cycle({ decision: failing }) })).not.toHaveProperty('currentMetrics');
   });

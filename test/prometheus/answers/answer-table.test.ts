@@ -1,3 +1,5 @@
+import { describeFailure } from '../../../src/units/failure.js';
+import { errorKindOf } from '../../../src/decision/snapshot/snapshot.js';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
@@ -71,12 +73,12 @@ async function outcome(
 }
 
 function nameOf(sample: Sample): string {
-  if (sample.form === 'error') return sample.kind;
+  if (sample.form === 'error') return errorKindOf(sample.failure);
   return sample.partial === null ? 'value' : 'partial';
 }
 
 function whyOf(sample: Sample): string {
-  return sample.form === 'error' ? sample.error : (sample.partial ?? '');
+  return sample.form === 'error' ? describeFailure(sample.failure) : (sample.partial ?? '');
 }
 
 describe('an answer that is an error', () => {
@@ -110,6 +112,27 @@ describe('an answer that is an error', () => {
       replicas: 5,
       why: expect.stringContaining(why),
     });
+  });
+
+  it('is one failure, with its reason, from the HTTP 500 to the result of the metric', async () => {
+    const snapshot = snapshotOf({ external: EXTERNAL });
+    const [spec] = snapshot.scaler.spec.metrics;
+    const client = createPrometheusClient(
+      aSource({ urls: [await serve(errorOf(500, 'internal'))] }),
+      realClock,
+    );
+    const answer = await client.query('up', { timeoutMs: 5000 });
+    if (spec === undefined) throw new Error('there is no metric');
+    const context = { namespace: 'shop', workload: WORKLOAD, pods: [], now: T0, source: aSource() };
+    const sample = toSample(spec, answer, context);
+    const { metrics, conditions } = decide({ ...snapshot, samples: [sample] });
+
+    expect(answer).toMatchObject({ class: 'failed', reason: 'server_error' });
+    expect(sample).toEqual({ form: 'error', failure: { ...answer, source: 'default' } });
+    expect(metrics[0]?.error).toBe(sample.form === 'error' && sample.failure);
+    expect(conditions.find(({ type }) => type === 'ScalingActive')?.message).toMatch(
+      /: Prometheus: \S+: HTTP 500 internal: why$/,
+    );
   });
 
   it('fails and holds: no connection', async () => {

@@ -1,6 +1,7 @@
 import { decide } from '../../../decision/decide.js';
 import type { Decision } from '../../../decision/result/decision.js';
 import { decisionToJson } from '../../../decision/result/write-json.js';
+import { errorSample } from '../../../decision/snapshot/judge-sample.js';
 import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
@@ -82,11 +83,7 @@ function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapsho
   );
 }
 
-const NOT_QUERIED: Sample = {
-  form: 'error',
-  kind: 'missing',
-  error: 'this snapshot has no answer to this query',
-};
+const NOT_QUERIED: Sample = errorSample('missing', 'this snapshot has no answer to this query');
 
 /** Returns whether the snapshot has no answer to the query of `maxReplicasFrom`, nor its last value. */
 function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
