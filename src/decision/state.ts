@@ -1,5 +1,6 @@
 import { describeFailure, isSameFailure } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
+import { type Pause, pauseCause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { isFailing } from './failing.js';
 import { type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
@@ -61,13 +62,7 @@ export interface StateFacts {
   };
   /** One of each type, as they are known after the cycle. */
   readonly conditions: readonly Condition[];
-  readonly pause?: {
-    readonly direction: 'both' | 'scale-up' | 'scale-down';
-    readonly until: Instant | null;
-    /** Null: the count is not fixed. */
-    readonly replicas: number | null;
-    readonly facts: readonly string[];
-  } | null;
+  readonly pause?: Pause | null;
   readonly dryRun?: boolean;
   readonly conflictingWriter?: { readonly managers: readonly string[] } | undefined;
   readonly otherScaler?:
@@ -242,15 +237,14 @@ function conflict(facts: StateFacts): Reason | null {
   return { cause: `${who === '' ? 'another client' : who} keeps changing spec.replicas` };
 }
 
+/** The end of the pause is in `until`. */
 function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   const { pause: current, conditions } = facts;
   // The record of a past cycle has only the condition.
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
-  const [source = '', ...others] = current.facts;
-  const cause = [source.replace(/^scaling is paused | until \S+$/g, ''), ...others].join('; ');
-  return { cause, until: current.until };
+  return { cause: pauseCause(current), until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {

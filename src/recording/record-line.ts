@@ -1,7 +1,6 @@
 import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
 import { isPlainObject } from '../scaler/plain-json.js';
-import { pauseMessage } from '../telemetry/cycle-record.js';
-import type { CycleRecord, Pause } from '../telemetry/cycle-record.js';
+import { type CycleRecord, pauseToJson } from '../telemetry/cycle-record.js';
 import { formatInstant, type Instant, instantOrNull, parseInstant } from '../units/time.js';
 
 /** Increases when a reader of the previous format would misread a line. */
@@ -40,12 +39,6 @@ export function formatRecordLine(record: CycleRecord, version: string): string {
     decision: decision === null ? null : decisionToJson(decision),
     snapshot: snapshot === null ? null : snapshotToJson(snapshot),
   });
-}
-
-function pauseToJson(pause: Pause | null): unknown {
-  if (pause === null) return null;
-  const { by, direction, until, replicas } = pause;
-  return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
 }
 
 /** Returns a sentence without subject that says why the line is not a line of a decision record. */

@@ -1,9 +1,10 @@
 import { boundsInForce } from '../decision/limits/scheduled-bounds.js';
+import { type Pause, pauseMessage } from '../decision/pause.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision } from '../decision/result/decision.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { Instant } from '../units/time.js';
+import { type Instant, instantOrNull } from '../units/time.js';
 
 /** The record of a cycle of a scaler. It is the only source of metrics, log, events and API. */
 export interface CycleRecord {
@@ -33,19 +34,17 @@ export interface CycleRecord {
   readonly seconds: PhaseSeconds;
 }
 
-export interface Pause {
-  readonly by: 'annotation' | 'document' | 'both';
-  readonly direction: 'both' | 'scale-up' | 'scale-down';
-  /** When the pause ends automatically; null: it ends when it is removed. */
-  readonly until: Instant | null;
-  /** Fixed count during the pause; null: the current count is kept. */
+/** Returns a pause as the API and the decision record show it. */
+export function pauseToJson(pause: Pause | null): {
+  readonly by: Pause['by'];
+  readonly direction: Pause['direction'];
+  readonly until: string | null;
   readonly replicas: number | null;
-  /** Source and end, then count, reason of the user, and invalid annotations. The reason may contain any separator. */
-  readonly facts: readonly string[];
-}
-
-export function pauseMessage({ facts }: Pause): string {
-  return facts.join('; ');
+  readonly message: string;
+} | null {
+  if (pause === null) return null;
+  const { by, direction, until, replicas } = pause;
+  return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
 }
 
 /** An HPA, a ScaledObject or a Scaler. */

@@ -2,7 +2,7 @@ import { whyNoCeiling } from '../decision/limits/ceiling.js';
 import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
-import type { Pause } from './cycle-record.js';
+import type { Pause } from '../decision/pause.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { LedgerEntry, Ledger } from './ledger.js';

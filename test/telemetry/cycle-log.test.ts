@@ -38,7 +38,14 @@ describe('logCycle', () => {
   it('writes the pause as the reason of its change, and no limit of the decision that it replaced', () => {
     const changed = decision({ desiredReplicas: 5, reason: 'cpu is above target', limits: [limitStep()] });
     const reason = '3 -> 2: paused by annotation, kept at 2 (5 recommended)';
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 2, facts: [] } as const;
+    const pause = {
+      by: 'annotation',
+      direction: 'both',
+      until: null,
+      replicas: 2,
+      annotated: null,
+      notes: [],
+    } as const;
     const outcome = { kind: 'patched', from: 3, to: 2, message: '' } as const;
 
     const lines = run([record({ decision: changed, outcome, pause, reason })]);

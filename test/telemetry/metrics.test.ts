@@ -173,7 +173,9 @@ describe('createMetrics', () => {
     ['of scale-downs at a fixed count', { direction: 'scale-down', replicas: 3 }, true],
   ] as const)('a pause %s: whether scale-ups are paused', async (_, of, isPaused) => {
     const ledger = createLedger();
-    ledger.add(record({ pause: { by: 'annotation', until: null, replicas: null, facts: [], ...of } }));
+    ledger.add(
+      record({ pause: { by: 'annotation', until: null, replicas: null, annotated: null, notes: [], ...of } }),
+    );
 
     const page = String(Buffer.concat([...(await metricsOf(ledger).render())]));
 

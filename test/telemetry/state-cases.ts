@@ -168,11 +168,8 @@ export const STATE_CASES: readonly StateCase[] = [
         ...paused({
           until: null,
           replicas: 9,
-          facts: [
-            'scaling is paused by annotation',
-            'would be kept at 9 without the dry run',
-            'kept at 9 for the sale',
-          ],
+          annotated: { direction: 'both', until: null },
+          notes: ['would be kept at 9 without the dry run', 'kept at 9 for the sale'],
         }),
         dryRun: true,
       },
@@ -184,7 +181,7 @@ export const STATE_CASES: readonly StateCase[] = [
     'spec.paused is true',
     decided({
       snapshot: NO_SERIES,
-      record: paused({ until: null, facts: ['spec.paused is true'] }),
+      record: paused({ until: null, annotated: null, notes: ['spec.paused is true'] }),
     }),
   ],
   [
@@ -195,7 +192,8 @@ export const STATE_CASES: readonly StateCase[] = [
       record: paused({
         direction: 'scale-down',
         until: null,
-        facts: ['scale-down is paused by annotation'],
+        annotated: { direction: 'scale-down', until: null },
+        notes: [],
       }),
     }),
   ],

@@ -1,5 +1,6 @@
 import type { Condition } from '../../src/decision/result/condition.js';
-import type { CycleRecord, Outcome, Pause } from '../../src/telemetry/cycle-record.js';
+import type { Pause } from '../../src/decision/pause.js';
+import type { CycleRecord, Outcome } from '../../src/telemetry/cycle-record.js';
 import { parseInstant } from '../../src/units/time.js';
 import { cpuSnapshot, recordOf, scalerDocument } from '../cli/live-service.js';
 
@@ -50,7 +51,10 @@ export function outcome(kind: Outcome['kind'], to: number, message = ''): { read
 }
 
 export function paused(pause: Partial<Pause>): { readonly pause: Pause } {
-  const facts = ['scaling is paused by annotation until 2026-01-01T02:00:00Z', 'deploy freeze'];
   const until = parseInstant('2026-01-01T02:00:00Z');
-  return { pause: { by: 'annotation', direction: 'both', until, replicas: null, facts, ...pause } };
+  const annotated = { direction: 'both', until } as const;
+  const notes = ['deploy freeze'];
+  return {
+    pause: { by: 'annotation', direction: 'both', until, replicas: null, annotated, notes, ...pause },
+  };
 }

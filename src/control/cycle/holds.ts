@@ -1,6 +1,6 @@
 import type { Decision } from '../../decision/result/decision.js';
+import { pauseMessage } from '../../decision/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { pauseMessage } from '../../telemetry/cycle-record.js';
 import type { Memory } from '../memory/memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import { stops } from './pause.js';

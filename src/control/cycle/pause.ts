@@ -1,6 +1,6 @@
+import type { Pause } from '../../decision/pause.js';
 import { PAUSE_ANNOTATIONS, type ScalerSpec } from '../../scaler/spec.js';
-import type { Pause } from '../../telemetry/cycle-record.js';
-import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
+import { type Instant, parseInstant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 type Annotations = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ const MAX_REASON_LENGTH = 200;
 /**
  * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
  * ends only the pause by annotations. An invalid annotation pauses more rather than less, because its author wanted to
- * stop the scaling; `facts` report it. `notKept`: what prevents setting a fixed count, such as `the dry run`; null:
+ * stop the scaling; `notes` report it. `notKept`: what prevents setting a fixed count, such as `the dry run`; null:
  * nothing.
  */
 export function readPause(
@@ -27,7 +27,8 @@ export function readPause(
     direction: annotated.direction === documented.direction ? annotated.direction : 'both',
     until: null,
     replicas: annotated.replicas,
-    facts: [...annotated.facts, ...documented.facts],
+    annotated: annotated.annotated,
+    notes: [...annotated.notes, ...documented.notes],
   };
 }
 
@@ -45,7 +46,8 @@ function pauseByDocument({ paused }: Pick<ScalerSpec, 'paused'>): Pause | null {
     direction,
     until: null,
     replicas: null,
-    facts: [`spec.paused is ${String(paused)}`],
+    annotated: null,
+    notes: [`spec.paused is ${String(paused)}`],
   };
 }
 
@@ -60,13 +62,12 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
   const replicas = countText === undefined ? null : readCount(countText.trim());
   const direction = replicas === null ? (DIRECTIONS.get(state ?? 'true') ?? 'both') : 'both';
   const reason = oneLine(annotations[PAUSE_ANNOTATIONS.reason] ?? '');
-  const facts = [
-    `${SUBJECTS[direction]} is paused by annotation${until === null ? '' : ` until ${formatInstant(until)}`}`,
+  const notes = [
     ...(replicas === null ? [] : [keptAt(replicas, notKept)]),
     ...(reason === '' ? [] : [reason]),
     ...invalidAnnotations(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
   ];
-  return { by: 'annotation', direction, until, replicas, facts };
+  return { by: 'annotation', direction, until, replicas, annotated: { direction, until }, notes };
 }
 
 function keptAt(replicas: number, notKept: string | null): string {
@@ -78,8 +79,6 @@ const DIRECTIONS: ReadonlyMap<string, Pause['direction']> = new Map([
   ['scale-up', 'scale-up'],
   ['scale-down', 'scale-down'],
 ]);
-
-const SUBJECTS = { both: 'scaling', 'scale-up': 'scale-up', 'scale-down': 'scale-down' } as const;
 
 function invalidAnnotations(
   annotations: Annotations,

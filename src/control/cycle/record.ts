@@ -1,14 +1,15 @@
 import { countChange } from '../../decision/explain.js';
 import { metricFailed } from '../../decision/conditions.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
+import { type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
 import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { ignoredOfDocument, ignoredOfTarget, ignoredSentence } from '../../scaler/annotations.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { noChange, pauseMessage } from '../../telemetry/cycle-record.js';
-import type { CycleRecord, Outcome, Pause, Shadow } from '../../telemetry/cycle-record.js';
+import { noChange } from '../../telemetry/cycle-record.js';
+import type { CycleRecord, Outcome, Shadow } from '../../telemetry/cycle-record.js';
 import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales } from '../memory/memory.js';
@@ -87,8 +88,7 @@ function changeReason({ decision, order, observed: { pause, memory } }: Settled)
 /** Returns the fixed count of a pause, its reason, and the count without the pause; null without a fixed count. */
 export function orderText(decision: Decision, pause: Pause | null): string | null {
   if (pause === null || pause.replicas === null) return null;
-  const [subject = '', ...facts] = pause.facts;
-  return `${[subject.replace(/^scaling is /, ''), ...facts].join(', ')} (${withoutOrder(decision)})`;
+  return `${pauseReason(pause)} (${withoutOrder(decision)})`;
 }
 
 function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {

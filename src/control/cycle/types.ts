@@ -1,3 +1,4 @@
+import type { Pause } from '../../decision/pause.js';
 import type { Condition } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
@@ -14,7 +15,7 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import type { Readings } from '../../prometheus/queries/collect.js';
 import type { FollowUps } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
-import type { CycleRecord, OutcomeKind, Pause } from '../../telemetry/cycle-record.js';
+import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
 import type { Recorder } from '../../telemetry/records.js';
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';

@@ -2,8 +2,8 @@ import { expectLoad, type LoadAhead } from '../../decision/forecast/propose-fore
 import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { boundsOf, desiredReplicasOf, pauseMessage, reasonOf } from '../../telemetry/cycle-record.js';
-import type { CycleRecord, Pause } from '../../telemetry/cycle-record.js';
+import { boundsOf, desiredReplicasOf, pauseToJson, reasonOf } from '../../telemetry/cycle-record.js';
+import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
 import type { Agreement } from '../../telemetry/agreement.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
@@ -62,7 +62,7 @@ export function viewScaler(status: LedgerEntry, rejection: Rejection | null): Sc
     lastScaleUp: instantOrNull(lastRescale.up),
     lastScaleDown: instantOrNull(lastRescale.down),
     paused: record.pause !== null,
-    pause: viewPause(record.pause),
+    pause: pauseToJson(record.pause),
     dryRun: record.dryRun,
   };
 }
@@ -136,12 +136,6 @@ export function viewProblems(problems: readonly Problem[]): ScalerList['problems
       path,
       scaler: scaler ?? null,
     }));
-}
-
-function viewPause(pause: Pause | null): ScalerView['pause'] {
-  if (pause === null) return null;
-  const { by, direction, replicas, until } = pause;
-  return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
 }
 
 export function viewScalerDetail(

@@ -1,10 +1,11 @@
+import { type Pause, pauseMessage } from '../../../src/decision/pause.js';
 import { errorSample } from '../../../src/decision/snapshot/judge-sample.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { Story } from './scaler-story.js';
 import { podsSample, totalSample } from './scaler-story.js';
 import type { Round } from './scaler-story.js';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
-import { addSeconds, formatInstant, type Instant } from '../../../src/units/time.js';
+import { addSeconds, type Instant } from '../../../src/units/time.js';
 import { HOSTILE } from './answers.js';
 
 const CPU = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
@@ -232,11 +233,10 @@ export const PAUSED: Story = {
   outcome: (wanted) => (wanted.kind === 'none' ? wanted : { ...wanted, kind: 'paused' }),
   change: ({ at, conditions }) => {
     const until = addSeconds(at, 1500);
-    const facts = [`scaling is paused by annotation until ${formatInstant(until)}`, 'deploy freeze'];
-    return {
-      pause: { by: 'annotation', direction: 'both', until, replicas: null, facts },
-      conditions: [...conditions, buildCondition('Held', 'Paused', facts.join('; '))],
-    };
+    const annotated = { direction: 'both', until } as const;
+    const notes = ['deploy freeze'];
+    const pause: Pause = { by: 'annotation', direction: 'both', until, replicas: null, annotated, notes };
+    return { pause, conditions: [...conditions, buildCondition('Held', 'Paused', pauseMessage(pause))] };
   },
 };
 

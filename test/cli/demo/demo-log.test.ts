@@ -3,7 +3,8 @@ import { createDemoLog, type DemoLog } from '../../../src/cli/demo/demo-log.js';
 import { createScalerFiles } from '../../../src/config/scaler-files.js';
 import type { ReasonOf } from '../../../src/decision/result/condition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';
+import type { Pause } from '../../../src/decision/pause.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { parseInstant } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -30,14 +31,22 @@ const PAUSE: Pause = {
   direction: 'both',
   until: null,
   replicas: null,
-  facts: ['scaling is paused by annotation', 'incident 7'],
+  annotated: { direction: 'both', until: null },
+  notes: ['incident 7'],
 };
 
 describe('the log of a pause', () => {
   it('reports its start, its change and its end, once each', () => {
     const { log, lines } = startLog();
     const steady = cpuSnapshot(60);
-    for (const pause of [null, PAUSE, PAUSE, { ...PAUSE, facts: ['scale-up is paused'] }, null, null])
+    for (const pause of [
+      null,
+      PAUSE,
+      PAUSE,
+      { ...PAUSE, annotated: null, notes: ['scale-up is paused'] },
+      null,
+      null,
+    ])
       logCycle(log, recordOf(steady, { pause }));
 
     expect(lines()).toEqual([

@@ -14,7 +14,14 @@ describe('explain of a paused scaler', () => {
   it('prints the pause as the reason of its change, and the decision without it', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 3 (6 recommended)';
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
+    const pause = {
+      by: 'annotation',
+      direction: 'both',
+      until: null,
+      replicas: 3,
+      annotated: null,
+      notes: [],
+    } as const;
     const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
     ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
     service = await listen(appOf(ledger));
@@ -29,7 +36,14 @@ describe('explain of a paused scaler', () => {
 
   it('names the dry run, not the pause, as what prevents the change to a fixed count', async () => {
     const ledger = createLedger();
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 3, facts: [] } as const;
+    const pause = {
+      by: 'annotation',
+      direction: 'both',
+      until: null,
+      replicas: 3,
+      annotated: null,
+      notes: [],
+    } as const;
     const outcome = { kind: 'dry-run', from: 4, to: 3, message: 'spec.dryRun is true' } as const;
     const message =
       'scaling is paused by annotation; would be kept at 3 without the dry run; spec.dryRun is true';
@@ -82,7 +96,14 @@ describe('explain of a paused scaler', () => {
   it('does not say of a count that a pause keeps that it is not carried out', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 4 (6 recommended)';
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: 4, facts: [] } as const;
+    const pause = {
+      by: 'annotation',
+      direction: 'both',
+      until: null,
+      replicas: 4,
+      annotated: null,
+      notes: [],
+    } as const;
     const outcome = { kind: 'paused', from: 4, to: 6, message } as const;
     const held = condition({
       type: 'Held',

@@ -6,7 +6,8 @@ import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { asObject, objectIn, textsIn } from '../../../src/kubernetes/api/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import type { CycleRecord, Pause } from '../../../src/telemetry/cycle-record.js';
+import type { Pause } from '../../../src/decision/pause.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { kubectlFile, runKubectl } from '../../support/kubectl.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -28,7 +29,8 @@ const BY_DOCUMENT: Pause = {
   direction: 'both',
   until: null,
   replicas: null,
-  facts: ['spec.paused is true'],
+  annotated: null,
+  notes: ['spec.paused is true'],
 };
 
 describe('pause and resume against the simulator', () => {

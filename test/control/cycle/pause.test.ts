@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readPause, stops } from '../../../src/control/cycle/pause.js';
-import type { Pause } from '../../../src/telemetry/cycle-record.js';
+import { type Pause, pauseMessage } from '../../../src/decision/pause.js';
 import { addSeconds, instantFromMs, parseInstant } from '../../../src/units/time.js';
 
 const YEAR_2026 = instantFromMs(Date.UTC(2026, 0, 1));
@@ -17,6 +17,13 @@ const byAnnotation = (annotations: Readonly<Record<string, string>>): Pause | nu
 const byDocument = (paused: boolean | 'scale-up' | 'scale-down'): Pause | null =>
   readPause({ paused }, {}, NOW);
 
+/** With its message in place of the parts of it. */
+function worded(pause: Pause | null): object | null {
+  if (pause === null) return null;
+  const { by, direction, until, replicas } = pause;
+  return { by, direction, until, replicas, message: pauseMessage(pause) };
+}
+
 describe('readPause', () => {
   it('returns no pause without annotations and with paused false', () => {
     expect(byDocument(false)).toBeNull();
@@ -27,25 +34,25 @@ describe('readPause', () => {
   });
 
   it('reads true, or one direction, from the document', () => {
-    expect(byDocument(true)).toMatchObject({ direction: 'both', facts: ['spec.paused is true'] });
+    expect(worded(byDocument(true))).toMatchObject({ direction: 'both', message: 'spec.paused is true' });
     expect(byDocument('scale-down')).toMatchObject({ direction: 'scale-down' });
   });
 
   it('reads true, or one direction, from the annotation', () => {
-    expect(byAnnotation({ paused: 'true' })).toEqual({
+    expect(worded(byAnnotation({ paused: 'true' }))).toEqual({
       by: 'annotation',
       direction: 'both',
       until: null,
       replicas: null,
-      facts: ['scaling is paused by annotation'],
+      message: 'scaling is paused by annotation',
     });
     expect(byAnnotation({ paused: 'scale-up' })).toMatchObject({ direction: 'scale-up' });
   });
 
   it('ends a pause at paused-until, to the second', () => {
-    expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:01Z' })).toMatchObject({
+    expect(worded(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:01Z' }))).toMatchObject({
       until: parseInstant('2026-01-01T12:00:01Z'),
-      facts: ['scaling is paused by annotation until 2026-01-01T12:00:01Z'],
+      message: 'scaling is paused by annotation until 2026-01-01T12:00:01Z',
     });
     expect(byAnnotation({ paused: 'true', 'paused-until': '2026-01-01T12:00:00Z' })).toBeNull();
   });
@@ -56,20 +63,19 @@ describe('readPause', () => {
   });
 
   it('keeps the count of paused-replicas in both directions', () => {
-    expect(byAnnotation({ paused: 'scale-up', 'paused-replicas': '7' })).toEqual({
+    expect(worded(byAnnotation({ paused: 'scale-up', 'paused-replicas': '7' }))).toEqual({
       by: 'annotation',
       direction: 'both',
       until: null,
       replicas: 7,
-      facts: ['scaling is paused by annotation', 'kept at 7'],
+      message: 'scaling is paused by annotation; kept at 7',
     });
   });
 
   it('reads the reason', () => {
-    expect(byAnnotation({ paused: 'true', 'paused-reason': 'incident 4711' })?.facts).toEqual([
-      'scaling is paused by annotation',
-      'incident 4711',
-    ]);
+    expect(worded(byAnnotation({ paused: 'true', 'paused-reason': 'incident 4711' }))).toMatchObject({
+      message: 'scaling is paused by annotation; incident 4711',
+    });
   });
 
   it.each([
@@ -87,13 +93,13 @@ describe('readPause', () => {
     const pause = byAnnotation(annotations);
 
     expect(pause).toMatchObject({ direction: 'both', until: null, replicas: null });
-    expect(pause?.facts.at(-1)).toContain(message);
+    expect(pause?.notes.at(-1)).toContain(message);
   });
 
   it('converts a reason to one line of printable text, of 200 characters at most', () => {
     const pause = byAnnotation({ paused: 'true', 'paused-reason': `a\n\u001b[31m b${'c'.repeat(300)}` });
 
-    expect(pause?.facts).toEqual(['scaling is paused by annotation', `a [31m b${'c'.repeat(192)}`]);
+    expect(pause?.notes).toEqual([`a [31m b${'c'.repeat(192)}`]);
   });
 
   it.each([
@@ -110,19 +116,19 @@ describe('readPause', () => {
   it('continues with the pause of the document when that of the annotations has ended, and reports both before', () => {
     const annotations = { 'promscaler.dev/paused-until': '2026-01-01T12:00:00Z' };
 
-    expect(readPause({ paused: 'scale-up' }, annotations, addSeconds(NOW, -1))).toEqual({
+    expect(worded(readPause({ paused: 'scale-up' }, annotations, addSeconds(NOW, -1)))).toEqual({
       by: 'both',
       direction: 'both',
       until: null,
       replicas: null,
-      facts: ['scaling is paused by annotation until 2026-01-01T12:00:00Z', 'spec.paused is scale-up'],
+      message: 'scaling is paused by annotation until 2026-01-01T12:00:00Z; spec.paused is scale-up',
     });
-    expect(readPause({ paused: 'scale-up' }, annotations, NOW)).toEqual({
+    expect(worded(readPause({ paused: 'scale-up' }, annotations, NOW))).toEqual({
       by: 'document',
       direction: 'scale-up',
       until: null,
       replicas: null,
-      facts: ['spec.paused is scale-up'],
+      message: 'spec.paused is scale-up',
     });
   });
 
@@ -139,7 +145,8 @@ describe('stops', () => {
     direction,
     until: null,
     replicas: null,
-    facts: [],
+    annotated: null,
+    notes: [],
   });
 
   it('returns true for the paused directions, and false if nothing changes', () => {
