@@ -33,11 +33,14 @@ export const NOT_EVALUATED: readonly Condition[] = [
   ),
 ];
 
-/** True if all metrics are usable; otherwise the failure of the first unusable metric. */
-export function scalingActive(pick: Pick, isHeld: boolean): Condition {
+/**
+ * `isTrusted`: whether the count may follow the proposals; otherwise, or without any, the condition is the failure of the
+ * first metric without a value.
+ */
+export function scalingActive(pick: Pick, { isTrusted }: { readonly isTrusted: boolean }): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
   const failure = firstFailing?.result.error ?? null;
-  if (firstFailing !== null && failure !== null && (isHeld || winner === null))
+  if (firstFailing !== null && failure !== null && (!isTrusted || winner === null))
     return metricFailed(firstFailing.spec, failure);
   if (firstReplaced?.result.fallback !== undefined) {
     const message = `${nameMetric(firstReplaced.spec)} has ${describeFallback(firstReplaced.result.fallback)}`;
@@ -79,7 +82,7 @@ export function limitedConditions(
   limited: LimitedCount,
   pick: Pick,
 ): readonly Condition[] {
-  const active = scalingActive(pick, false);
+  const active = scalingActive(pick, { isTrusted: true });
   // Nearly every decision ends here.
   if (limited.steps.length === 0) return [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
   return [ableToScale(context, limited), scalingLimited(context, limited), active];
@@ -90,11 +93,11 @@ function ableToScale(context: LimitContext, limited: LimitedCount): Condition {
   const step = (name: LimitName): LimitStep | undefined => steps.find(({ limit }) => limit === name);
   const window = step('forbidden_window');
   if (window !== undefined) return inBackoff(context, window);
-  const isHeld = !isBoundOverHold(steps);
-  if (isHeld && step('recovery_hold') !== undefined) {
+  const isHoldInForce = !isBoundOverHold(steps);
+  if (isHoldInForce && step('recovery_hold') !== undefined) {
     return able('RecoveryHold', 'scale-down is held until every metric has returned values for long enough');
   }
-  if (isHeld && step('downscale_confirmation') !== undefined) {
+  if (isHoldInForce && step('downscale_confirmation') !== undefined) {
     return able('ScaleDownStabilized', 'scaling down to the highest count of the decisions that confirm it');
   }
   const isStabilized = countAfter('stabilization', context, limited) !== context.recommended;

@@ -149,7 +149,7 @@ function holdUntrusted(
     recommended: pick.replicas,
     metrics,
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
-    conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, true)],
+    conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, { isTrusted: false })],
     reason: `${why}: stays at ${desired}`,
     state: buildNextState(snapshot, { desired, recommended: null, metrics, activation }),
   });

@@ -42,7 +42,7 @@ client.defaults.headers = { common: {} } as typeof client.defaults.headers;
 /**
  * Sends a request and returns the response, whose body may be compressed: `readBody` reads it. Follows no redirect and
  * uses no proxy of the environment. No status is an error. The error contains the request with its credentials: use
- * only `failureOf` of it.
+ * only `failureWithoutAnswer` of it.
  */
 export async function sendHttp({ agents, body, headers, ...request }: HttpRequest): Promise<IncomingMessage> {
   mustBeHttp(request.url);
@@ -81,8 +81,11 @@ function mustBeHttp(url: string): void {
   if (!/^https?:\/\//i.test(url)) throw new AxiosError('not http', 'ERR_INVALID_PROTOCOL');
 }
 
-/** Returns the failure for an error of `sendHttp`, `sendQuery` or `readBody`, without any part of the request. */
-export function failureOf(error: unknown, signal: AbortSignal): Failure {
+/**
+ * Returns why there is no complete answer, for an error of `sendHttp`, `sendQuery` or `readBody`. An answer with any
+ * status, such as 500, is no error here. The message contains no part of the request.
+ */
+export function failureWithoutAnswer(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     return reason instanceof DeadlineError ? failed('timeout', reason.message) : CANCELED;

@@ -25,8 +25,8 @@ export interface Watches {
   readonly hpasOf: (namespace: string) => Informer<HpaStore> | null;
   /** Returns the seconds since the last event of the namespace's stalest pods or targets; infinite if there was none. */
   readonly ageSeconds: (namespace: string) => number;
-  /** See `Cluster.problemOf`. */
-  readonly problemOf: (namespace: string) => KubernetesError | null;
+  /** Returns why the pods or targets of a namespace are not listed. */
+  readonly whyNotListed: (namespace: string) => KubernetesError;
 }
 
 interface WatchesOptions {
@@ -40,7 +40,6 @@ interface WatchesOptions {
 
 /** With more namespaces, one watch covers the whole cluster. */
 const MAX_NAMESPACES = 20;
-const STALE_SECONDS = 180;
 /**
  * Permanent failures: the cached objects must not be used, because a retry does not help. `unauthorized` is not
  * included, because tokens rotate.
@@ -121,7 +120,11 @@ export function createWatches(options: WatchesOptions): Watches {
     targetsOf: (namespace, plural) => targets.get(plural)?.of(namespace) ?? null,
     hpasOf: (namespace) => hpas.of(namespace),
     ageSeconds,
-    problemOf: (namespace) => problemOf(namespace, informersOf(namespace)),
+    whyNotListed: (namespace) =>
+      informersOf(namespace)
+        .map(problemOfInformer)
+        .find((problem) => problem !== null) ??
+      new KubernetesError('connection', `reading pods and targets in namespace ${namespace}: not listed yet`),
   };
 }
 
@@ -140,18 +143,4 @@ export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesE
   const failure = reflector.failure();
   if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;
   return null;
-}
-
-function problemOf(namespace: string, informers: readonly Informer<unknown>[]): KubernetesError | null {
-  for (const informer of informers) {
-    const problem = problemOfInformer(informer);
-    if (problem !== null) return problem;
-  }
-  const what = `reading pods and targets in namespace ${namespace}`;
-  if (informers.length === 0 || !informers.every(({ reflector }) => reflector.isSynced()))
-    return new KubernetesError('connection', `${what}: not listed yet`);
-  const age = Math.max(...informers.map(({ reflector }) => reflector.ageSeconds()));
-  if (age <= STALE_SECONDS) return null;
-  const failure = informers.map(({ reflector }) => reflector.failure()).find((error) => error !== null);
-  return failure ?? new KubernetesError('timeout', `${what}: no event for ${Math.floor(age)} s`);
 }

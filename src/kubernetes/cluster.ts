@@ -84,8 +84,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   const usablePods = (namespace: string): PodStore => {
     const informer = watches.podsOf(namespace);
     // An unsynced store is empty, but the namespace may have pods.
-    if (informer?.reflector.isSynced() !== true)
-      throw watches.problemOf(namespace) ?? notListed(`reading pods in namespace ${namespace}`);
+    if (informer?.reflector.isSynced() !== true) throw watches.whyNotListed(namespace);
     const problem = problemOfInformer(informer);
     if (problem !== null) throw problem;
     return informer.store;
@@ -124,7 +123,6 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     listPods: (namespace, selector) => usablePods(namespace).select(namespace, selector),
     podCosts: createPodCosts(transport, usablePods),
     cacheAgeSeconds: watches.ageSeconds,
-    problemOf: watches.problemOf,
     readScale: async (namespace, ref, signal) =>
       withoutSelector(await liveScale(await workloadOf(namespace, ref, signal))),
     patchScale: async (namespace, ref, change, signal) => {

@@ -1,4 +1,5 @@
-import { asObject, objectIn, textIn, type JsonObject } from './api/json.js';
+import { asObject } from '../scaler/plain-json.js';
+import { objectIn, textIn, type JsonObject } from './api/json.js';
 import type { Transport } from './requests/transport.js';
 
 /** The `user` of a TokenReview. */

@@ -1,5 +1,5 @@
 import { Agent as HttpAgent } from 'node:http';
-import { failureOf, sendHttp } from '../http/http-client.js';
+import { failureWithoutAnswer, sendHttp } from '../http/http-client.js';
 import { createSecretFile, CredentialError } from '../http/credentials.js';
 import { createTlsAgent } from '../http/tls.js';
 import { withoutTrailingSlashes } from '../units/base-url.js';
@@ -89,7 +89,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
         return await exchange(request, signal);
       } catch (error) {
         if (error instanceof CredentialError) return failed('credentials', { mayRetry: true });
-        const { reason } = failureOf(error, signal);
+        const { reason } = failureWithoutAnswer(error, signal);
         return failed(reason === 'timeout' || reason === 'canceled' ? reason : 'connection', {
           mayRetry: true,
         });

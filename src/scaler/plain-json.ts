@@ -11,6 +11,11 @@ export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns null for a list and for other values that are not an object. */
+export function asObject(value: unknown): PlainObject | null {
+  return isPlainObject(value) ? value : null;
+}
+
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const step of path) {

@@ -78,7 +78,6 @@ export class FakeCluster implements Cluster {
   readonly follow = (): void => undefined;
   readonly isSynced = (): boolean => true;
   readonly isListing = (): boolean => false;
-  readonly problemOf = (): KubernetesError | null => this.podsFailure;
   readonly cacheAgeSeconds = (): number => this.ageSeconds;
   readonly listOtherScalers = (): Promise<readonly OtherScaler[]> => Promise.resolve(this.others);
   readonly recordEvent = (_object: EventObject, event: TargetEvent, onWritten?: () => void): void => {

@@ -149,7 +149,6 @@ export class ScalingProcess {
       isListing: cluster.isListing,
       readTarget: cluster.readTarget,
       listPods: cluster.listPods,
-      problemOf: cluster.problemOf,
       cacheAgeSeconds: cluster.cacheAgeSeconds,
       recordEvent: cluster.recordEvent,
       listOtherScalers: cluster.listOtherScalers,

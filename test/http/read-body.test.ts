@@ -3,7 +3,7 @@ import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { failureOf, sendHttp } from '../../src/http/http-client.js';
+import { failureWithoutAnswer, sendHttp } from '../../src/http/http-client.js';
 import {
   type BodyLimits,
   BodyPool,
@@ -115,7 +115,9 @@ describe('a body without compression', () => {
       response.write('12345', () => setImmediate(() => response.destroy()));
     });
 
-    await expect(reading.catch((error: unknown) => failureOf(error, signal))).resolves.toMatchObject({
+    await expect(
+      reading.catch((error: unknown) => failureWithoutAnswer(error, signal)),
+    ).resolves.toMatchObject({
       reason: 'connection',
       code: 'ECONNABORTED',
     });
@@ -191,7 +193,9 @@ describe('a compressed body', () => {
     ['large', gzipSync(randomBytes(300 * KIB))],
   ])('that is cut short or no gzip is broken: a %s one', async (_size, body) => {
     for (const broken of [body.subarray(0, -9), Buffer.from(body).fill(0, 0, 4)]) {
-      const failure = await read(packed(broken)).catch((error: unknown) => failureOf(error, signal));
+      const failure = await read(packed(broken)).catch((error: unknown) =>
+        failureWithoutAnswer(error, signal),
+      );
       expect(failure).toMatchObject({ reason: 'bad_answer', message: 'the compressed answer is broken' });
     }
   });
@@ -207,7 +211,7 @@ describe('a compressed body', () => {
     const failure = await read((response) => {
       response.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': body.length });
       response.write(body.subarray(0, bytes), () => setImmediate(() => response.destroy()));
-    }).catch((error: unknown) => failureOf(error, signal));
+    }).catch((error: unknown) => failureWithoutAnswer(error, signal));
 
     expect(failure).toMatchObject({ reason: 'connection', code: 'ECONNABORTED' });
   });

@@ -1,14 +1,8 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { importObject, type ImportedObject } from '../../importers/import-object.js';
 import { nameSources } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
-import {
-  asObject,
-  type JsonObject,
-  objectIn,
-  objectsIn,
-  textIn,
-  textsIn,
-} from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { type AdoptContext, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';

@@ -1,6 +1,7 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { asObject, type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { ADOPTED_FROM, ADOPTED_MANIFEST } from '../../scaler/spec.js';
 import { type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';

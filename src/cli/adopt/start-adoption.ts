@@ -1,10 +1,11 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { isIncomplete, type Remark } from '../../importers/draft/draft.js';
 import { remarkLine } from '../../importers/import-object.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
-import { type JsonObject, objectIn, textIn, textsIn, asObject } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';

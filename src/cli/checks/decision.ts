@@ -164,7 +164,6 @@ function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
     isListing: () => false,
     readTarget: () => Promise.resolve(orThrow(target)),
     listPods: () => orThrow(pods ?? []).map(({ pod }) => pod),
-    problemOf: () => null,
     cacheAgeSeconds: () => 0,
     readScale: () => Promise.resolve(orThrow(target)),
     patchScale: rejectWrite,

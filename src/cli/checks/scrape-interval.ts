@@ -1,4 +1,5 @@
-import { asObject, parseObject } from '../../prometheus/answers/classify.js';
+import { asObject } from '../../scaler/plain-json.js';
+import { parseObject } from '../../prometheus/answers/classify.js';
 import { resourceQuery, takesWindow } from '../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { stringLiteral } from '../../promql/quoting.js';

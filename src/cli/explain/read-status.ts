@@ -1,6 +1,6 @@
+import { asObject } from '../../scaler/plain-json.js';
 import {
   type JsonObject,
-  asObject,
   countIn,
   instantIn,
   objectIn,

@@ -15,6 +15,7 @@ import type { Memory } from '../memory/memory.js';
 import { storedStateOf } from '../memory/stored-memory.js';
 import { INTENT_SECONDS } from '../../kubernetes/state/scale-events.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
+import { setsCount } from './pause.js';
 import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 
 interface Changed {
@@ -69,7 +70,7 @@ async function tryCurrentCount(
 async function change(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Changed> {
   const { scaler, leadership, isCurrent } = input;
   const { clock, cluster } = ports;
-  const { observed, decision, order } = decided;
+  const { observed, order } = decided;
   const { target } = observed;
   let { memory } = observed;
   const freeSlot = await ports.takeSlot();
@@ -88,8 +89,7 @@ async function change(input: CycleInput, ports: CyclePorts, decided: Decided): P
       target,
       from: order.currentReplicas,
       to: order.desiredReplicas,
-      // A pause with a fixed count overrides the bounds.
-      bounds: order === decision ? widestBounds(scaler.spec) : null,
+      bounds: setsCount(observed.pause) ? null : widestBounds(scaler.spec),
       pending: memory.unresolved,
       isWanted: isCurrent,
     };

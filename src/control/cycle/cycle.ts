@@ -13,6 +13,7 @@ import { carryOut } from './change.js';
 import { whyHeld } from './holds.js';
 import { nextMemory, withRecord } from './next-memory.js';
 import { observe } from './observe.js';
+import { setsCount } from './pause.js';
 import { buildRecord, buildUnreadRecord } from './record.js';
 import { reportCycle } from './report.js';
 import type {
@@ -128,10 +129,9 @@ function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant):
  */
 function whyOld(
   { scaler, followUps }: CycleInput,
-  { observed: { snapshot }, decision, order, hold }: Decided,
+  { observed: { snapshot, pause }, decision, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
-  // A user sets the fixed count of a pause.
-  if (decision.action !== 'scale-down' || order !== decision || followUps.whyOld === undefined) return null;
+  if (decision.action !== 'scale-down' || setsCount(pause) || followUps.whyOld === undefined) return null;
   // Such a count follows from the maximum alone, without any metric.
   if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;

@@ -52,14 +52,14 @@ export async function observe(
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, others);
     const formerScaler = otherScaler === null ? formerScalerOf(input, cluster) : null;
-    const { snapshot, memory: remembered, capacity } = observeTarget(input, ports, read);
+    const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read);
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     // V8 needs 3 us for a spread, which is a tenth of a cycle.
     return {
       snapshot,
       target,
-      memory: remembered,
-      capacity,
+      memory: next,
+      targetReached,
       otherScaler,
       formerScaler,
       pause,
@@ -94,7 +94,7 @@ function observeTarget(
   input: CycleInput,
   ports: CyclePorts,
   read: ReadTarget,
-): Pick<Observed, 'snapshot' | 'memory' | 'capacity'> {
+): Pick<Observed, 'snapshot' | 'memory' | 'targetReached'> {
   const { scaler, now, readings, followUps, leadership } = input;
   const { cluster, recoveryHoldMaxSeconds: maxSeconds } = ports;
   const sources = followUps.sources ?? ports.sources;
@@ -122,15 +122,15 @@ function observeTarget(
   const isForeign = marks !== undefined && marks.replicas !== target.specReplicas;
   const changed = afterDocumentChange(memory, scaler, now);
   const state = isForeign ? rebased(changed, target.specReplicas) : changed;
-  const observed = copyMemory(memory);
-  observed.state = state;
-  observed.scaler = scaler;
-  observed.holds = hold.holds;
-  observed.shortfall = shortfall;
-  observed.podFacts = podFacts;
+  const next = copyMemory(memory);
+  next.state = state;
+  next.scaler = scaler;
+  next.holds = hold.holds;
+  next.shortfall = shortfall;
+  next.podFacts = podFacts;
   const starts = podStartsOf(scaler, memory, pods);
-  observed.podStarts = starts;
-  observed.capacities = capacities;
+  next.podStarts = starts;
+  next.capacities = capacities;
   const podStart = starts === undefined ? null : podStartOf(starts);
   const { spec } = scaler;
   const podStartSeconds = spec.podStart?.seconds ?? podStart;
@@ -150,8 +150,8 @@ function observeTarget(
   };
   return {
     snapshot: loadHistory === undefined ? snapshot : { ...snapshot, loadHistory },
-    memory: observed,
-    capacity: targetReached(target, shortfall, { pods, now }),
+    memory: next,
+    targetReached: targetReached(target, shortfall, { pods, now }),
   };
 }
 

@@ -32,6 +32,11 @@ export function readPause(
   };
 }
 
+/** Whether a user sets the count, which then replaces the decision and overrides the bounds. */
+export function setsCount(pause: Pause | null): boolean {
+  return pause !== null && pause.replicas !== null;
+}
+
 /** A fixed count prevents no action, because it replaces the decision. */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;

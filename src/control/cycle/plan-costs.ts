@@ -1,3 +1,4 @@
+import { isAlive } from './target-reached.js';
 import type { CostChange, CostedPod } from '../../kubernetes/pods/pod-costs.js';
 import type { PodDeletionCost } from '../../scaler/spec.js';
 
@@ -36,8 +37,8 @@ export function planRemovals(pods: readonly CostedPod[], specReplicas: number): 
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
 }
 
-function isLiving({ pod: { deleting, phase } }: CostedPod): boolean {
-  return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
+function isLiving({ pod }: CostedPod): boolean {
+  return isAlive(pod);
 }
 
 function withoutCost(pods: readonly CostedPod[]): readonly CostChange[] {

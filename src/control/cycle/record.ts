@@ -26,10 +26,9 @@ export function buildRecord(
 ): CycleRecord {
   const { observed, decision, hold, result } = settled;
   const { snapshot, memory, otherScaler, pause, isDryRun } = observed;
-  const capacity = capacityAfter(settled, now);
   const added = [
     withIgnored(heldCondition(settled), scaler, observed),
-    capacity,
+    targetReachedAfter(settled, now),
     ...uniqueConditions(followUps.duplicates?.(scaler) ?? null),
     ...forecastConditions(settled, before.conditions),
   ];
@@ -118,10 +117,10 @@ function isCalculated({ metrics, action }: Decision): boolean {
 }
 
 /** The count of a change in this cycle is desired from now on, and its pods are not ready yet. */
-function capacityAfter({ observed, result }: Settled, now: Instant): Condition {
-  const { capacity, target, memory } = observed;
+function targetReachedAfter({ observed, result }: Settled, now: Instant): Condition {
+  const { target, memory } = observed;
   const pods = memory.podFacts?.pods;
-  if (result?.kind !== 'patched' || pods === undefined) return capacity;
+  if (result?.kind !== 'patched' || pods === undefined) return observed.targetReached;
   const changed = { ...target, specReplicas: result.replicas };
   return targetReached(changed, shortfallOf(memory.shortfall, changed, { pods, now }), { pods, now });
 }

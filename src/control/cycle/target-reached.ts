@@ -79,6 +79,6 @@ function countReady(pods: readonly ClusterPod[]): number {
 }
 
 /** The ReplicaSet replaces pods that are terminating or terminated. */
-function isAlive({ deleting, phase }: ClusterPod): boolean {
+export function isAlive({ deleting, phase }: Pick<ClusterPod, 'deleting' | 'phase'>): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }

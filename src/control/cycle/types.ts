@@ -48,7 +48,7 @@ export interface Observed {
   readonly target: ScaleTarget;
   /** The memory for this target; fresh if the target was recreated. */
   readonly memory: Memory;
-  readonly capacity: Condition;
+  readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
   /** The autoscaler that the document was made from, if it no longer scales the target; null: it does, or is unknown. */
   readonly formerScaler: string | null;

@@ -1,8 +1,9 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../units/clock.js';
 import { type Instant, parseInstant } from '../../units/time.js';
-import { asObject, objectIn, textIn, type JsonObject } from '../api/json.js';
+import { objectIn, textIn, type JsonObject } from '../api/json.js';
 
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 

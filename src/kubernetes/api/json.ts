@@ -1,11 +1,7 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { type Instant, parseInstant } from '../../units/time.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Returns null for a list and for other values that are not an object. */
-export function asObject(value: unknown): JsonObject | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
-}
 
 export function objectIn(parent: JsonObject | null, key: string): JsonObject | null {
   return asObject(memberOf(parent, key));

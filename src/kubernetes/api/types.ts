@@ -86,11 +86,6 @@ export interface Cluster {
   ) => ScaleTarget | Promise<ScaleTarget>;
   /** Returns watched pods. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
-  /**
-   * Returns why the watched pods and targets of a namespace must not be used: never listed, forbidden, or no event for
-   * 180 s. Null: usable.
-   */
-  readonly problemOf: (namespace: string) => KubernetesError | null;
   /** Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most 180. */
   readonly cacheAgeSeconds: (namespace: string) => number;
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;

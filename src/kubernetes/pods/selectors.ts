@@ -1,6 +1,7 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { isFulfilled } from '../../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
-import { asObject, listIn, objectsIn, textIn, textsIn } from '../api/json.js';
+import { listIn, objectsIn, textIn, textsIn } from '../api/json.js';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,3 +1,4 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { STATUS_CODES } from 'node:http';
 import { DeadlineError } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
@@ -5,7 +6,7 @@ import { TooLargeError } from '../../http/read-body.js';
 import { retryAfterSeconds } from '../../http/http-client.js';
 import { parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { cleanText } from '../../units/clean-text.js';
-import { errorFacts, asObject, countIn, textIn } from '../api/json.js';
+import { errorFacts, countIn, textIn } from '../api/json.js';
 import { KubernetesError, type KubernetesErrorKind } from '../api/types.js';
 
 const MAX_SERVER_MESSAGE = 500;

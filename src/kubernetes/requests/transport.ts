@@ -1,3 +1,4 @@
+import { asObject } from '../../scaler/plain-json.js';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { sendWithRenewal } from '../../http/credentials.js';
@@ -7,7 +8,7 @@ import { onAbort } from '../../units/abort.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { type JsonBounds, JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
 import type { Connection } from '../access/connection.js';
-import { errorFacts, asObject, type JsonObject } from '../api/json.js';
+import { errorFacts, type JsonObject } from '../api/json.js';
 import { KubernetesError } from '../api/types.js';
 import { createAgentSource, createLaneBudgets, type AgentSource, type Lane } from './lanes.js';
 import { pruneJson, type JsonFields } from './prune-json.js';

@@ -35,7 +35,6 @@ interface StateWrite {
  * W8-W14.
  */
 export interface StateStore {
-  readonly load: () => Promise<void>;
   /** Reads all ConfigMaps again. A new leader awaits this before it writes. */
   readonly reload: () => Promise<void>;
   /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
@@ -109,7 +108,6 @@ export function createStateStore(options: StateStoreOptions): StateStore {
   };
 
   return {
-    load: () => all(async (bucket) => (await bucket.settle()) ?? undefined),
     reload: () => all((bucket) => bucket.reload()),
     reloadBucket: async (index) => buckets[index]?.reload(),
     flush: () => all((bucket) => bucket.flush()),
@@ -151,7 +149,6 @@ const OFF: StateReading = { kind: 'off', text: null };
 export function stateInMemory(): StateStore {
   const nothing = (): Promise<void> => Promise.resolve();
   return {
-    load: nothing,
     reload: nothing,
     reloadBucket: nothing,
     flush: nothing,

@@ -1,4 +1,5 @@
-import { asObject, objectIn, textIn, type JsonObject, errorFacts } from '../api/json.js';
+import { asObject } from '../../scaler/plain-json.js';
+import { objectIn, textIn, type JsonObject, errorFacts } from '../api/json.js';
 import { statusObjectError } from '../requests/request-error.js';
 import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { KubernetesError } from '../api/types.js';

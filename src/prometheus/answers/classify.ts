@@ -1,3 +1,4 @@
+import { asObject } from '../../scaler/plain-json.js';
 import { cleanText } from '../../units/clean-text.js';
 import { failed, type Failure, type FailureReason } from '../../units/failure.js';
 import { type Instant, instantFromSeconds } from '../../units/time.js';
@@ -201,11 +202,6 @@ export function parseObject(body: string): Json | null {
   } catch {
     return null;
   }
-}
-
-/** Returns null for a list and for other values that are not an object. */
-export function asObject(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
 }
 
 /** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */

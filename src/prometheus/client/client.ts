@@ -225,7 +225,7 @@ function createUrlClient(
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
     const parameters = { query: text, timeout: `${ms}ms`, ...flavor };
-    const result = await send({ url: base + QUERY_PATH, parameters, isForm: true, timeoutMs: ms, signal });
+    const result = await send({ url: base + QUERY_PATH, parameters, isQuery: true, timeoutMs: ms, signal });
     if (result.class === 'failed') {
       const { reason, message } = result;
       if (reason !== 'busy' && isServerFailure(reason)) nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;

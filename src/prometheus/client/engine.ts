@@ -1,4 +1,5 @@
-import { asObject, parseObject } from '../answers/classify.js';
+import { asObject } from '../../scaler/plain-json.js';
+import { parseObject } from '../answers/classify.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import type { SendResult } from './request.js';
 

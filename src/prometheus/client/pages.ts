@@ -1,6 +1,7 @@
+import { asObject } from '../../scaler/plain-json.js';
 import type { Clock } from '../../units/clock.js';
 import { type Instant, instantFromSeconds, parseInstant } from '../../units/time.js';
-import { asObject, isWholeAnswer, parseObject, quote } from '../answers/classify.js';
+import { isWholeAnswer, parseObject, quote } from '../answers/classify.js';
 import type { Engine } from './engine.js';
 import type { QueryOptions, SendResult } from './request.js';
 

@@ -61,7 +61,7 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
     { timeoutMs, signal }: RangeOptions,
   ): Promise<Attempt> => {
     const parameters = { ...parametersOf(range, timeoutMs), ...flavor };
-    const result = await send({ url, parameters, isForm: true, timeoutMs, signal });
+    const result = await send({ url, parameters, isQuery: true, timeoutMs, signal });
     if (result.class === 'failed')
       return { answer: failed(result.reason, `${host}: ${result.message}`), retryAfterSeconds: 0 };
     const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };

@@ -5,7 +5,7 @@ import {
   type SecretFile,
   sendWithRenewal,
 } from '../../http/credentials.js';
-import { failureOf, type HttpAgents, sendHttp, sendQuery } from '../../http/http-client.js';
+import { failureWithoutAnswer, type HttpAgents, sendHttp, sendQuery } from '../../http/http-client.js';
 import { BodyPool, type BodyLimits, readBody, TooLargeError } from '../../http/read-body.js';
 import { createTlsAgent } from '../../http/tls.js';
 import { type Clock, sleep, withDeadline } from '../../units/clock.js';
@@ -33,8 +33,11 @@ export interface SourceRequest {
   /** Including the path. */
   readonly url: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Sends the parameters as a form, because queries may be longer than a URL, unless the server refuses POST. */
-  readonly isForm?: boolean;
+  /**
+   * A query, of which a round has hundreds: without axios (see `sendQuery`), and with the parameters as a form, because
+   * it may be longer than a URL, unless the server refuses POST.
+   */
+  readonly isQuery?: boolean;
   /** The limit of all attempts together. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -120,7 +123,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     const agents: HttpAgents = { httpAgent, httpsAgent: await httpsAgent() };
     const exchange = async (signed: Pick<SignedHeaders, 'headers' | 'secrets'>): Promise<HttpReply> => {
       const { method, url, body, contentType } = outgoing;
-      const send = request.isForm === true ? sendQuery : sendHttp;
+      const send = request.isQuery === true ? sendQuery : sendHttp;
       const response = await send({
         method,
         url,
@@ -151,7 +154,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
   const attempts = async (request: SourceRequest, signal: AbortSignal): Promise<SendResult> => {
     let result = await attempt(request, signal);
     if (token !== null && isAnswered(result, [401])) result = await attempt(request, signal, true);
-    if (request.isForm !== true || !isAnswered(result, [405, 501]) || refusesPost.has(request.url))
+    if (request.isQuery !== true || !isAnswered(result, [405, 501]) || refusesPost.has(request.url))
       return result;
     refusesPost.add(request.url);
     return attempt(request, signal);
@@ -203,7 +206,7 @@ function failureTo(error: unknown, signal: AbortSignal, limits: AnswerLimits): F
     const code = error instanceof SignInError ? 'SIGN_IN' : 'CREDENTIAL_FILE';
     return failed('unauthorized', error.message, code);
   }
-  const failure = failureOf(error, signal);
+  const failure = failureWithoutAnswer(error, signal);
   return { ...failure, message: settingOf(error, failure, limits) ?? failure.message };
 }
 
@@ -223,9 +226,9 @@ function settingOf(
 
 const NOT_SIGNED = { headers: {}, secrets: [] } as const;
 
-function outgoingOf({ url, parameters = {}, isForm }: SourceRequest, refusesPost: boolean): OutgoingRequest {
+function outgoingOf({ url, parameters = {}, isQuery }: SourceRequest, refusesPost: boolean): OutgoingRequest {
   const form = new URLSearchParams(parameters).toString();
-  return isForm === true && !refusesPost
+  return isQuery === true && !refusesPost
     ? { method: 'POST', url, body: form, contentType: 'application/x-www-form-urlencoded' }
     : { method: 'GET', url: form === '' ? url : `${url}?${form}`, body: null, contentType: null };
 }

@@ -51,8 +51,8 @@ export type PlannedQuery =
       readonly kind: 'workloads';
       readonly source: SourceConfig;
       /** Maps the text of a pattern to the pattern. */
-      readonly workloads: Map<string, PodsPattern>;
-      /** The key of the answer for each workload. */
+      readonly patterns: Map<string, PodsPattern>;
+      /** The key of the answer for each pattern. */
       readonly keys: Map<string, string>;
       readonly owners: Map<string, QueryOwner>;
       readonly merged: WorkloadQueries;
@@ -178,7 +178,7 @@ function addQuery(
     planned.namespaces.set(namespace, (planned.namespaces.get(namespace) ?? 0) + 1);
     planned.keys.set(namespace, query.key);
   } else if (query.kind === 'workloads' && planned.kind === 'workloads') {
-    planned.workloads.set(query.pods, query.pattern);
+    planned.patterns.set(query.pods, query.pattern);
     planned.keys.set(query.pods, query.key);
   }
 }
@@ -196,7 +196,7 @@ function emptyQuery(query: CompiledQuery, memory: Memory): PlannedQuery {
   }
   const merged = memory.workloads.get(key) ?? createWorkloadQueries(query.text, onFault);
   memory.workloads.set(key, merged);
-  return { kind, source, workloads: new Map(), keys: new Map(), owners: new Map(), merged };
+  return { kind, source, patterns: new Map(), keys: new Map(), owners: new Map(), merged };
 }
 
 function candidatesBySource(

@@ -165,7 +165,7 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
       answers.take(query.key, await queue.query(query.text, order));
       return;
     }
-    const answerOf = query.merged.send(query.workloads, {
+    const answerOf = query.merged.send(query.patterns, {
       round: number,
       budget: budgetOf(name, owners.length === 1 ? (owners[0]?.namespace ?? null) : null),
       query: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),

@@ -7,18 +7,18 @@ import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-
 /** Queries many workloads at once with a query that evaluates each pod on its own. */
 export interface WorkloadQueries {
   /**
-   * Returns a function that returns the answer with the pods of a workload, by the text of its pattern; null if it is
-   * not in `workloads`.
+   * Returns a function that returns the answer with the pods of a workload, by the text of its pattern; null: the text is
+   * not a key of `patterns`.
    */
   readonly send: (
     /** Maps the text of a pattern to the pattern. The same map as in the last round means the same workloads. */
-    workloads: ReadonlyMap<string, PodsPattern>,
+    patterns: ReadonlyMap<string, PodsPattern>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly query: (text: string) => Promise<TimedAnswer>;
       /** Time limit of each query in seconds. */
       readonly limit: number;
     },
-  ) => (workload: string) => Promise<Answer> | null;
+  ) => (patternText: string) => Promise<Answer> | null;
 }
 
 /** VictoriaMetrics rejects queries above 16 KiB. */
@@ -40,11 +40,11 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   let lastRound: number | null = null;
   const texts = new WeakMap<readonly string[], string>();
 
-  const textFor = (workloads: readonly string[], patterns: ReadonlyMap<string, PodsPattern>): string => {
-    let text = texts.get(workloads);
+  const textFor = (patternTexts: readonly string[], patterns: ReadonlyMap<string, PodsPattern>): string => {
+    let text = texts.get(patternTexts);
     if (text === undefined) {
-      const pods = joinPatterns(workloads.map((workload) => mustFind(patterns, workload)));
-      texts.set(workloads, (text = substitute(written, { pods })));
+      const pods = joinPatterns(patternTexts.map((patternText) => mustFind(patterns, patternText)));
+      texts.set(patternTexts, (text = substitute(written, { pods })));
     }
     return text;
   };
@@ -87,10 +87,13 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
         round,
         budget,
         packKey: size.most(),
-        pack: (workloads) =>
-          inLists(workloads, { most: size.most(), room: MAX_QUERY_LENGTH - written.length }),
-        query: (workloads) =>
-          queryInTime(workloads.length, { send: () => queryText(textFor(workloads, patterns)), limit }),
+        pack: (patternTexts) =>
+          inLists(patternTexts, { most: size.most(), room: MAX_QUERY_LENGTH - written.length }),
+        query: (patternTexts) =>
+          queryInTime(patternTexts.length, {
+            send: () => queryText(textFor(patternTexts, patterns)),
+            limit,
+          }),
       });
     },
   };
@@ -154,26 +157,26 @@ const MOST_LANES = 10;
 
 /** Sorted, so that the same workloads always result in the same queries. */
 function inLists(
-  workloads: readonly string[],
+  patternTexts: readonly string[],
   { most, room }: { readonly most: number; readonly room: number },
 ): string[][] {
   const packs: string[][] = [];
   let length = Infinity;
-  for (const workload of workloads.toSorted()) {
-    const isFull = (packs.at(-1)?.length ?? most) >= most || length + workload.length + 1 > room;
+  for (const patternText of patternTexts.toSorted()) {
+    const isFull = (packs.at(-1)?.length ?? most) >= most || length + patternText.length + 1 > room;
     if (isFull) {
       packs.push([]);
       length = 0;
     }
-    packs.at(-1)?.push(workload);
-    length += workload.length + 1;
+    packs.at(-1)?.push(patternText);
+    length += patternText.length + 1;
   }
   return packs;
 }
 
-function mustFind<T>(map: ReadonlyMap<string, T>, workload: string): T {
-  const found = map.get(workload);
-  if (found === undefined) throw new Error(`the pods ${workload} are not part of any query`);
+function mustFind<T>(map: ReadonlyMap<string, T>, patternText: string): T {
+  const found = map.get(patternText);
+  if (found === undefined) throw new Error(`the pods ${patternText} are not part of any query`);
   return found;
 }
 

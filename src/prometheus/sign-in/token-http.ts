@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { failureOf, sendHttp } from '../../http/http-client.js';
+import { failureWithoutAnswer, sendHttp } from '../../http/http-client.js';
 import { readBody } from '../../http/read-body.js';
 import { CredentialError } from '../../http/credentials.js';
 import { createTlsAgent, type TlsFiles } from '../../http/tls.js';
@@ -67,7 +67,7 @@ export function createTokenHttp(options: {
     } catch (error) {
       request.signal.throwIfAborted();
       if (error instanceof CredentialError) throw error;
-      throw new CredentialError(`${options.what}: ${failureOf(error, request.signal).message}`);
+      throw new CredentialError(`${options.what}: ${failureWithoutAnswer(error, request.signal).message}`);
     }
   };
 }

@@ -1,9 +1,10 @@
+import { asObject } from '../../../src/scaler/plain-json.js';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { asObject, objectIn, textsIn } from '../../../src/kubernetes/api/json.js';
+import { objectIn, textsIn } from '../../../src/kubernetes/api/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import type { Pause } from '../../../src/decision/pause.js';

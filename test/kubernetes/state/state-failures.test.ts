@@ -62,7 +62,7 @@ describe('a ConfigMap that cannot be read', () => {
   it('does not affect the other 15', async () => {
     const fixture = new StateFixture();
     fixture.maps.maps.delete(WEB_MAP);
-    await fixture.store.load();
+    await fixture.store.reload();
 
     const others = Array.from({ length: 50 }, (_, index) => ({ namespace: 'shop', name: `w${index}` }));
     const kinds = await Promise.all(others.map(async (scaler) => (await fixture.store.read(scaler)).kind));
@@ -78,7 +78,7 @@ describe('a write that fails', () => {
     ['invalid', 'the server said invalid'],
   ])('is failed by %s, and is not retried', async (kind, message) => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.failures.set('PATCH', kind);
 
     const result = await fixture.store.put({ scaler: WEB, base: null, state: STATE });
@@ -92,7 +92,7 @@ describe('a write that fails', () => {
     'is rejected at the first %s, reads the ConfigMap again, and fails at the second in a row',
     async (kind) => {
       const fixture = new StateFixture();
-      await fixture.store.load();
+      await fixture.store.reload();
       fixture.maps.failures.set('PATCH', kind);
 
       const first = await fixture.store.put({ scaler: WEB, base: null, state: STATE });
@@ -125,7 +125,7 @@ describe('a write that fails', () => {
     [5001, 'refused'],
   ])('after a conflict that took %d ms is %s', async (ms, kind) => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.patchScripts.push(() => {
       fixture.clock.advance(ms);
       return Promise.reject(failure('conflict'));
@@ -149,7 +149,7 @@ describe('a write that fails', () => {
 describe('a ConfigMap with other writers', () => {
   it('is read again after a conflict, and written if only another scaler was changed', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.edit(WEB_MAP, 'shop.other', writeEntry('1/b', stateOf()));
 
     const result = await fixture.store.put({ scaler: WEB, base: null, state: STATE });
@@ -161,7 +161,7 @@ describe('a ConfigMap with other writers', () => {
 
   it.each(['0/b', '1/b', '2/b'])('is not overwritten at an entry of %s that was unknown', async (epoch) => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     const text = writeEntry(epoch, stateOf({ lastScaleUp: at(9) }));
     fixture.maps.edit(WEB_MAP, WEB_KEY, text);
 
@@ -174,7 +174,7 @@ describe('a ConfigMap with other writers', () => {
 
   it('fails after 4 conflicts, with 10 s until the next try', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     for (let count = 0; count < 8; count += 1) {
       fixture.maps.patchScripts.push((apply) => {
         fixture.maps.edit(WEB_MAP, 'shop.other', writeEntry('1/b', stateOf({ lastScaleUp: at(count) })));
@@ -194,7 +194,7 @@ describe('a ConfigMap with other writers', () => {
   it('causes no failure for the other entries of a batch if another leader overwrote one', async () => {
     const fixture = new StateFixture();
     const second = { namespace: 'shop', name: 'web' };
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.edit(WEB_MAP, WEB_KEY, writeEntry('1/b', stateOf()));
     const mate = mateOfWeb();
 
@@ -213,7 +213,7 @@ describe('a leader of term 3', () => {
     epoch: string,
   ): Promise<{ readonly fixture: StateFixture; readonly base: string }> {
     const fixture = new StateFixture({ epoch: '3/a' });
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.edit(WEB_MAP, WEB_KEY, writeEntry(epoch, stateOf()));
     await fixture.store.put({ scaler: WEB, base: null, state: STATE });
     const { text } = await fixture.store.read(WEB);
@@ -282,7 +282,7 @@ describe('a leader of term 3', () => {
 
   it('reads the entries of another leader again, at a reload', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.edit(WEB_MAP, WEB_KEY, writeEntry('2/b', stateOf({ lastScaleUp: at(5) })));
     expect((await fixture.store.read(WEB)).kind).toBe('none');
 

@@ -24,7 +24,7 @@ function holdAnswers(fixture: StateFixture, method: 'GET' | 'PATCH'): { readonly
 async function loadedStore(): Promise<StateFixture> {
   const fixture = new StateFixture();
   fixture.maps.edit(WEB_MAP, WEB_KEY, writeEntry('1/a', stateOf({ lastScaleUp: at(0) })));
-  await fixture.store.load();
+  await fixture.store.reload();
   return fixture;
 }
 

@@ -8,7 +8,7 @@ const STATE = stateOf({ lastScaleUp: at(0) });
 describe('a write that the server rate-limits (429)', () => {
   it('is sent again 1 s after a 429, and the store is healthy', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.maps.patchScripts.push(() => Promise.reject(failure('rate_limited')));
     const result = fixture.store.put({ scaler: WEB, base: null, state: STATE });
 
@@ -24,7 +24,7 @@ describe('a write that the server rate-limits (429)', () => {
   it('fails after 5 s of 429, and is rejected if another replica becomes the leader meanwhile', async () => {
     const [fixture, deposed] = [new StateFixture(), new StateFixture()];
     for (const each of [fixture, deposed]) {
-      await each.store.load();
+      await each.store.reload();
       each.maps.failures.set('PATCH', 'rate_limited');
     }
     const results = [fixture, deposed].map((each) =>

@@ -37,7 +37,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
 
   it('writes state that another process reads', async () => {
     const first = open('1/a');
-    await first.load();
+    await first.reload();
     expect(await first.read(WEB)).toEqual({ kind: 'none', text: null, since: at(0) });
 
     await first.put({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(7) }) });
@@ -52,7 +52,7 @@ describe('the state store on a Kubernetes API over HTTP', () => {
 
   it('lets only one of two writers that start from the same version succeed', async () => {
     const [first, second] = [open('1/a'), open('2/b')];
-    await Promise.all([first.load(), second.load()]);
+    await Promise.all([first.reload(), second.reload()]);
 
     const results = await Promise.all([
       first.put({ scaler: WEB, base: null, state: stateOf({ lastScaleUp: at(1) }) }),

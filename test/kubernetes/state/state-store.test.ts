@@ -12,7 +12,7 @@ describe('the state store', () => {
     const fixture = new StateFixture();
     expect(fixture.maps.requests).toEqual([]);
 
-    await fixture.store.load();
+    await fixture.store.reload();
 
     expect(fixture.maps.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
       Array.from(
@@ -107,7 +107,7 @@ describe('many changes in one tick', () => {
 
   it('are at most 16 writes for 1,000 scalers', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
 
     const results = await Promise.all(
       scalers.map((scaler) => fixture.store.put({ scaler, base: null, state: stateOf() })),
@@ -121,7 +121,7 @@ describe('many changes in one tick', () => {
   it('are in the next write if they come during one: 2 writes, of 1 and of 49', async () => {
     const fixture = new StateFixture();
     const inOne = scalers.filter((scaler) => bucketOf(scaler) === 3).slice(0, 50);
-    await fixture.store.load();
+    await fixture.store.reload();
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     fixture.maps.before = () => gate;
@@ -146,7 +146,7 @@ describe('many changes in one tick', () => {
 describe('putLater', () => {
   it('writes nothing for 4.999 s and once at 5 s', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     fixture.store.putLater({ scaler: WEB, base: null, state: stateOf() });
 
     await fixture.clock.advanceAndSettle(4999);
@@ -159,7 +159,7 @@ describe('putLater', () => {
 
   it('joins the next write of the same ConfigMap', async () => {
     const fixture = new StateFixture();
-    await fixture.store.load();
+    await fixture.store.reload();
     const scalers = Array.from({ length: 100 }, (_, index) => ({ namespace: 'shop', name: `w${index}` }));
     const [first, second] = scalers.filter((scaler) => bucketOf(scaler) === 5);
     if (first === undefined || second === undefined) throw new Error('no two of one bucket');

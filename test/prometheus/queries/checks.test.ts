@@ -79,17 +79,25 @@ describe('onMissing: zero next to a guard', () => {
     const good = sampleOf(guarded(vector(1), missing, true));
     const bad = sampleOf(guarded(missing, missing, true));
 
-    expect([good, sampleOutcome(metric, good).kind]).toMatchObject([{ kind: 'missing' }, 'value']);
-    expect([bad, sampleOutcome(metric, bad).kind]).toMatchObject([{ kind: 'invalid' }, 'broken']);
+    expect([good, sampleOutcome(metric, good).kind]).toMatchObject([
+      { failure: { reason: 'missing' } },
+      'value',
+    ]);
+    expect([bad, sampleOutcome(metric, bad).kind]).toMatchObject([
+      { failure: { reason: 'invalid' } },
+      'broken',
+    ]);
   });
 
   it('does not read no series as 0 if the guard is true on a partial answer', () => {
-    expect(sampleOf(guarded(partial(1), missing, true))).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(guarded(partial(1), missing, true))).toMatchObject({ failure: { reason: 'invalid' } });
   });
 
   it('does not read old data as 0', () => {
-    expect(sampleOf(dated(missing, missing, true))).toMatchObject({ kind: 'invalid' });
-    expect(sampleOf(dated(vector(SECONDS - 121), missing, true))).toMatchObject({ kind: 'invalid' });
+    expect(sampleOf(dated(missing, missing, true))).toMatchObject({ failure: { reason: 'invalid' } });
+    expect(sampleOf(dated(vector(SECONDS - 121), missing, true))).toMatchObject({
+      failure: { reason: 'invalid' },
+    });
   });
 });
 
