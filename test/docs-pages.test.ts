@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PAUSE_ANNOTATIONS } from '../src/scaler/spec.js';
 import { EVENTS } from '../src/control/cycle/report.js';
-import { ACCEPTED_REASONS } from '../src/control/status/status-of.js';
+import { ACCEPTED_REASONS } from '../src/control/status/object-status.js';
 import { CONDITION_REASONS, CONDITION_TYPES } from '../src/decision/result/condition.js';
 import { LIMIT_LABELS, LIMIT_NAMES } from '../src/decision/result/limit-names.js';
 import { FAILURE_REASONS } from '../src/units/failure.js';

@@ -1,7 +1,7 @@
 import { textIn } from '../kubernetes/api/json.js';
 import type { ObjectVerdict } from '../config/add-objects.js';
 import type { Leadership } from '../control/election/leadership.js';
-import { writeStatuses } from '../control/status/status-writer.js';
+import { pollStatuses } from '../control/status/status-writer.js';
 import type { EventObject, TargetEvent } from '../kubernetes/api/types.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
@@ -24,7 +24,7 @@ interface CustomResources {
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
   /** Lists and watches objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
-  readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  readonly pollStatuses: (signal: AbortSignal) => Promise<void>;
   /** Returns the object whose document is in effect for NAMESPACE/NAME; null: the document is in a file. */
   readonly eventObject: (key: string) => EventObject | null;
   /** Returns the generations of a scaler's object: of the version in effect and the newest one; null: unknown. */
@@ -82,7 +82,7 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
     }),
     labelOf: ({ namespace, name }, label) => textIn(store.get(namespace, name)?.labels ?? null, label),
     watch: watch.run,
-    writeStatuses: (signal) => (dryRun ? Promise.resolve() : writeStatuses(statusPorts, signal)),
+    pollStatuses: (signal) => (dryRun ? Promise.resolve() : pollStatuses(statusPorts, signal)),
     eventObject: (key) => {
       const verdict = verdicts.get(key);
       const scaler = verdict?.scaler ?? null;
@@ -101,7 +101,7 @@ const nothing = (): Promise<void> => Promise.resolve();
 const NONE: CustomResources = {
   setVerdicts: () => undefined,
   watch: nothing,
-  writeStatuses: nothing,
+  pollStatuses: nothing,
   eventObject: () => null,
   generationsOf: () => ({ generation: null, newestGeneration: null }),
   labelOf: () => null,

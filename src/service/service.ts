@@ -25,7 +25,7 @@ import { createDecisionRecord, type DecisionRecord } from '../recording/decision
 import { dataSourceId } from '../telemetry/outages.js';
 import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
 import { buildEvent } from '../control/cycle/report.js';
-import { earlierTimes } from '../control/status/object-status.js';
+import { earlierTimes } from '../control/status/stored-status.js';
 import { createRecommendations, type RecommendationPorts } from '../recommendations/recommendations.js';
 import { createRecorder, createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
@@ -292,7 +292,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     // With sharding, the state of a bucket is read when the bucket is acquired.
     reloadState: config.sharding.enabled ? () => Promise.resolve() : state.reload,
     runController: controller.run,
-    writeStatuses: resources.writeStatuses,
+    pollStatuses: resources.pollStatuses,
     recommend: (term: AbortSignal) => recommendations?.run(term) ?? Promise.resolve(),
     flushState: state.flush,
     forgetScalers: () => {
@@ -367,7 +367,7 @@ export interface TermPorts {
   readonly reloadState: () => Promise<void>;
   readonly runController: (signal: AbortSignal) => Promise<void>;
   /** Never rejects. */
-  readonly writeStatuses: (signal: AbortSignal) => Promise<void>;
+  readonly pollStatuses: (signal: AbortSignal) => Promise<void>;
   /** Never rejects. */
   readonly recommend: (signal: AbortSignal) => Promise<void>;
   readonly flushState: () => Promise<void>;
@@ -380,7 +380,7 @@ const FLUSH_MS = 3000;
 
 /** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */
 export async function runTerm(ports: TermPorts, signal: AbortSignal): Promise<void> {
-  const statuses = ports.writeStatuses(signal);
+  const statuses = ports.pollStatuses(signal);
   const recommending = ports.recommend(signal);
   try {
     await ports.reloadState();

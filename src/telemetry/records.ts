@@ -51,8 +51,8 @@ const NO_CHART_POINTS: ChartPoints = {
 
 export interface Recorder {
   /**
-   * Adds a record to ledger, chart points and metrics, and a change to log and feed. Returns the status before and
-   * after.
+   * Adds a record to ledger, chart points and metrics, and a change to log and feed. Returns the ledger entry before and
+   * after. The status of a Scaler object is not written here: `control/status/status-writer.ts` polls the ledger.
    */
   readonly record: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;

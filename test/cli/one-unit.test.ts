@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { explainLines } from '../../src/cli/explanation/explain-lines.js';
 import { runCli } from './fake-io.js';
-import { currentMetrics, metricTargets } from '../../src/control/status/status-of.js';
+import { currentMetrics, metricTargets } from '../../src/control/status/object-status.js';
 import { formatMetric } from '../../src/dashboard/ui/numbers.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { cpuSnapshot, recordOf, scalerDocument } from './live-service.js';

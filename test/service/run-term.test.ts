@@ -15,7 +15,7 @@ describe('runTerm', () => {
           calls.push('controller');
           await controller.opened;
         },
-        writeStatuses: () => statuses.opened,
+        pollStatuses: () => statuses.opened,
       }),
       new AbortController().signal,
     );
@@ -68,7 +68,7 @@ function buildPorts() {
     clock,
     reloadState: note('reload'),
     runController: note('controller'),
-    writeStatuses: () => Promise.resolve(),
+    pollStatuses: () => Promise.resolve(),
     recommend: () => Promise.resolve(),
     flushState: note('flush'),
     forgetScalers: () => void calls.push('forget'),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { statusRow } from '../../src/cli/status/status-row.js';
-import { statusOf } from '../../src/control/status/status-of.js';
+import { buildObjectStatus } from '../../src/control/status/object-status.js';
 import { headlineOf } from '../../src/dashboard/scaler/model/headline.js';
 import { isSeverity } from '../../src/dashboard/ui/severities.js';
 import { STATES, STATE_NAMES } from '../../src/decision/state.js';
@@ -66,7 +66,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
     const overview = await read<{ readonly rows: readonly Detail[] }>('overview');
     const last = records.ledger.get(`shop/${name}`);
     const scaler = last?.scaler ?? null;
-    const written = statusOf({
+    const written = buildObjectStatus({
       object: object({ name }),
       verdict: verdict({ scaler, problems: problemsOf(one) }),
       last,
@@ -90,7 +90,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
     const seen = new Set(NAMED.map(({ state }) => state));
 
     expect(STATE_NAMES.filter((name) => !seen.has(name))).toEqual(['Invalid']);
-    const invalid = statusOf({
+    const invalid = buildObjectStatus({
       object: object(),
       verdict: verdict({ scaler: null, problems: [problem({ message: 'unknown field', path: '' })] }),
       last: null,
@@ -120,7 +120,7 @@ describe('a state that nothing else of the scaler suggests', () => {
     const view = viewScaler(status, null);
 
     expect([view.state, viewRow(status, null, { replicas: [] }).state]).toEqual([shown, shown]);
-    expect(statusOf({ object: object(), verdict: verdict(), last: status, now: T0 })).toMatchObject({
+    expect(buildObjectStatus({ object: object(), verdict: verdict(), last: status, now: T0 })).toMatchObject({
       state: 'RateLimited',
       stateSince: '2025-12-31T23:59:00Z',
       cause: 'because',
@@ -134,7 +134,7 @@ it('has the count of a pause that keeps one as the desired count, not that of th
   const { pause } = paused({ replicas: 4 });
   const { after } = createLedger().add({ ...decided({ percent: 83 })('web'), pause });
 
-  const written = statusOf({ object: object(), verdict: verdict(), last: after, now: T0 });
+  const written = buildObjectStatus({ object: object(), verdict: verdict(), last: after, now: T0 });
 
   expect([viewScaler(after, null).desiredReplicas, viewRow(after, null, { replicas: [] }).desired]).toEqual([
     4, 4,
@@ -157,7 +157,7 @@ describe('since', () => {
       name: 'Rejected',
       since: formatInstant(at(7)),
     });
-    const written = statusOf({
+    const written = buildObjectStatus({
       object: object(),
       verdict: verdict({ problems }),
       last: after,

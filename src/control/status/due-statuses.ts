@@ -5,9 +5,9 @@ import { boundsOf } from '../../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { takeTurns, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { statusDifference } from './object-status.js';
-import type { ObjectStatus } from './object-status.js';
-import { statusOf } from './status-of.js';
+import { statusDifference } from './stored-status.js';
+import type { ObjectStatus } from './stored-status.js';
+import { buildObjectStatus } from './object-status.js';
 
 export interface DueStatus {
   readonly key: string;
@@ -81,7 +81,13 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
       if (before.urgency === 'none') before.urgency = 'later';
       return before;
     }
-    const wanted = statusOf({ object, verdict, last, rejectedSince: rejectedSince(key), now: clock.now() });
+    const wanted = buildObjectStatus({
+      object,
+      verdict,
+      last,
+      rejectedSince: rejectedSince(key),
+      now: clock.now(),
+    });
     const isSame = before?.object.uid === object.uid;
     const next: CheckedStatus = {
       key,

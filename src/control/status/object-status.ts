@@ -1,198 +1,391 @@
-import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
-import type { EarlierTimes } from '../../telemetry/ledger.js';
-import { parseInstant } from '../../units/time.js';
+import type { ObjectVerdict } from '../../config/add-objects.js';
+import { CONDITION_TYPES } from '../../decision/result/condition.js';
+import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
+import { isFailing } from '../../decision/failing.js';
+import { problemLine, rejectionOf } from '../../decision/rejection.js';
+import { stateOf } from '../../decision/state.js';
+import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
+import type { ScalerObject } from '../../kubernetes/scaler-objects.js';
+import type { Problem } from '../../scaler/problems/problem.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
+import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { timedState } from '../../telemetry/timed-state.js';
+import { cleanText } from '../../units/clean-text.js';
+import { formatAmount } from '../../units/format.js';
+import { formatInstant, type Instant, latest, parseInstant } from '../../units/time.js';
+import {
+  storedConditions,
+  storedNumbers,
+  storedState,
+  type ObjectStatus,
+  type StatusNumbers,
+  type StatusState,
+  type StatusCondition,
+  type NewCondition,
+} from './stored-status.js';
 
-export interface NewCondition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  /** Generation of the document; absent: unknown. */
-  readonly observedGeneration?: number;
+export interface StatusInput {
+  readonly object: ScalerObject;
+  readonly verdict: ObjectVerdict;
+  /** The result of the last cycle of this process; null before the first one. */
+  readonly last: LedgerEntry | null;
+  /** Since when the newest version has been rejected; null, the default: unknown. */
+  readonly rejectedSince?: Instant | null;
+  readonly now: Instant;
 }
 
-/** Has the fields of `metav1.Condition`. */
-export interface StatusCondition extends NewCondition {
-  readonly lastTransitionTime: string;
-}
+const MAX_MESSAGE_LENGTH = 1024;
 
-/** `status` of a Scaler object. An unknown field is absent, never 0. */
-export interface ObjectStatus extends StatusNumbers, StatusState {
-  readonly observedGeneration: number;
-  readonly conditions: readonly StatusCondition[];
-}
+const CYCLE_CONDITIONS: ReadonlySet<string> = new Set(CONDITION_TYPES);
 
-export interface StatusNumbers {
-  readonly currentReplicas?: number;
-  readonly desiredReplicas?: number;
-  readonly lastScaleTime?: string;
-  /** The columns REFERENCE, TARGETS, MIN and MAX of `kubectl get scalers`: `spec` may be a rejected version. */
-  readonly reference?: string;
-  readonly targets?: string;
-  readonly minReplicas?: number;
-  readonly maxReplicas?: number;
-  /** Has the form of `status.currentMetrics` in autoscaling/v2. */
-  readonly currentMetrics?: readonly JsonObject[];
-}
-
-/** The columns STATE, SINCE and CAUSE of `kubectl get scalers`. */
-export interface StatusState {
-  readonly state?: string;
-  readonly stateSince?: string;
-  readonly cause?: string;
-}
-
-const STATUSES = ['True', 'False', 'Unknown'] as const;
-
-export function storedConditions(stored: JsonObject | null): readonly StatusCondition[] {
-  return objectsIn(stored, 'conditions').flatMap((condition) => {
-    const type = textIn(condition, 'type');
-    const status = STATUSES.find((one) => one === condition['status']);
-    const lastTransitionTime = textIn(condition, 'lastTransitionTime');
-    if (type === null || status === undefined || lastTransitionTime === null) return [];
-    const observedGeneration = countIn(condition, 'observedGeneration');
-    return [
-      {
-        type,
-        status,
-        reason: textIn(condition, 'reason') ?? '',
-        message: textIn(condition, 'message') ?? '',
-        ...(observedGeneration === null ? {} : { observedGeneration }),
-        lastTransitionTime,
-      },
-    ];
-  });
-}
-
-export function storedNumbers(stored: JsonObject | null): StatusNumbers {
-  const [current, desired] = [countIn(stored, 'currentReplicas'), countIn(stored, 'desiredReplicas')];
-  const [min, max] = [countIn(stored, 'minReplicas'), countIn(stored, 'maxReplicas')];
-  const lastScaleTime = textIn(stored, 'lastScaleTime');
-  const [reference, targets] = [textIn(stored, 'reference'), textIn(stored, 'targets')];
-  const metrics = objectsIn(stored, 'currentMetrics');
+/**
+ * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
+ * status changes, so a restart does not reset it. Before the first cycle of this process, the stored results of an
+ * earlier process stay. If no version of the document is in effect, they are removed.
+ */
+export function buildObjectStatus({
+  object,
+  verdict,
+  last,
+  rejectedSince = null,
+  now,
+}: StatusInput): ObjectStatus {
+  const { generation: observedGeneration, status: stored } = object;
+  const acceptance = { ...accepted(verdict), observedGeneration };
+  const { conditions: decided, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
+  const isCurrent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
+  const before = storedConditions(stored);
+  const about = decided.map((condition) =>
+    acceptance.status === 'True' && isCurrent
+      ? { ...condition, observedGeneration }
+      : // Without a generation, `kubectl wait` would take the condition for one of the current generation.
+        { ...generationOf(before, condition), ...condition },
+  );
+  const storedReady = before.find(({ type }) => type === 'Ready');
+  const ready =
+    isCurrent || storedReady === undefined
+      ? { ...readyOf(acceptance, decided, last), observedGeneration }
+      : // It describes the previous document, so clients that wait for the new one keep waiting.
+        withoutTime(storedReady);
+  const own = [acceptance, ...about, ready];
+  const foreign = before.filter(
+    ({ type }) => !CYCLE_CONDITIONS.has(type) && own.every((one) => one.type !== type),
+  );
   return {
-    ...(current === null ? {} : { currentReplicas: current }),
-    ...(desired === null ? {} : { desiredReplicas: desired }),
-    ...(lastScaleTime === null ? {} : { lastScaleTime }),
-    ...(reference === null ? {} : { reference }),
-    ...(targets === null ? {} : { targets }),
-    ...(min === null ? {} : { minReplicas: min }),
-    ...(max === null ? {} : { maxReplicas: max }),
+    observedGeneration,
+    ...stateIn({ object, verdict, last, rejectedSince, now }),
+    ...withoutEarlier(numbers, object),
+    conditions: [
+      ...own.map((condition) =>
+        timed(truncate(condition), before, sinceIn(object, sinceOf(condition, last) ?? now)),
+      ),
+      ...foreign,
+    ],
+  };
+}
+
+/** The ledger may have times of an earlier object with the same name. */
+function sinceIn({ createdAt }: ScalerObject, since: Instant): Instant {
+  return createdAt === null ? since : latest(createdAt, since);
+}
+
+/** An earlier object with the same name may have scaled last. Both times are in whole seconds. */
+function withoutEarlier(
+  { lastScaleTime, ...others }: StatusNumbers,
+  { createdAt }: ScalerObject,
+): StatusNumbers {
+  const at = lastScaleTime === undefined ? null : parseInstant(lastScaleTime);
+  if (lastScaleTime === undefined || (at !== null && createdAt !== null && at < createdAt)) return others;
+  return { ...others, lastScaleTime };
+}
+
+/** Before the first cycle of this process, the state of an earlier process stays, unless it is a rejection. */
+function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
+  const { status } = object;
+  const stored = storedState(status);
+  const rejection = rejectionOf(verdict.problems);
+  if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
+    return stored;
+  const rejected = rejection === null ? null : { ...rejection, since: rejectedSince };
+  // If a file takes precedence over this object, the object shows the state of the scaler in the file.
+  const isInEffect = verdict.scaler !== null || rejection?.isUnusedObject === true;
+  const state =
+    isInEffect && last !== null
+      ? timedState(last, rejected)
+      : { ...stateOf(null, rejection), since: rejectedSince };
+  const { name, cause, since } = state;
+  const storedSince = stored.state === name ? stored.stateSince : undefined;
+  return {
+    state: name,
+    stateSince: storedSince ?? inSeconds(sinceIn(object, since ?? now)),
+    ...(cause === null ? {} : { cause: truncated(cleanText(cause)) }),
+  };
+}
+
+function cycleResult(
+  last: LedgerEntry | null | 'nothing',
+  stored: JsonObject | null,
+): { readonly conditions: readonly NewCondition[]; readonly numbers: StatusNumbers } {
+  if (last === 'nothing') return { conditions: [], numbers: scaledAt(textIn(stored, 'lastScaleTime')) };
+  if (last === null) {
+    const conditions = storedConditions(stored).filter(({ type }) => CYCLE_CONDITIONS.has(type));
+    return { conditions: conditions.map(withoutTime), numbers: storedNumbers(stored) };
+  }
+  return { conditions: last.conditions.map(untimed), numbers: numbersOf(last, stored) };
+}
+
+function untimed({ type, status, reason, message }: NewCondition): NewCondition {
+  return { type, status, reason, message };
+}
+
+function withoutTime(condition: StatusCondition): NewCondition {
+  const { observedGeneration } = condition;
+  return observedGeneration === undefined
+    ? untimed(condition)
+    : { ...untimed(condition), observedGeneration };
+}
+
+function numbersOf(last: LedgerEntry, stored: JsonObject | null): StatusNumbers {
+  const { decision, scaler } = last.record;
+  const { scaleTargetRef } = scaler.spec;
+  const { minReplicas, maxReplicas } = boundsOf(last.record);
+  const scaled = {
+    minReplicas,
+    maxReplicas,
+    ...scaledAt(lastScale(last) ?? textIn(stored, 'lastScaleTime')),
+    reference: `${scaleTargetRef.kind}/${scaleTargetRef.name}`,
+    targets: metricTargets(last),
+  };
+  if (decision === null) return scaled;
+  const metrics = currentMetrics(last);
+  return {
+    currentReplicas: decision.currentReplicas,
+    desiredReplicas: desiredReplicasOf(last.record) ?? decision.desiredReplicas,
+    ...scaled,
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };
 }
 
-export function storedState(stored: JsonObject | null): StatusState {
-  const [state, stateSince] = [textIn(stored, 'state'), textIn(stored, 'stateSince')];
-  const cause = textIn(stored, 'cause');
-  return {
-    ...(state === null ? {} : { state }),
-    ...(stateSince === null ? {} : { stateSince }),
-    ...(cause === null ? {} : { cause }),
-  };
+function scaledAt(lastScaleTime: string | null): StatusNumbers {
+  return lastScaleTime === null ? {} : { lastScaleTime };
 }
 
-/** Returns the times that an earlier process has written; null: no status, or without a state. */
-export function earlierTimes(stored: JsonObject | null): EarlierTimes | null {
-  const { state, stateSince } = storedState(stored);
-  const since = parseInstant(stateSince ?? '');
-  if (state === undefined || since === null) return null;
-  const conditions = storedConditions(stored).flatMap(({ type, status, lastTransitionTime }) => {
-    const lastTransition = parseInstant(lastTransitionTime);
-    return lastTransition === null ? [] : [{ type, status, lastTransition }];
-  });
-  return { state, stateSince: since, conditions };
+function lastScale({ lastRescale: { up, down } }: LedgerEntry): string | null {
+  const instant = up !== null && down !== null ? latest(up, down) : (up ?? down);
+  return instant === null ? null : inSeconds(instant);
 }
 
-const FIELDS = [
-  'observedGeneration',
-  'state',
-  'stateSince',
-  'cause',
-  'currentReplicas',
-  'desiredReplicas',
-  'lastScaleTime',
-  'conditions',
-  'reference',
-  'targets',
-  'minReplicas',
-  'maxReplicas',
-  'currentMetrics',
-] as const satisfies readonly (keyof ObjectStatus)[];
-
-/**
- * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown and keeps fields
- * of other clients.
- */
-export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
-  const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
-  return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
+function generationOf(
+  before: readonly StatusCondition[],
+  { type }: NewCondition,
+): Pick<NewCondition, 'observedGeneration'> {
+  const observedGeneration = before.find((one) => one.type === type)?.observedGeneration;
+  return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
-/**
- * `soon`: clients wait for these fields (important conditions), or `kubectl get scalers` shows them (state, replicas,
- * bounds). `later`: messages and metric values.
- */
-export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
-  const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
-  if (!isSameJson(urgentOf(now), urgentOf(wanted))) return 'soon';
-  return isSameJson(now, wanted) ? 'none' : 'later';
+/** The API shows the same time. Null for `Accepted` and `Ready`, which only the object has. */
+function sinceOf({ type }: NewCondition, last: LedgerEntry | null): Instant | null {
+  return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
 }
 
-function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGeneration'> {
-  return { ...storedState(stored), ...storedNumbers(stored), conditions: storedConditions(stored) };
+function timed(condition: NewCondition, before: readonly StatusCondition[], since: Instant): StatusCondition {
+  const old = before.find(({ type }) => type === condition.type);
+  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : inSeconds(since);
+  return { ...condition, lastTransitionTime };
 }
 
-/** Other conditions may change with each sample. */
-const URGENT: ReadonlySet<string> = new Set(['Accepted', 'Ready', 'AbleToScale', 'ScalingActive', 'Held']);
-
-function urgentOf({
-  observedGeneration,
-  currentReplicas,
-  desiredReplicas,
-  minReplicas,
-  maxReplicas,
-  lastScaleTime,
-  state,
-  reference,
-  conditions,
-}: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
-  const urgent = conditions
-    .filter(({ type }) => URGENT.has(type))
-    // The reason is important only if the scaler cannot scale or is held.
-    .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
-    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  // Clients that wait for a generation check `observedGeneration` of each condition.
-  const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
-  const counts = { currentReplicas, desiredReplicas, minReplicas, maxReplicas, lastScaleTime };
-  return { observedGeneration, ...counts, state, reference, urgent, generations };
+/** Returns RFC 3339 without milliseconds, as Kubernetes writes times. */
+function inSeconds(instant: Instant): string {
+  return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
 
-/** Ignores the order of fields and conditions, which the server may change. */
-function isSameJson(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  if (Array.isArray(a) && Array.isArray(b)) {
-    if (a.length !== b.length) return false;
-    const [first, second] =
-      a.every(isTyped) && b.every(isTyped) ? [a.toSorted(byType), b.toSorted(byType)] : [a, b];
-    return first.every((part: unknown, index) => isSameJson(part, second[index]));
+function truncate(condition: NewCondition): NewCondition {
+  return { ...condition, message: truncated(cleanText(condition.message)) };
+}
+
+function truncated(text: string): string {
+  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 3)}...`;
+}
+
+/** The reasons of the condition `Accepted`, each with its status. */
+export const ACCEPTED_REASONS = {
+  Accepted: 'True',
+  Invalid: 'False',
+  Duplicate: 'False',
+  SourceNotAdmitted: 'False',
+  NamespaceNotWatched: 'False',
+} as const satisfies Readonly<Record<string, NewCondition['status']>>;
+
+type AcceptedReason = keyof typeof ACCEPTED_REASONS;
+
+function acceptedBecause(reason: AcceptedReason, message: string): NewCondition {
+  return { type: 'Accepted', status: ACCEPTED_REASONS[reason], reason, message };
+}
+
+/** Reasons outside of the document, in order of precedence. */
+const REASONS: readonly (readonly [code: string, reason: AcceptedReason])[] = [
+  ['duplicate-document', 'Duplicate'],
+  ['namespace-not-watched', 'NamespaceNotWatched'],
+];
+
+/** Returns the condition `Accepted`: whether the document of an object is in effect, and its problems, one per line. */
+function accepted({ problems, scaler }: ObjectVerdict): NewCondition {
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) {
+    const message = ['the document is in effect', ...problems.map(problemLine)].join('\n');
+    return acceptedBecause('Accepted', message);
   }
-  const [own, other] = [presentFields(a), new Map(presentFields(b))];
-  return (
-    own.length === other.size &&
-    own.every(([name, part]) => other.has(name) && isSameJson(part, other.get(name)))
-  );
+  const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
+  const message = [...errors.map(problemLine), ...fallback].join('\n');
+  return acceptedBecause(rejectedBecause(errors), message);
 }
 
-function presentFields(value: object): readonly (readonly [string, unknown])[] {
-  return Object.entries(value).filter(([, part]) => part !== undefined);
+function rejectedBecause(errors: readonly Problem[]): AcceptedReason {
+  const elsewhere = REASONS.find(([code]) => errors.some((error) => error.code === code));
+  if (elsewhere !== undefined) return elsewhere[1];
+  return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
 }
 
-function isTyped(value: unknown): value is StatusCondition {
-  return typeof value === 'object' && value !== null && 'lastTransitionTime' in value;
+function readyOf(
+  acceptance: NewCondition,
+  decided: readonly NewCondition[],
+  last: LedgerEntry | null,
+): NewCondition {
+  const held = decided.find(({ type }) => type === 'Held');
+  const able = decided.find(({ type }) => type === 'AbleToScale');
+  const active = decided.find(({ type }) => type === 'ScalingActive');
+  if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
+  // No user has requested these holds, and only a user can end them.
+  if (held?.status === 'True' && (held.reason === 'ConflictingScaler' || held.reason === 'NoAutoscaler'))
+    return { ...held, type: 'Ready', status: 'False' };
+  const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
+  if (failing !== undefined) return { ...failing, type: 'Ready' };
+  if (able === undefined) {
+    const message = 'no decision was made yet';
+    return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
+  }
+  if (active === undefined || active.status === 'Unknown') {
+    // A count outside of its bounds is decided without metrics in each cycle until the change is applied.
+    const decision = last === null ? null : reasonOf(last.record);
+    const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
+    return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
+  }
+  const message =
+    held?.status === 'True'
+      ? `the document is in effect; ${held.message}`
+      : 'the document is in effect and its target can be scaled';
+  return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }
 
-function byType(a: StatusCondition, b: StatusCondition): number {
-  return a.type < b.type ? -1 : 1;
+/** `kubectl get hpa` also prints two metrics. */
+const SHOWN_METRICS = 2;
+
+/**
+ * Returns the metrics with their current values and targets as `kubectl get hpa` prints them: `cpu: 45%/60%`,
+ * `requests-per-second: 18/20 (avg)`. A metric without a value is `<unknown>`, never 0.
+ */
+export function metricTargets({ record }: Pick<LedgerEntry, 'record'>): string {
+  const { metrics } = record.scaler.spec;
+  const results = record.decision?.metrics ?? [];
+  const shown = metrics.slice(0, SHOWN_METRICS).map((spec, index) => metricTarget(spec, results[index]));
+  const others = metrics.length - shown.length;
+  return `${shown.join(', ')}${others > 0 ? ` + ${others} more...` : ''}`;
+}
+
+function metricTarget(spec: MetricSpec, result: MetricResult | undefined): string {
+  const isPercent = spec.target.type === 'Utilization';
+  const write = (value: number): string =>
+    isPercent ? `${Math.round(value)}%` : formatAmount(value, spec.name);
+  const value = currentValue(spec, result);
+  const average = spec.target.type === 'AverageValue' ? ' (avg)' : '';
+  return `${spec.identity}: ${value === null ? '<unknown>' : write(value)}/${write(targetValue(spec, result))}${average}`;
+}
+
+/**
+ * Has the form of autoscaling/v2: integer percentage, quantities as strings, unknown values unset. The quantities are those
+ * of the column TARGETS.
+ */
+interface CurrentValueStatus {
+  readonly averageUtilization?: number;
+  readonly averageValue?: string;
+  readonly value?: string;
+}
+
+interface NamedMetric {
+  readonly metric: { readonly name: string };
+  readonly current: CurrentValueStatus;
+}
+
+type MetricStatus =
+  | {
+      readonly type: 'Resource';
+      readonly resource: { readonly name: string; readonly current: CurrentValueStatus };
+    }
+  | {
+      readonly type: 'ContainerResource';
+      readonly containerResource: {
+        readonly name: string;
+        readonly container: string;
+        readonly current: CurrentValueStatus;
+      };
+    }
+  | { readonly type: 'Pods'; readonly pods: NamedMetric }
+  | {
+      readonly type: 'Object';
+      readonly object: NamedMetric & {
+        readonly describedObject?: {
+          readonly apiVersion: string;
+          readonly kind: string;
+          readonly name: string;
+        };
+      };
+    }
+  | { readonly type: 'External'; readonly external: NamedMetric };
+
+/** Returns the metrics that have a value, in the order of the document. A missing value is omitted, never 0. */
+export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonly MetricStatus[] {
+  const results = record.decision?.metrics ?? [];
+  return record.scaler.spec.metrics.flatMap((spec, index) => {
+    const current = currentValueStatus(results[index], spec.name);
+    return current === null ? [] : [metricStatus(spec, current)];
+  });
+}
+
+function currentValueStatus(result: MetricResult | undefined, name: string): CurrentValueStatus | null {
+  if (result === undefined || result.error !== null) return null;
+  const { averageUtilization, averageValue, value }: CurrentValue = result.current;
+  const known = {
+    ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
+    // There is no average over 0 replicas.
+    ...(averageValue === undefined || result.ratio === null
+      ? {}
+      : { averageValue: formatAmount(averageValue, name) }),
+    ...(value === undefined ? {} : { value: formatAmount(value, name) }),
+  };
+  return Object.keys(known).length === 0 ? null : known;
+}
+
+function metricStatus(spec: MetricSpec, current: CurrentValueStatus): MetricStatus {
+  const named = { metric: { name: spec.name }, current };
+  switch (spec.type) {
+    case 'Resource':
+      return { type: spec.type, resource: { name: spec.name, current } };
+    case 'ContainerResource':
+      return {
+        type: spec.type,
+        containerResource: { name: spec.name, container: spec.container, current },
+      };
+    case 'Pods':
+      return { type: spec.type, pods: named };
+    case 'Object': {
+      const { describedObject } = spec;
+      return { type: spec.type, object: describedObject === null ? named : { ...named, describedObject } };
+    }
+    case 'External':
+      return { type: spec.type, external: named };
+    default:
+      return spec satisfies never;
+  }
 }

@@ -18,7 +18,7 @@ import type { Instant } from '../../units/time.js';
 import { buildEvent, isEventReason } from '../cycle/report.js';
 import type { Leadership } from '../election/leadership.js';
 import { createDueStatuses, type DueStatus } from './due-statuses.js';
-import { type StatusCondition, statusPatch, storedConditions } from './object-status.js';
+import { type StatusCondition, statusPatch, storedConditions } from './stored-status.js';
 
 interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
@@ -56,11 +56,12 @@ const INTERNAL_ERROR_MS = 60_000;
 const OUTDATED_MS = 10_000;
 
 /**
- * Keeps the status of Scaler objects current for one term of the leader, until `signal` is aborted. Sends nothing while
+ * Polls the ledger every 2 s for one term of the leader, until `signal` is aborted, and writes the status of each Scaler
+ * object whose result differs from its stored status. Sends nothing while
  * nothing changes, and never rejects. A failed write is repeated in the next pass of this process or another one.
  * Writes changed replicas and conditions before metric values and messages, several at once.
  */
-export async function writeStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
+export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
   const due = createDueStatuses(ports);
   const startBackoff = (): Backoff => createBackoff(clock, OUTAGE_MS.first, OUTAGE_MS.last);

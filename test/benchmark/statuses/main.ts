@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
-import { writeStatuses } from '../../../src/control/status/status-writer.js';
+import { pollStatuses } from '../../../src/control/status/status-writer.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';
 import {
@@ -85,7 +85,7 @@ async function measure(
     while (!store.isComplete()) await pause(50, signal);
     const [verdicts, healthy, failing] = statesOf(store.list());
     let last = healthy;
-    void writeStatuses(
+    void pollStatuses(
       {
         store,
         verdictOf: (key) => verdicts.get(key) ?? null,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { statusOf } from '../../../src/control/status/status-of.js';
-import { writeStatuses } from '../../../src/control/status/status-writer.js';
+import { buildObjectStatus } from '../../../src/control/status/object-status.js';
+import { pollStatuses } from '../../../src/control/status/status-writer.js';
 import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { createLaneBudgets } from '../../../src/kubernetes/requests/lanes.js';
@@ -51,7 +51,7 @@ class BusyServer {
     const controller = new AbortController();
     stop.push(controller);
     const one = verdict();
-    void writeStatuses(
+    void pollStatuses(
       {
         store: this.store,
         verdictOf: () => one,
@@ -113,7 +113,7 @@ function healthy(percent = 55): LedgerEntry {
 
 function healthyStatus(): JsonObject {
   const now = new ManualClock().now();
-  const wanted = statusOf({ object: object(), verdict: verdict(), last: healthy(), now });
+  const wanted = buildObjectStatus({ object: object(), verdict: verdict(), last: healthy(), now });
   return showing(object(), wanted).status ?? {};
 }
 
@@ -131,7 +131,7 @@ function mostPerSecond(times: readonly number[]): number {
   }, 0);
 }
 
-describe('writeStatuses of 10,000 objects whose Prometheus is away', () => {
+describe('pollStatuses of 10,000 objects whose Prometheus is away', () => {
   it('writes ScalingActive False to all of them within 60 s, each once, with at most 20 requests at once and 400 in the first second', async () => {
     const server = new BusyServer(10_000, healthyStatus());
     const startMs = server.clock.monotonicMs();
@@ -146,7 +146,7 @@ describe('writeStatuses of 10,000 objects whose Prometheus is away', () => {
   });
 });
 
-describe('writeStatuses of many objects', () => {
+describe('pollStatuses of many objects', () => {
   it('sends at most 10 refreshes of metric values per 2 s, however many are due', async () => {
     const server = new BusyServer(400);
     await server.settled();

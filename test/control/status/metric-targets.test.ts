@@ -1,6 +1,6 @@
 import { failed } from '../../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
-import { metricTargets } from '../../../src/control/status/status-of.js';
+import { metricTargets } from '../../../src/control/status/object-status.js';
 import type { MetricResult } from '../../../src/decision/result/decision.js';
 import type { MetricSpec } from '../../../src/scaler/spec.js';
 import { externalMetric } from '../../support/builders.js';

@@ -1,5 +1,5 @@
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
-import type { ObjectStatus } from '../../../src/control/status/object-status.js';
+import type { ObjectStatus } from '../../../src/control/status/stored-status.js';
 import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';

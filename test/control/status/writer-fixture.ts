@@ -1,6 +1,6 @@
 import { afterEach } from '@jest/globals';
 import type { ObjectVerdict } from '../../../src/config/add-objects.js';
-import { writeStatuses } from '../../../src/control/status/status-writer.js';
+import { pollStatuses } from '../../../src/control/status/status-writer.js';
 import { type ScalerObject, createScalerStore } from '../../../src/kubernetes/scaler-objects.js';
 import type { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { LedgerEntry } from '../../../src/telemetry/ledger.js';
@@ -36,7 +36,7 @@ export class WriterFixture {
     this.store.scopes[0]?.store.replace(objects.length === 0 ? [object()] : objects);
     const controller = new AbortController();
     stop.push(controller);
-    void writeStatuses(
+    void pollStatuses(
       {
         store: this.store,
         verdictOf: () => {

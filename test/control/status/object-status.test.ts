@@ -1,15 +1,15 @@
 import { failed } from '../../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
-import type { ObjectStatus, StatusCondition } from '../../../src/control/status/object-status.js';
-import { statusOf } from '../../../src/control/status/status-of.js';
-import type { StatusInput } from '../../../src/control/status/status-of.js';
+import type { ObjectStatus, StatusCondition } from '../../../src/control/status/stored-status.js';
+import { buildObjectStatus } from '../../../src/control/status/object-status.js';
+import type { StatusInput } from '../../../src/control/status/object-status.js';
 import { formatInstant } from '../../../src/units/time.js';
 import { at } from '../../support/builders.js';
 import { condition, decision, metricResult, scaler } from '../../telemetry/record-builder.js';
 import { ACTIVE, cycle, object, problem, showing, verdict } from './status-builder.js';
 
 function status(input: Partial<StatusInput> = {}): ObjectStatus {
-  return statusOf({ object: object(), verdict: verdict(), last: cycle(), now: at(0), ...input });
+  return buildObjectStatus({ object: object(), verdict: verdict(), last: cycle(), now: at(0), ...input });
 }
 
 function shown(of: ObjectStatus, type: string): StatusCondition | undefined {
@@ -22,7 +22,7 @@ function brief(of: ObjectStatus, type: string): string {
   return found === undefined ? 'none' : `${found.status} ${found.reason}`;
 }
 
-describe('statusOf, after a cycle', () => {
+describe('buildObjectStatus, after a cycle', () => {
   it('has the numbers of the decision, the conditions and the metrics', () => {
     expect(status({ last: cycle({ decision: decision({ desiredReplicas: 5 }) }) })).toEqual({
       observedGeneration: 2,

@@ -1,0 +1,198 @@
+import { countIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
+import type { EarlierTimes } from '../../telemetry/ledger.js';
+import { parseInstant } from '../../units/time.js';
+
+export interface NewCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  /** Generation of the document; absent: unknown. */
+  readonly observedGeneration?: number;
+}
+
+/** Has the fields of `metav1.Condition`. */
+export interface StatusCondition extends NewCondition {
+  readonly lastTransitionTime: string;
+}
+
+/** `status` of a Scaler object. An unknown field is absent, never 0. */
+export interface ObjectStatus extends StatusNumbers, StatusState {
+  readonly observedGeneration: number;
+  readonly conditions: readonly StatusCondition[];
+}
+
+export interface StatusNumbers {
+  readonly currentReplicas?: number;
+  readonly desiredReplicas?: number;
+  readonly lastScaleTime?: string;
+  /** The columns REFERENCE, TARGETS, MIN and MAX of `kubectl get scalers`: `spec` may be a rejected version. */
+  readonly reference?: string;
+  readonly targets?: string;
+  readonly minReplicas?: number;
+  readonly maxReplicas?: number;
+  /** Has the form of `status.currentMetrics` in autoscaling/v2. */
+  readonly currentMetrics?: readonly JsonObject[];
+}
+
+/** The columns STATE, SINCE and CAUSE of `kubectl get scalers`. */
+export interface StatusState {
+  readonly state?: string;
+  readonly stateSince?: string;
+  readonly cause?: string;
+}
+
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+
+export function storedConditions(stored: JsonObject | null): readonly StatusCondition[] {
+  return objectsIn(stored, 'conditions').flatMap((condition) => {
+    const type = textIn(condition, 'type');
+    const status = STATUSES.find((one) => one === condition['status']);
+    const lastTransitionTime = textIn(condition, 'lastTransitionTime');
+    if (type === null || status === undefined || lastTransitionTime === null) return [];
+    const observedGeneration = countIn(condition, 'observedGeneration');
+    return [
+      {
+        type,
+        status,
+        reason: textIn(condition, 'reason') ?? '',
+        message: textIn(condition, 'message') ?? '',
+        ...(observedGeneration === null ? {} : { observedGeneration }),
+        lastTransitionTime,
+      },
+    ];
+  });
+}
+
+export function storedNumbers(stored: JsonObject | null): StatusNumbers {
+  const [current, desired] = [countIn(stored, 'currentReplicas'), countIn(stored, 'desiredReplicas')];
+  const [min, max] = [countIn(stored, 'minReplicas'), countIn(stored, 'maxReplicas')];
+  const lastScaleTime = textIn(stored, 'lastScaleTime');
+  const [reference, targets] = [textIn(stored, 'reference'), textIn(stored, 'targets')];
+  const metrics = objectsIn(stored, 'currentMetrics');
+  return {
+    ...(current === null ? {} : { currentReplicas: current }),
+    ...(desired === null ? {} : { desiredReplicas: desired }),
+    ...(lastScaleTime === null ? {} : { lastScaleTime }),
+    ...(reference === null ? {} : { reference }),
+    ...(targets === null ? {} : { targets }),
+    ...(min === null ? {} : { minReplicas: min }),
+    ...(max === null ? {} : { maxReplicas: max }),
+    ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
+  };
+}
+
+export function storedState(stored: JsonObject | null): StatusState {
+  const [state, stateSince] = [textIn(stored, 'state'), textIn(stored, 'stateSince')];
+  const cause = textIn(stored, 'cause');
+  return {
+    ...(state === null ? {} : { state }),
+    ...(stateSince === null ? {} : { stateSince }),
+    ...(cause === null ? {} : { cause }),
+  };
+}
+
+/** Returns the times that an earlier process has written; null: no status, or without a state. */
+export function earlierTimes(stored: JsonObject | null): EarlierTimes | null {
+  const { state, stateSince } = storedState(stored);
+  const since = parseInstant(stateSince ?? '');
+  if (state === undefined || since === null) return null;
+  const conditions = storedConditions(stored).flatMap(({ type, status, lastTransitionTime }) => {
+    const lastTransition = parseInstant(lastTransitionTime);
+    return lastTransition === null ? [] : [{ type, status, lastTransition }];
+  });
+  return { state, stateSince: since, conditions };
+}
+
+const FIELDS = [
+  'observedGeneration',
+  'state',
+  'stateSince',
+  'cause',
+  'currentReplicas',
+  'desiredReplicas',
+  'lastScaleTime',
+  'conditions',
+  'reference',
+  'targets',
+  'minReplicas',
+  'maxReplicas',
+  'currentMetrics',
+] as const satisfies readonly (keyof ObjectStatus)[];
+
+/**
+ * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown and keeps fields
+ * of other clients.
+ */
+export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
+  const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
+  return { ...wanted, ...Object.fromEntries(removed.map((field) => [field, null])) };
+}
+
+/**
+ * `soon`: clients wait for these fields (important conditions), or `kubectl get scalers` shows them (state, replicas,
+ * bounds). `later`: messages and metric values.
+ */
+export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
+  const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
+  if (!isSameJson(urgentOf(now), urgentOf(wanted))) return 'soon';
+  return isSameJson(now, wanted) ? 'none' : 'later';
+}
+
+function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGeneration'> {
+  return { ...storedState(stored), ...storedNumbers(stored), conditions: storedConditions(stored) };
+}
+
+/** Other conditions may change with each sample. */
+const URGENT: ReadonlySet<string> = new Set(['Accepted', 'Ready', 'AbleToScale', 'ScalingActive', 'Held']);
+
+function urgentOf({
+  observedGeneration,
+  currentReplicas,
+  desiredReplicas,
+  minReplicas,
+  maxReplicas,
+  lastScaleTime,
+  state,
+  reference,
+  conditions,
+}: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
+  const urgent = conditions
+    .filter(({ type }) => URGENT.has(type))
+    // The reason is important only if the scaler cannot scale or is held.
+    .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+  // Clients that wait for a generation check `observedGeneration` of each condition.
+  const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
+  const counts = { currentReplicas, desiredReplicas, minReplicas, maxReplicas, lastScaleTime };
+  return { observedGeneration, ...counts, state, reference, urgent, generations };
+}
+
+/** Ignores the order of fields and conditions, which the server may change. */
+function isSameJson(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length !== b.length) return false;
+    const [first, second] =
+      a.every(isTyped) && b.every(isTyped) ? [a.toSorted(byType), b.toSorted(byType)] : [a, b];
+    return first.every((part: unknown, index) => isSameJson(part, second[index]));
+  }
+  const [own, other] = [presentFields(a), new Map(presentFields(b))];
+  return (
+    own.length === other.size &&
+    own.every(([name, part]) => other.has(name) && isSameJson(part, other.get(name)))
+  );
+}
+
+function presentFields(value: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(value).filter(([, part]) => part !== undefined);
+}
+
+function isTyped(value: unknown): value is StatusCondition {
+  return typeof value === 'object' && value !== null && 'lastTransitionTime' in value;
+}
+
+function byType(a: StatusCondition, b: StatusCondition): number {
+  return a.type < b.type ? -1 : 1;
+}
