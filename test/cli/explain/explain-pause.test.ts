@@ -60,7 +60,14 @@ describe('explain of a paused scaler', () => {
 
   it('says that the state Paused of 20 s and the status of Held, True for 50 s, have different times', async () => {
     const ledger = createLedger();
-    const pause = { by: 'annotation', direction: 'both', until: null, replicas: null, facts: [] } as const;
+    const pause = {
+      by: 'annotation',
+      direction: 'both',
+      until: null,
+      replicas: null,
+      annotated: null,
+      notes: [],
+    } as const;
     const at = (time: string, reason: 'DryRun' | 'Paused') =>
       recordOf(cpuSnapshot(60, { now: time }), {
         conditions: [condition({ type: 'Held', reason, message: 'held' })],
