@@ -1,10 +1,11 @@
+import { fallbackStart } from './proposals/fallback.js';
 import { describeFailure } from '../units/failure.js';
 import { countOf, formatNumber } from '../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
-import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec, metricKey } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
-import { fallbackStart, type JudgedMetric, metricKey } from './proposals/propose.js';
+import type { JudgedMetric } from './proposals/propose.js';
 import {
   type CapacityDrift,
   type ContainersSample,

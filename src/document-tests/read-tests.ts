@@ -14,7 +14,7 @@ import { didYouMean } from '../scaler/problems/nearest.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
-import { type Scaler, scalerKey, type MetricSpec, type ScalerSpec } from '../scaler/spec.js';
+import { type Scaler, scalerKey, type MetricSpec, type ScalerSpec, metricKey } from '../scaler/spec.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { parseInstant } from '../units/time.js';
 import { checkExpectations } from './check-expectations.js';
@@ -22,7 +22,6 @@ import { checkLoad } from './check-load.js';
 import type { DocumentTest, MetricInput } from './document-test.js';
 import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
 import { parseSeries, type Series } from './parse-series.js';
-import { metricKey } from '../decision/proposals/propose.js';
 
 /** A valid test file before its scaler documents are read. */
 interface TestFile {

@@ -2,7 +2,7 @@ import { CONDITION_TYPES, conditionOf, type Condition } from '../decision/result
 import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
-import type { Scaler } from '../scaler/spec.js';
+import { type Scaler, metricKey } from '../scaler/spec.js';
 import { type Failure, isSameFailure } from '../units/failure.js';
 import { earliest, type Instant } from '../units/time.js';
 import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
@@ -11,7 +11,6 @@ import { rescaleDirection } from './cycle-record.js';
 import { entriesOf, runAfter } from './history.js';
 import type { HistoryEntry, LastOfRun, Run } from './history.js';
 import type { Recommendation } from './recommendation.js';
-import { metricKey } from '../decision/proposals/propose.js';
 
 /** `lastTransition`: when the status last changed. */
 export interface TimedCondition extends Condition {

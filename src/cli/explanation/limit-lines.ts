@@ -1,5 +1,6 @@
+import { fallbackStart } from '../../decision/proposals/fallback.js';
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
-import { fallbackStart, type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
+import { type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
