@@ -117,10 +117,7 @@ describe('an answer that is an error', () => {
   it('is one failure, with its reason, from the HTTP 500 to the result of the metric', async () => {
     const snapshot = snapshotOf({ external: EXTERNAL });
     const [spec] = snapshot.scaler.spec.metrics;
-    const client = createPrometheusClient(
-      aSource({ urls: [await serve(errorOf(500, 'internal'))] }),
-      realClock,
-    );
+    const client = clientOf({ urls: [await urlOf(errorOf(500, 'internal'))] });
     const answer = await client.query('up', { timeoutMs: 5000 });
     if (spec === undefined) throw new Error('there is no metric');
     const context = { namespace: 'shop', workload: WORKLOAD, pods: [], now: T0, source: aSource() };
