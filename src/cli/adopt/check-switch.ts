@@ -1,7 +1,7 @@
 import type { ScalerView } from '../../api/answers.js';
 import { readPause } from '../../control/cycle/pause.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
-import { pauseMessage } from '../../telemetry/cycle-record.js';
+import { pauseMessage } from '../../decision/pause.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import {
   type AdoptContext,
