@@ -2,7 +2,7 @@ import { fallbackStart } from './proposals/fallback.js';
 import { describeFailure } from '../units/failure.js';
 import { countOf, formatNumber } from '../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
-import { autoCapacityOf, type MetricSpec, metricKey } from '../scaler/spec.js';
+import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
 import type { JudgedMetric } from './proposals/propose.js';
@@ -13,6 +13,7 @@ import {
   type PodsSample,
   type Sample,
   type Snapshot,
+  metricKey,
 } from './snapshot/snapshot.js';
 
 interface MetricExplanation {

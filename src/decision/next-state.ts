@@ -1,11 +1,17 @@
-import { type ScalerSpec, metricKey } from '../scaler/spec.js';
+import type { ScalerSpec } from '../scaler/spec.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import type { Activation } from './activation.js';
 import { ceilingOf } from './limits/ceiling.js';
 import { nextDownscaleProposals } from './limits/downscale-confirmation.js';
 import { longestPeriodSeconds } from './limits/policy.js';
 import type { JudgedMetric } from './proposals/propose.js';
-import type { ForecastState, Recommendation, Snapshot, State } from './snapshot/snapshot.js';
+import {
+  type ForecastState,
+  type Recommendation,
+  type Snapshot,
+  type State,
+  metricKey,
+} from './snapshot/snapshot.js';
 
 /**
  * Returns the recommendations before this decision. For the first decision of a scaler, the current count is a

@@ -1,3 +1,4 @@
+import { metricKey } from '../decision/snapshot/snapshot.js';
 import { DEFAULT_POD_START_SECONDS, DEFAULT_START } from '../backtest/simulation/load.js';
 import { parsePodStart } from '../backtest/simulation/settings.js';
 import {
@@ -14,7 +15,7 @@ import { didYouMean } from '../scaler/problems/nearest.js';
 import type { Problem } from '../scaler/problems/problem.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
-import { type Scaler, scalerKey, type MetricSpec, type ScalerSpec, metricKey } from '../scaler/spec.js';
+import { type Scaler, scalerKey, type MetricSpec, type ScalerSpec } from '../scaler/spec.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { parseInstant } from '../units/time.js';
 import { checkExpectations } from './check-expectations.js';

@@ -1,8 +1,8 @@
 import { judgeSample } from '../decision/snapshot/judge-sample.js';
-import { errorKindOf, type Sample } from '../decision/snapshot/snapshot.js';
+import { errorKindOf, type Sample, metricKey } from '../decision/snapshot/snapshot.js';
 import { largestKnownRangeSeconds, largestRangeSeconds } from '../promql/ranges.js';
 import type { Answer } from './answers/answer.js';
-import { isOfResource, type MetricSpec, type Scaler, metricKey } from '../scaler/spec.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { addSeconds, formatInstant, type Instant, latest, secondsBetween } from '../units/time.js';
 import { resourceWindowSeconds } from './data-source/resource-queries.js';
 import { metricChecks, metricQueryText } from './queries/compile-queries.js';

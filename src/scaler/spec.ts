@@ -336,8 +336,3 @@ export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
 export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
-
-/** Returns the key of a metric in state and records: `Resource/cpu`. */
-export function metricKey({ type, identity }: MetricSpec): string {
-  return `${type}/${identity}`;
-}

@@ -1,8 +1,9 @@
+import { metricKey } from '../decision/snapshot/snapshot.js';
 import { CONDITION_TYPES, conditionOf, type Condition } from '../decision/result/condition.js';
 import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
-import { type Scaler, metricKey } from '../scaler/spec.js';
+import type { Scaler } from '../scaler/spec.js';
 import { type Failure, isSameFailure } from '../units/failure.js';
 import { earliest, type Instant } from '../units/time.js';
 import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';

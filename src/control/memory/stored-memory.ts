@@ -1,4 +1,4 @@
-import { EMPTY_STATE, type ScaleEvent, type State } from '../../decision/snapshot/snapshot.js';
+import { EMPTY_STATE, type ScaleEvent, type State, metricKey } from '../../decision/snapshot/snapshot.js';
 import { joinEvents } from '../../kubernetes/state/scale-events.js';
 import {
   type Intent,
@@ -8,7 +8,7 @@ import {
   type StoredState,
 } from '../../kubernetes/state/state-entry.js';
 import type { StateReading } from '../../kubernetes/state/state-store.js';
-import { type ScalerSpec, metricKey } from '../../scaler/spec.js';
+import type { ScalerSpec } from '../../scaler/spec.js';
 import { type Instant, laterOf } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
 import { laterForecast } from './forecast-memory.js';

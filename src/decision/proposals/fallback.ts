@@ -1,8 +1,8 @@
-import { type MetricSpec, metricKey } from '../../scaler/spec.js';
+import type { MetricSpec } from '../../scaler/spec.js';
 import { describeFailure } from '../../units/failure.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { FallbackUse, MetricResult } from '../result/decision.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import { type Snapshot, metricKey } from '../snapshot/snapshot.js';
 
 /**
  * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises to the

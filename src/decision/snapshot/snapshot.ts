@@ -1,4 +1,4 @@
-import type { Scaler } from '../../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Failure } from '../../units/failure.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant, type Instant } from '../../units/time.js';
@@ -305,3 +305,8 @@ export const EMPTY_STATE: State = {
   zeroedBySelf: false,
   inactiveSince: null,
 };
+
+/** Returns the key of a metric in state and records: `Resource/cpu`. */
+export function metricKey({ type, identity }: MetricSpec): string {
+  return `${type}/${identity}`;
+}
