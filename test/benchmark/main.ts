@@ -15,7 +15,7 @@ import { benchScale, SCALE_USAGE } from './scale/main.js';
 import { benchShares, SHARES_USAGE } from './shares/main.js';
 import { benchSchedules } from './schedules.js';
 import { benchStatuses, STATUSES_USAGE } from './statuses/main.js';
-import { printMachine } from './report.js';
+import { PAGE, printMachine } from './report.js';
 import { benchRounds, onStage, versionOf } from './rounds.js';
 
 const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
@@ -60,12 +60,12 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
 
 if (given.includes('--help')) console.log(USAGE);
 else if (given[0] === 'elasticity') {
-  const page = given.includes('--write') ? 'docs/benchmarks.md' : undefined;
+  const page = given.includes('--write') ? PAGE : undefined;
   const folder = valueOf('--traces') ?? process.env['PROMSCALER_TRACES'];
   if (!given.includes('--slow-starts')) await benchElasticity(folder, page);
   await benchSlowStarts(folder, page);
 } else if (given[0] === 'forecast') {
-  const page = given.includes('--write') ? 'docs/benchmarks.md' : undefined;
+  const page = given.includes('--write') ? PAGE : undefined;
   await benchForecast(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], page);
 } else
   await runSection().catch((error: unknown) => {

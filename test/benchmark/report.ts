@@ -1,4 +1,11 @@
 import { cpus, loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/** Files in the checkout: the benchmarks run from a directory of their own. */
+const inCheckout = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+export const CLI = inCheckout('dist/cli/main.js');
+export const PAGE = inCheckout('docs/benchmarks.md');
 
 /** Prints what the figures were measured on. */
 export function printMachine(versions: Readonly<Record<string, string>>): void {

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { startChild } from '../../src/cli/demo/programs/child-process.js';
 import { readPage, sumOf } from './exposition.js';
 import { pause } from './pause.js';
 import { statusOf } from './status-of.js';
 import { allWorkloads } from './workloads.js';
+import { CLI } from './report.js';
 
 /** A service in its process, and the time from the start of the process to its decisions. */
 export interface RunningService {
@@ -17,7 +17,6 @@ export interface RunningService {
   readonly stop: () => Promise<void>;
 }
 
-const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const POLL_MS = 40;
 const LONGEST_START_MS = 30_000;
 

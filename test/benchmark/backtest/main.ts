@@ -3,9 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { writeMarkedSection } from '../marked-section.js';
-import { describeMachine, print } from '../report.js';
+import { CLI, describeMachine, PAGE, print } from '../report.js';
 import { scalerYaml } from '../../support/scaler-yaml.js';
 import { startHistoryServer } from './history-server.js';
 
@@ -13,7 +12,6 @@ export const BACKTEST_USAGE = `npm run bench -- backtest [--write]
 
   --write  replace the section of docs/benchmarks.md`;
 
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const PEAK_MEMORY = new URL('./peak-memory.js', import.meta.url).href;
 const DOCUMENT = scalerYaml({ minReplicas: 2, maxReplicas: 60 });
 /** With the document itself, which has 70 and 300, 20 variants. */
@@ -67,7 +65,7 @@ export async function benchBacktest(args: readonly string[], version: string): P
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  if (args.includes('--write')) writePage('docs/benchmarks.md', rows, machine);
+  if (args.includes('--write')) writePage(PAGE, rows, machine);
 }
 
 async function saveHistories(folder: string): Promise<void> {

@@ -1,15 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { launchBrowser } from '../../browser/support/browser.js';
-import { describeMachine, print } from '../report.js';
+import { describeMachine, PAGE, print } from '../report.js';
 import { type BrowserFigures, measureOverview } from './measure.js';
 import { writeSection } from './write-section.js';
 
 export const BROWSER_USAGE = `npm run bench -- browser [--write]
 
   --write  write the section of docs/benchmarks.md`;
-
-/** This file runs from a directory for compiled benchmarks. */
-const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 
 /** Measures the overview of the dashboard in Chromium. */
 export async function benchBrowser(args: readonly string[], version: string): Promise<void> {

@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { listen, shut } from '../../../src/simulator/sockets.js';
-import { describeMachine, print } from '../report.js';
+import { describeMachine, PAGE, print } from '../report.js';
 import { createHistorySource } from './history-source.js';
 import { measureLoad } from './measure-load.js';
 import { measurePages } from './measure-pages.js';
@@ -14,9 +13,6 @@ export const DASHBOARD_USAGE = `npm run bench -- dashboard [--scalers N] [--writ
 
   --scalers N  default 10,000, of 10 pods each
   --write      write the section of docs/benchmarks.md`;
-
-/** This file runs from a directory for compiled benchmarks. */
-const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 
 /** Measures the pages and streams of the HTTP server. */
 export async function benchDashboard(args: readonly string[], version: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Child, startChild } from '../../../src/cli/demo/programs/child-process.js';
 import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
@@ -11,6 +10,7 @@ import { type LagCluster, startLagCluster } from './cluster.js';
 import { type DelayedWrites, startRule, startWriteProxy } from './delayed-writes.js';
 import { type LagEngine, startLagEngine } from './engines.js';
 import { documents, type EngineName, NAMESPACE, NODES, type Path, serviceConfig, SUBJECTS } from './plan.js';
+import { CLI } from '../report.js';
 
 /** The whole product on one engine: cluster, exporters, engine, and the built command line. */
 export interface Lane {
@@ -25,7 +25,6 @@ export interface Lane {
   readonly close: () => Promise<void>;
 }
 
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const LONGEST_START_MS = 60_000;
 
 /** Resolves when every scaler has decided. */

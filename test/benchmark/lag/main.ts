@@ -1,7 +1,7 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeMachine } from '../report.js';
+import { describeMachine, PAGE } from '../report.js';
 import { runCells } from './cells.js';
 import { type Judged, judge } from './judge.js';
 import { startLane } from './lane.js';
@@ -69,7 +69,7 @@ export async function benchLag(
   });
   const lines = sectionOf(results, machine);
   console.log(lines.join('\n'));
-  if (values.write) writeMarkedSection('docs/benchmarks.md', 'lag', lines);
+  if (values.write) writeMarkedSection(PAGE, 'lag', lines);
   if (countWrong(results) > 0) process.exitCode = 1;
 }
 

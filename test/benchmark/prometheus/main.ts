@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { describeMachine } from '../report.js';
+import { describeMachine, PAGE } from '../report.js';
 import { versionOf } from '../rounds.js';
 import { readRunOptions, RUN_OPTIONS } from '../run-options.js';
 import { writeDocuments } from '../scale/documents.js';
@@ -24,9 +23,6 @@ export const PROMETHEUS_USAGE = `npm run bench -- scale --prometheus [OPTION...]
   --warmup N      rounds before, default 3
   --heap-limit N  MiB of heap of the service, default 768
   --write         write the section of docs/benchmarks.md`;
-
-/** In the checkout: this file runs from a directory for compiled benchmarks. */
-const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 
 /** Measures what the queries of the scale benchmark cost a real Prometheus that holds the series of its pods. */
 export async function benchPrometheus(

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../src/cli/demo/programs/child-process.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
@@ -11,7 +10,7 @@ import { constant } from '../../../src/simulator/controllers/curves.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
 import { sleep } from '../../../src/units/clock.js';
 import { writeMarkedSection } from '../marked-section.js';
-import { describeMachine } from '../report.js';
+import { CLI, describeMachine, PAGE } from '../report.js';
 import { HpaController } from '../../support/hpa-controller.js';
 import { readPage, sumOf } from '../exposition.js';
 import { versionOf } from '../rounds.js';
@@ -21,8 +20,6 @@ export const CPU_USAGE = `npm run bench -- reaction --cpu [--write]
 
   --write    write the section of docs/benchmarks.md`;
 
-const PAGE = new URL('../../../../docs/benchmarks.md', import.meta.url);
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 /** Of each run. */
 const WORKLOADS = 20;
 const NAMES = Array.from({ length: WORKLOADS }, (_, index) => `app-${index}`);
@@ -98,8 +95,7 @@ scrape_configs:
     const machine = describeMachine({ promscaler: version, Prometheus: await versionOf(prometheus) });
     const table = tableOf(measured);
     console.log([machine, '', ...table].join('\n'));
-    if (args.includes('--write'))
-      writeMarkedSection(fileURLToPath(PAGE), 'reaction-cpu', [sectionOf(machine, table)]);
+    if (args.includes('--write')) writeMarkedSection(PAGE, 'reaction-cpu', [sectionOf(machine, table)]);
   } finally {
     await prometheus.stop();
     await simulator.close();

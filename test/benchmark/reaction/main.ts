@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { describeMachine } from '../report.js';
+import { describeMachine, PAGE } from '../report.js';
 import { versionOf } from '../rounds.js';
 import { measureReaction, type LoadProcess, type ReactionFigures } from './measure.js';
 import { SCALERS, SCRAPE_SECONDS, type Step } from './plan.js';
@@ -19,7 +19,6 @@ export const REACTION_USAGE = `npm run bench -- reaction [--steps N] [--write]
   --write    write the section of docs/benchmarks.md`;
 
 const PERIODS = [1, 15] as const;
-const PAGE = new URL('../../../../docs/benchmarks.md', import.meta.url);
 
 /** Measures the time from a step in the load to the PATCH, on a real Prometheus. */
 export async function benchReaction(
@@ -50,7 +49,7 @@ export async function benchReaction(
     }
   }
   console.log([machine, '', ...tableOf(results)].join('\n'));
-  if (args.includes('--write')) writeSection(fileURLToPath(PAGE), results, machine);
+  if (args.includes('--write')) writeSection(PAGE, results, machine);
 }
 
 function prometheusConfig(exporterUrl: string): string {

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../src/cli/demo/programs/child-process.js';
 import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
@@ -18,6 +17,7 @@ import {
   type Step,
   type StepsOrder,
 } from './plan.js';
+import { CLI } from '../report.js';
 
 /** The API server and the exporter, in their own process. */
 export interface LoadProcess {
@@ -44,7 +44,6 @@ interface Stage {
   readonly signal: AbortSignal;
 }
 
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const LONGEST_START_MS = 60_000;
 
 /** Runs the built CLI on its stage, and all steps of the load. */

@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SEMI_SPACE_FLAG } from '../chart-flags.js';
-import { describeMachine } from '../report.js';
+import { describeMachine, PAGE } from '../report.js';
 import { readRunOptions, RUN_OPTIONS } from '../run-options.js';
 import { printSize, printTable } from './print.js';
 import { runSize } from './run-size.js';
@@ -31,8 +30,6 @@ export const SCALE_USAGE = `npm run bench -- scale [OPTION...]
                   Helm chart
   --heap          write a heap snapshot after the last round, into the directory of --cpu-prof or the current one`;
 
-/** In the checkout: this file runs from a directory for compiled benchmarks. */
-const PAGE = fileURLToPath(new URL('../../../../docs/benchmarks.md', import.meta.url));
 const SIZES = [100, 1000, 5000, 10_000];
 
 /** Enough for the mean of a round: at most of these, 15 s each. */

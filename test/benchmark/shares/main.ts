@@ -1,14 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startChild, type Child } from '../../../src/cli/demo/programs/child-process.js';
 import { freePort } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 import { countOf, readPage, sumOf } from '../exposition.js';
 import { pause } from '../pause.js';
-import { describeMachine } from '../report.js';
+import { CLI, describeMachine } from '../report.js';
 import { writeConfig, writeDocuments } from '../scale/documents.js';
 import { startSimulation } from '../scale/simulation-client.js';
 import { createLeaseProxy } from './lease-proxy.js';
@@ -18,7 +17,6 @@ export const SHARES_USAGE = `npm run bench -- shares [--scalers N] [--replicas N
   --scalers N   default 2000, of 10 pods each
   --replicas N  replicas that divide the scalers; default 3. They are compared with one without sharding`;
 
-const CLI = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const PODS = 10;
 const LONGEST_START_MS = 150_000;
 const WARMUP_MS = 20_000;

@@ -17,7 +17,7 @@ import { SILENT_LOG } from '../../../src/units/log.js';
 import { condition, record, scaler } from '../../telemetry/record-builder.js';
 import { writeMarkedSection } from '../marked-section.js';
 import { pause } from '../pause.js';
-import { describeMachine, median } from '../report.js';
+import { describeMachine, median, PAGE } from '../report.js';
 
 export const STATUSES_USAGE = `npm run bench -- statuses [--scalers N] [--write]
 
@@ -51,7 +51,7 @@ export async function benchStatuses(
     ...measured.map(([figure, value]) => `| ${figure} | ${value} |`),
   ];
   console.log(lines.join('\n'));
-  if (given.includes('--write')) writeMarkedSection('docs/benchmarks.md', 'statuses', lines);
+  if (given.includes('--write')) writeMarkedSection(PAGE, 'statuses', lines);
 }
 
 async function measure(
