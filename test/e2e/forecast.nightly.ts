@@ -1,14 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ScalerDetail } from '../../src/api/answers.js';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { constant } from '../../src/simulator/controllers/curves.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { type FilledServer, startFilled } from '../support/filled-server.js';
 import { runCli } from '../cli/fake-io.js';
-import { type ServiceProcess, startService } from './service-process.js';
+import { type OnHistory, startOnHistory } from './on-history.js';
 import { waitFor } from './waiting.js';
 
 /** The level of today needs five minutes of its own samples. */
@@ -33,62 +26,28 @@ function samples(): readonly (readonly [number, number])[] {
   });
 }
 
-const document = (name: string, mode: string): string => `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: ${name}, namespace: shop }
-spec:
-  scaleTargetRef: { name: ${name} }
-  minReplicas: 1
-  maxReplicas: 60
-  metrics:
-    - external: { metric: { name: load }, query: sum(load), target: { averageValue: 4 } }
-  forecast: { mode: ${mode}, lookback: ${DAYS}d, lead: 120s, budgetPercent: 50 }
-`;
-
-const configOf = (api: string, prometheus: string): string => `kubernetes: { url: '${api}' }
-scalers: { paths: [scalers.yaml] }
-prometheus: { default: { urls: ['${prometheus}'], scrapeIntervalSeconds: ${STEP_SECONDS} } }
-server: { port: 0 }
-leaderElection: { enabled: false }
-`;
-
 describe('a service with ten days of a real Prometheus', () => {
-  let simulator: Simulator;
-  let prometheus: FilledServer;
-  let service: ServiceProcess;
-  let folder: string;
+  let fixture: OnHistory;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'forecast-'));
-    const workload = { namespace: 'shop', replicas: 10, behavior: { load: constant(1) } };
-    simulator = await startSimulator({
-      clock: SYSTEM_CLOCK,
-      workloads: [
-        { ...workload, name: 'observer' },
-        { ...workload, name: 'raiser' },
-      ],
+    fixture = await startOnHistory({
+      names: ['observer', 'raiser'],
+      series: [{ labels: { __name__: 'load' }, samples: samples() }],
+      stepSeconds: STEP_SECONDS,
+      spec: (name) => {
+        const mode = name === 'raiser' ? 'Raise' : 'Observe';
+        return `  forecast: { mode: ${mode}, lookback: ${DAYS}d, lead: 120s, budgetPercent: 50 }\n`;
+      },
     });
-    prometheus = await startFilled('Prometheus', [{ labels: { __name__: 'load' }, samples: samples() }]);
-    const config = join(folder, 'promscaler.yaml');
-    await writeFile(config, configOf(simulator.url, prometheus.url));
-    await writeFile(
-      join(folder, 'scalers.yaml'),
-      [document('observer', 'Observe'), document('raiser', 'Raise')].join('---\n'),
-    );
-    service = await startService(['run', '--config', config]);
   });
 
-  afterAll(async () => {
-    await service.stop();
-    await prometheus.stop();
-    await simulator.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => fixture.close());
 
   const read = async (name: string): Promise<ScalerDetail> =>
-    (await (await fetch(`${service.url}/api/v1/scalers/shop/${name}`)).json()) as ScalerDetail;
+    (await fixture.read(`scalers/shop/${name}`)) as ScalerDetail;
 
   it('raises 10 replicas to 30 before the load comes, or says that it would, in API, metrics and explain', async () => {
+    const { service } = fixture;
     const [raiser, observer] = await waitFor(
       async () => {
         const both = [await read('raiser'), await read('observer')] as const;

@@ -1,15 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { ScalerList } from '../../src/api/answers.js';
-import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { constant } from '../../src/simulator/controllers/curves.js';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
-import { type FilledServer, startFilled } from '../support/filled-server.js';
 import type { WrittenSeries } from '../support/remote-write.js';
 import { runCli } from '../cli/fake-io.js';
-import { type ServiceProcess, startService } from './service-process.js';
+import { type OnHistory, startOnHistory } from './on-history.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 
 jest.setTimeout(E2E_TIMEOUT_MS);
@@ -37,59 +30,28 @@ function series(): readonly WrittenSeries[] {
   ];
 }
 
-const DOCUMENT = `apiVersion: promscaler.dev/v1
-kind: Scaler
-metadata: { name: web, namespace: shop }
-spec:
-  scaleTargetRef: { name: web }
-  minReplicas: 1
-  maxReplicas: 60
-  syncPeriodSeconds: 300
-  metrics:
-    - external: { metric: { name: load }, query: sum(load), target: { averageValue: 4 } }
-`;
-
-/** The nights begin each minute. */
-function configOf(api: string, prometheus: string): string {
-  return `kubernetes: { url: '${api}' }
-scalers: { paths: [web.yaml] }
-prometheus: { default: { urls: ['${prometheus}'], scrapeIntervalSeconds: ${STEP_SECONDS} } }
-server: { port: 0 }
-leaderElection: { enabled: false }
-recommendations: { enabled: true, days: 2, schedule: '* * * * *', spreadMinutes: 1, cpuPercent: 100 }
-`;
-}
-
 describe('a service that back-tests its documents', () => {
-  let simulator: Simulator;
-  let prometheus: FilledServer;
-  let service: ServiceProcess;
-  let folder: string;
+  let fixture: OnHistory;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'recommendations-'));
-    simulator = await startSimulator({
-      clock: SYSTEM_CLOCK,
-      workloads: [{ namespace: 'shop', name: 'web', replicas: 10, behavior: { load: constant(1) } }],
+    fixture = await startOnHistory({
+      names: ['web'],
+      series: series(),
+      stepSeconds: STEP_SECONDS,
+      spec: () => '  syncPeriodSeconds: 300\n',
+      // The nights begin each minute.
+      config:
+        "recommendations: { enabled: true, days: 2, schedule: '* * * * *', spreadMinutes: 1, cpuPercent: 100 }\n",
     });
-    prometheus = await startFilled('Prometheus', series());
-    const config = join(folder, 'promscaler.yaml');
-    await writeFile(config, configOf(simulator.url, prometheus.url));
-    await writeFile(join(folder, 'web.yaml'), DOCUMENT);
-    service = await startService(['run', '--config', config]);
   });
 
-  afterAll(async () => {
-    await service.stop();
-    await prometheus.stop();
-    await simulator.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => fixture.close());
 
   it('recommends a higher target from the history of a real Prometheus, in API, metrics and status', async () => {
+    const { service, simulator } = fixture;
     const recommendation = await waitFor(
       async () => {
-        const list = (await (await fetch(`${service.url}/api/v1/scalers`)).json()) as ScalerList;
+        const list = (await fixture.read('scalers')) as ScalerList;
         return list.items[0]?.recommendation;
       },
       { what: 'a recommendation', seconds: 200 },
