@@ -6,4 +6,5 @@ export const PART_SECONDS = 21_600;
 /** Parts of three days. */
 export const PARTS = 12;
 
-export const MOST_RAISES = 48;
+/** Two of each hour and weekday. */
+export const MOST_RAISES = 336;

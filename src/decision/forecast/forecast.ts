@@ -96,7 +96,7 @@ export function forecastFor(
       ...next,
       spent: addSpent(before.spent, now, step),
       raises: isRaising
-        ? addToRaises(before.raises, { now, isRaised: raised > recommended }, step)
+        ? addToRaises(before.raises, { ...forecast, now, isRaised: raised > recommended }, step)
         : before.raises,
     },
   };

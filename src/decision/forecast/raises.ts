@@ -8,7 +8,10 @@ const DAY_MS = 86_400_000;
 
 /** Raises of two days are at the same time of day if their starts differ by at most this. */
 const SAME_TIME_MS = 30 * 60_000;
-/** After a longer time in which the forecast does not raise the count, the next raise is a new one. */
+/**
+ * After a longer time in which the forecast does not raise the count, the next raise is a new one, unless it is at the
+ * same time of day. So a day has at most 48 raises.
+ */
 const LONGEST_PAUSE_SECONDS = 300;
 /**
  * A longer raise counts as several, each with its own time of day. Pods that remain after a raise do not count: the
@@ -29,29 +32,59 @@ interface Step {
   readonly prevented: number;
 }
 
-/** Adds what a step has cost and prevented to the raise that it belongs to. */
+/**
+ * Adds what a step has cost and prevented to the raise that it belongs to. Keeps the last two raises of each weekday and
+ * time of day within 28 days, at most `MOST_RAISES`: 24 a day, or fewer days with more.
+ */
 export function addToRaises(
   raises: readonly Raise[],
   {
     now,
     isRaised,
-  }: { readonly now: Instant; /** Whether this decision raises the count. */ readonly isRaised: boolean },
+    timeZone,
+  }: {
+    readonly now: Instant;
+    /** Whether this decision raises the count. */
+    readonly isRaised: boolean;
+  } & Pick<Forecast, 'timeZone'>,
   { added, prevented }: Step,
 ): readonly Raise[] {
   const last = raises.at(-1);
   const isOpen =
     last !== undefined &&
     last.from <= now &&
-    secondsBetween(last.until, now) <= LONGEST_PAUSE_SECONDS &&
-    secondsBetween(last.from, now) <= LONGEST_SECONDS;
+    secondsBetween(last.from, now) <= LONGEST_SECONDS &&
+    (secondsBetween(last.until, now) <= LONGEST_PAUSE_SECONDS ||
+      (isRaised && secondsBetween(last.from, now) * 1000 < SAME_TIME_MS));
   if (isOpen && (added > 0 || isRaised)) {
     const sums = { added: last.added + added, prevented: last.prevented + prevented };
     return [...raises.slice(0, -1), { from: last.from, until: now, ...sums }];
   }
   if (isOpen || !isRaised) return raises;
   const start = addSeconds(now, (-WEEKDAYS_KEPT * DAY_MS) / 1000);
-  const kept = raises.filter(({ from }) => from >= start && from <= now).slice(1 - MOST_RAISES);
-  return [...kept, { from: now, until: now, added: 0, prevented: 0 }];
+  const kept = raises.filter(({ from }) => from >= start && from <= now);
+  const older = atThisTime(kept, now, timeZone).filter(({ days }) => days > 0 && days % 7 === 0);
+  const latest = Math.min(...older.map(({ days }) => days));
+  const replaced = new Set(older.filter(({ days }) => days > latest).map(({ raise }) => raise));
+  return [
+    ...kept.filter((raise) => !replaced.has(raise)).slice(1 - MOST_RAISES),
+    { from: now, until: now, added: 0, prevented: 0 },
+  ];
+}
+
+/** Returns the raises that began at this local time, with the local days since then. */
+function atThisTime(
+  raises: readonly Raise[],
+  now: Instant,
+  timeZone: string,
+): readonly { readonly raise: Raise; readonly days: number }[] {
+  const local = (at: Instant): number => Date.parse(`${formatLocal(at, timeZone)}Z`);
+  const nowMs = local(now);
+  return raises.flatMap((raise) => {
+    const ms = nowMs - local(raise.from);
+    const days = Math.round(ms / DAY_MS);
+    return Math.abs(ms - days * DAY_MS) <= SAME_TIME_MS ? [{ raise, days }] : [];
+  });
 }
 
 /**
@@ -60,13 +93,7 @@ export function addToRaises(
  * there are three. Null: it should raise, or too little is known.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
-  const local = (at: Instant): number => Date.parse(`${formatLocal(at, timeZone)}Z`);
-  const nowMs = local(now);
-  const known = raises.flatMap((raise) => {
-    const ms = nowMs - local(raise.from);
-    const days = Math.round(ms / DAY_MS);
-    return days >= 1 && Math.abs(ms - days * DAY_MS) <= SAME_TIME_MS ? [{ ...raise, days }] : [];
-  });
+  const known = atThisTime(raises, now, timeZone).filter(({ days }) => days >= 1);
   const daysOf = (some: typeof known): number => new Set(some.map(({ days }) => days)).size;
   const weekdays = known.filter(({ days }) => days % 7 === 0 && days <= WEEKDAYS_KEPT);
   const isOfWeekday = daysOf(weekdays) >= FEWEST_WEEKDAYS;
@@ -74,7 +101,7 @@ export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }
   const count = daysOf(judged);
   if (!isOfWeekday && count < FEWEST_DAYS) return null;
   const sum = (field: 'added' | 'prevented'): number =>
-    judged.reduce((total, raise) => total + raise[field], 0);
+    judged.reduce((total, { raise }) => total + raise[field], 0);
   const [added, prevented] = [sum('added'), sum('prevented')];
   if (added <= WORTH * prevented) return null;
   const minutes = (podSeconds: number): string => `${Math.round(podSeconds / 60)}`;

@@ -7,7 +7,14 @@ import type { CapacityDrift, MeasuredCapacity, State } from '../../decision/snap
 import { addSeconds, earliest, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
-import { forecastSchema, instant, movedForecast, readForecast, storedForecast } from './stored-forecast.js';
+import {
+  forecastSchema,
+  instant,
+  movedForecast,
+  readForecast,
+  storedForecast,
+  versionOfForecast,
+} from './stored-forecast.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
@@ -72,7 +79,7 @@ const MAX_FAILING = 16;
 /** Maximum number of measured capacities. Further ones are measured again after a restart. */
 const MAX_CAPACITIES = 8;
 /** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
-const SCHEMA_VERSION = 6;
+const SCHEMA_VERSION = 7;
 
 const replicas = z.int().min(0).max(MAX_REPLICAS);
 const load = z.number().positive();
@@ -90,7 +97,7 @@ const entrySchema = z.strictObject({
   absentSince: instant.optional(),
   /** Added in version 3. */
   maxReplicasFrom: replicas.optional(),
-  /** Added in version 4, its `raises` in version 5. */
+  /** Added in version 4, its `raises` in version 5, more of them in version 7. */
   forecast: forecastSchema.optional(),
   /** Added in version 6. */
   capacities: z
@@ -225,9 +232,12 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
 
 /** Returns null if versions 1 and 2 have the fields. */
 function versionOfFields({ capacities, forecast, maxReplicasFrom }: StoredState): number | null {
-  if (capacities !== undefined && capacities.size > 0) return SCHEMA_VERSION;
-  if (forecast !== undefined) return forecast.raises.length > 0 ? 5 : 4;
-  return maxReplicasFrom === undefined ? null : 3;
+  const versions = [
+    ...(capacities !== undefined && capacities.size > 0 ? [6] : []),
+    ...(forecast === undefined ? [] : [versionOfForecast(forecast)]),
+    ...(maxReplicasFrom === undefined ? [] : [3]),
+  ];
+  return versions.length === 0 ? null : Math.max(...versions);
 }
 
 function storedCapacities(capacities: StoredCapacities): z.input<typeof entrySchema>['capacities'] {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-import type { ForecastState } from '../../decision/snapshot/snapshot.js';
+import type { ForecastState, Raise } from '../../decision/snapshot/snapshot.js';
 import { MOST_RAISES, PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
@@ -18,7 +18,16 @@ export const instant = z.string().transform((text, context): Instant => {
 });
 const podSeconds = z.int().min(0);
 
-/** The part of the state of a forecast that survives a restart, in at most 2,800 bytes. */
+/** Entries of version 5 have at most these raises, each as numbers. */
+const MOST_LISTED = 48;
+/** A raise of version 7: two bytes for the minutes before `at`, and a level of pod-seconds each for added, prevented. */
+const RAISE_BYTES = 4;
+const HIGHEST_MINUTES = 0xffff;
+const HIGHEST_LEVEL = 0xff;
+/** Two levels differ by 8 %, the highest is 1e9 pod-seconds. */
+const LEVELS_PER_E = HIGHEST_LEVEL / Math.log1p(1e9);
+
+/** The part of the state of a forecast that survives a restart, in at most 3,200 bytes. */
 export const forecastSchema = z.strictObject({
   at: instant,
   /** The count without a forecast, its last changes and its events. */
@@ -33,14 +42,28 @@ export const forecastSchema = z.strictObject({
   spent: z
     .array(z.tuple([z.int().min(0).max(1_000_000), podSeconds, podSeconds, podSeconds, podSeconds]))
     .max(PARTS),
-  /** The minute since 1970 in which a raise began, then pod-seconds: added, prevented. Added in version 5. */
+  /**
+   * The minute since 1970 in which a raise began, then pod-seconds: added, prevented. Added in version 5; version 7 has
+   * more of them as base64url.
+   */
   raises: z
-    .array(z.tuple([z.int().min(0).max(100_000_000), podSeconds, podSeconds]))
-    .max(MOST_RAISES)
+    .union([
+      z.array(z.tuple([z.int().min(0).max(100_000_000), podSeconds, podSeconds])).max(MOST_LISTED),
+      z
+        .string()
+        .regex(/^[\w-]*$/)
+        .max(Math.ceil((MOST_RAISES * RAISE_BYTES * 4) / 3)),
+    ])
     .optional(),
 });
 
 export type StoredForecast = z.input<typeof forecastSchema>;
+
+/** Returns the first version of an entry that can have the state. */
+export function versionOfForecast({ raises }: Pick<ForecastState, 'raises'>): number {
+  if (raises.length > MOST_LISTED) return 7;
+  return raises.length > 0 ? 5 : 4;
+}
 
 /** Omits the loads of the last minutes and the proposals, which are available again after some minutes. */
 export function storedForecast({ at, reactive, spent, raises }: ForecastState): StoredForecast {
@@ -63,18 +86,44 @@ export function storedForecast({ at, reactive, spent, raises }: ForecastState): 
         rounded(part.short),
         rounded(part.prevented),
       ]),
-    ...(raises.length === 0
-      ? {}
-      : {
-          raises: raises
-            .slice(-MOST_RAISES)
-            .map(({ from, added, prevented }) => [
-              Math.floor(from / MINUTE_MS),
-              rounded(added),
-              rounded(prevented),
-            ]),
-        }),
+    ...(raises.length === 0 ? {} : { raises: storedRaises(raises, at) }),
   };
+}
+
+function storedRaises(raises: readonly Raise[], at: Instant): StoredForecast['raises'] {
+  if (raises.length <= MOST_LISTED)
+    return raises.map(({ from, added, prevented }) => [minuteOf(from), rounded(added), rounded(prevented)]);
+  const bytes = raises.slice(-MOST_RAISES).flatMap(({ from, added, prevented }) => {
+    const minutes = Math.min(HIGHEST_MINUTES, Math.max(0, minuteOf(at) - minuteOf(from)));
+    return [minutes >> 8, minutes & 0xff, levelOf(added), levelOf(prevented)];
+  });
+  return Buffer.from(bytes).toString('base64url');
+}
+
+function readRaises(stored: NonNullable<z.output<typeof forecastSchema>['raises']>, at: Instant) {
+  if (typeof stored !== 'string') return stored;
+  const bytes = Buffer.from(stored, 'base64url');
+  return Array.from({ length: Math.floor(bytes.length / RAISE_BYTES) }, (_, index) => {
+    const start = index * RAISE_BYTES;
+    const minute = Math.max(0, minuteOf(at) - bytes.readUInt16BE(start));
+    return [
+      minute,
+      podSecondsOf(bytes.readUInt8(start + 2)),
+      podSecondsOf(bytes.readUInt8(start + 3)),
+    ] as const;
+  });
+}
+
+function minuteOf(at: Instant): number {
+  return Math.floor(at / MINUTE_MS);
+}
+
+function levelOf(amount: number): number {
+  return Math.min(HIGHEST_LEVEL, Math.round(LEVELS_PER_E * Math.log1p(amount)));
+}
+
+function podSecondsOf(level: number): number {
+  return Math.round(Math.expm1(level / LEVELS_PER_E));
 }
 
 function rounded(podSeconds: number): number {
@@ -109,7 +158,7 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
       prevented,
     })),
     // A raise in progress ends here: the next decision of a forecast begins a new one.
-    raises: raises.map(([minute, added, prevented]) => {
+    raises: readRaises(raises, at).map(([minute, added, prevented]) => {
       const from = instantFromMs(minute * MINUTE_MS);
       return { from, until: from, added, prevented };
     }),

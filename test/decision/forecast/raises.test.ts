@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { addToRaises, whyNotWorth } from '../../../src/decision/forecast/raises.js';
 import type { Raise } from '../../../src/decision/snapshot/snapshot.js';
-import { type Instant, parseInstant } from '../../../src/units/time.js';
+import { addSeconds, type Instant, parseInstant } from '../../../src/units/time.js';
 import { at, scalerOf, T0 } from '../../support/builders.js';
 
 function forecastOf(timeZone: string) {
@@ -37,7 +37,8 @@ function raisesOf(
 const NOW = time('2026-11-28T08:55:00Z');
 
 describe('a raise', () => {
-  const raised = { isRaised: true };
+  const raised = { isRaised: true, timeZone: 'UTC' };
+  const ended = { isRaised: false, timeZone: 'UTC' };
   const step = { added: 100, prevented: 10 };
 
   it('begins with the decision that raises, and has what the next ones cost and prevent', () => {
@@ -46,16 +47,18 @@ describe('a raise', () => {
 
     const second = addToRaises(first, { now: at(15), ...raised }, step);
     // The forecast has ended, and its pods are still there.
-    const third = addToRaises(second, { now: at(30), isRaised: false }, step);
+    const third = addToRaises(second, { now: at(30), ...ended }, step);
     expect(third).toEqual([{ from: at(0), until: at(30), added: 200, prevented: 20 }]);
   });
 
   it.each([
-    ['300 s after the last one is the same', 315, 1],
-    ['301 s after it is another', 316, 2],
-  ])('%s', (_, seconds, count) => {
+    ['300 s after the last one is the same', 1800, 2100, 1],
+    ['301 s after it is another', 1800, 2101, 2],
+    ['less than half an hour after its start is the same', 15, 1799, 1],
+    ['half an hour after it is another', 15, 1800, 2],
+  ])('%s', (_, until, seconds, count) => {
     const one = addToRaises(
-      [{ from: at(0), until: at(15), added: 1, prevented: 0 }],
+      [{ from: at(0), until: at(until), added: 1, prevented: 0 }],
       { now: at(seconds), ...raised },
       step,
     );
@@ -69,7 +72,7 @@ describe('a raise', () => {
   ])('%s', (_, seconds, added) => {
     const long = [{ from: at(0), until: at(3599), added: 5, prevented: 0 }];
 
-    expect(addToRaises(long, { now: at(seconds), isRaised: false }, step)).toMatchObject([{ added }]);
+    expect(addToRaises(long, { now: at(seconds), ...ended }, step)).toMatchObject([{ added }]);
   });
 
   it('of more than an hour counts as several', () => {
@@ -82,7 +85,7 @@ describe('a raise', () => {
   });
 
   it('is not begun by pods that no forecast has raised', () => {
-    expect(addToRaises([], { now: at(0), isRaised: false }, step)).toEqual([]);
+    expect(addToRaises([], { now: at(0), ...ended }, step)).toEqual([]);
   });
 
   it('of a clock that was ahead is forgotten', () => {
@@ -91,14 +94,88 @@ describe('a raise', () => {
     expect(addToRaises(ahead, { now: at(0), ...raised }, step)).toMatchObject([{ from: at(0) }]);
   });
 
-  it('is remembered for 28 days, and the last 48 of them', () => {
+  it('is remembered for 28 days, and the last 336 of them', () => {
     const old = [{ from: at(-28 * 86_400 - 1), until: at(0), added: 1, prevented: 0 }];
     expect(addToRaises(old, { now: at(0), ...raised }, step)).toHaveLength(1);
-    const many = Array.from({ length: 48 }, (_, index) => {
-      const from = at((index - 48) * 3600);
+    const many = Array.from({ length: 336 }, (_, index) => {
+      const from = at((index - 336) * 2400 - 60);
       return { from, until: from, added: 1, prevented: 0 };
     });
-    expect(addToRaises(many, { now: at(0), ...raised }, step)).toHaveLength(48);
+    expect(addToRaises(many, { now: at(0), ...raised }, step)).toHaveLength(336);
+  });
+
+  it('replaces the one of the weekday before the last one, within half an hour of its time of day', () => {
+    const [day, week] = [86_400, 7 * 86_400];
+    const raiseAt = (seconds: number): Raise => ({
+      from: at(seconds),
+      until: at(seconds),
+      added: 1,
+      prevented: 0,
+    });
+    const before = [-3 * week, 1860 - 2 * week, -2 * week, -week - 60, -week, -6 * day, -day].map(raiseAt);
+
+    expect(addToRaises(before, { now: at(0), ...raised }, step).map(({ from }) => from)).toEqual(
+      [1860 - 2 * week, -week - 60, -week, -6 * day, -day, 0].map((seconds) => at(seconds)),
+    );
+  });
+});
+
+describe('a season of Saturdays that is not worth it, among days that are', () => {
+  /** Returns the number of raises on each day of 4 weeks from a Monday on, and the most raises in the state. */
+  function weeksWith(peaks: number): { readonly byDay: readonly number[]; readonly most: number } {
+    const start = time('2026-11-02T00:00:00Z');
+    let raises: readonly Raise[] = [];
+    let most = 0;
+    const byDay = Array.from({ length: 28 }, (_, day) => {
+      let count = 0;
+      for (let peak = 0; peak < peaks; peak += 1) {
+        // A few minutes earlier or later each day.
+        const minutes = Math.floor((peak * 1440) / peaks) + ((day * 7) % 5);
+        const instants = [0, 120, 240].map((seconds) =>
+          addSeconds(start, day * 86_400 + minutes * 60 + seconds),
+        );
+        if (instants.some((now) => whyNotWorth(raises, now, UTC) !== null)) continue;
+        count += 1;
+        for (const now of instants) {
+          const cost = { added: 1200, prevented: day % 7 === 5 ? 0 : 600 };
+          raises = addToRaises(raises, { now, isRaised: true, timeZone: 'UTC' }, cost);
+        }
+        most = Math.max(most, raises.length);
+      }
+      return count;
+    });
+    return { byDay, most };
+  }
+
+  it.each([1, 3, 5, 16, 24])('is silent on the third Saturday, with %i peaks a day', (peaks) => {
+    const { byDay, most } = weeksWith(peaks);
+
+    const week = Array.from({ length: 7 }, () => peaks);
+    expect(byDay).toEqual([...week, ...week, ...week.with(5, 0), ...week.with(5, 0)]);
+    expect(most).toBeLessThanOrEqual(14 * peaks);
+  });
+});
+
+describe('peaks of each day that are not worth it', () => {
+  it.each([16, 24, 40])('are silent from the fourth day on, with %i a day', (peaks) => {
+    let raises: readonly Raise[] = [];
+    const byDay = [0, 1, 2, 3, 4].map((day) => {
+      let count = 0;
+      for (let peak = 0; peak < peaks; peak += 1) {
+        const now = at(day * 86_400 + Math.floor(86_400 / peaks) * peak);
+        if (whyNotWorth(raises, now, UTC) !== null) continue;
+        count += 1;
+        for (const seconds of [0, 120])
+          raises = addToRaises(
+            raises,
+            { now: addSeconds(now, seconds), isRaised: true, timeZone: 'UTC' },
+            { added: 100, prevented: 1 },
+          );
+      }
+      return count;
+    });
+
+    expect(byDay).toEqual([peaks, peaks, peaks, 0, 0]);
   });
 });
 

@@ -158,7 +158,7 @@ describe('readEntry', () => {
   it.each([
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
-    ['{"v":7,"uid":"u","news":true}', 'its schema version is 7, this version of promscaler supports 6'],
+    ['{"v":8,"uid":"u","news":true}', 'its schema version is 8, this version of promscaler supports 7'],
     ['{"v":3,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],

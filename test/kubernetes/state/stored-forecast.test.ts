@@ -60,7 +60,42 @@ describe('the forecast in a stored entry', () => {
     });
   });
 
-  it('has at most 2,800 bytes', () => {
+  it('has more than 48 raises in an entry of version 7, with pod-seconds within 5 %', () => {
+    const raises = Array.from({ length: 336 }, (_, index) => {
+      const from = at((index - 336) * 3600);
+      return { from, until: from, added: (index * 1e6) / 7, prevented: index };
+    });
+    const forecast = { ...FORECAST, raises };
+    const text = writeEntry('1/a', stateOf({ forecast }));
+
+    expect(text).toContain('{"v":7,');
+    const entry = readEntry(text);
+    const read = 'problem' in entry ? [] : (entry.forecast?.raises ?? []);
+    expect(read.map(({ from }) => from)).toEqual(raises.map(({ from }) => from));
+    for (const [index, { added, prevented }] of read.entries()) {
+      expect(Math.abs(added / ((index * 1e6) / 7 || 1) - 1)).toBeLessThanOrEqual(index === 0 ? 1 : 0.05);
+      expect(Math.abs(prevented - index)).toBeLessThanOrEqual(Math.max(1, 0.05 * index));
+    }
+    // What was read is written without a further loss.
+    expect(writeEntry('1/a', stateOf({ forecast: { ...forecast, raises: read } }))).toBe(text);
+  });
+
+  it('is in an entry of version 7 with capacities, too', () => {
+    const raises = Array.from({ length: 49 }, () => ({ from: at(0), until: at(0), added: 1, prevented: 0 }));
+    const capacity = { value: 1, low: 1, high: 1, days: 1, at: at(0) };
+    const of = (count: number): string =>
+      writeEntry(
+        '1/a',
+        stateOf({
+          forecast: { ...FORECAST, raises: raises.slice(0, count) },
+          capacities: new Map([['rps', capacity]]),
+        }),
+      );
+
+    expect([of(48).slice(0, 7), of(49).slice(0, 7)]).toEqual(['{"v":6,', '{"v":7,']);
+  });
+
+  it('has at most 3,200 bytes', () => {
     const spent = Array.from({ length: 40 }, (_, part) => {
       const podSeconds = 1e9 / 3;
       const from = at((part - 40) * 21_600);
@@ -68,13 +103,13 @@ describe('the forecast in a stored entry', () => {
     });
     const scaleEvents = Array.from({ length: 200 }, (_, index) => ({ at: at(index + 0.125), change: -100 }));
     const reactive = { ...FORECAST.reactive, lastScaleDown: at(0.125), scaleEvents };
-    const raises = Array.from({ length: 60 }, (_, index) => {
-      const from = at((index - 60) * 3600);
+    const raises = Array.from({ length: 400 }, (_, index) => {
+      const from = at((index - 400) * 3600);
       return { from, until: from, added: 1e9 / 3, prevented: 1e9 / 3 };
     });
     const text = writeEntry('1/a', stateOf({ forecast: { ...FORECAST, reactive, spent, raises } }));
 
-    expect(Buffer.byteLength(text)).toBeLessThan(2850);
+    expect(Buffer.byteLength(text)).toBeLessThan(3250);
     const read = readEntry(text);
     expect('problem' in read ? [] : read.forecast?.spent.map(({ from }) => from)).toEqual(
       spent.slice(-12).map(({ from }) => from),
