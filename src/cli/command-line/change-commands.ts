@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AdoptOptions } from '../adopt/adopt-options.js';
-import type { PauseOptions, ResumeOptions } from '../pause/pause-options.js';
+import type { PauseOptions, ResumeOptions } from '../commands/pause-options.js';
 import type { CommandIo } from '../output/io.js';
 import { NAMESPACE_OF_SCALER, optionOf, outputOption, reaching, type Result } from './options.js';
 
@@ -20,7 +20,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
     .option('--replicas <count>', 'Set this replica count and keep it, even outside the bounds')
     .option('--reason <text>', 'Reason, at most 200 characters');
   targeting(pause).action(async (scaler: string, options: Omit<PauseOptions, 'scaler'>) => {
-    const { runPause } = await import('../pause/run-pause.js');
+    const { runPause } = await import('../commands/run-pause.js');
     result.exitCode = await runPause({ scaler, ...options }, io);
   });
   const resume = program
@@ -28,7 +28,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
     .description('Resume the scaling of a paused workload: remove the annotations of the pause')
     .argument('<scaler>', 'NAMESPACE/NAME, or NAME');
   targeting(resume).action(async (scaler: string, options: Omit<ResumeOptions, 'scaler'>) => {
-    const { runResume } = await import('../pause/run-pause.js');
+    const { runResume } = await import('../commands/run-pause.js');
     result.exitCode = await runResume({ scaler, ...options }, io);
   });
 }

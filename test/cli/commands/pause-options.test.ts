@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { readPauseOptions } from '../../../src/cli/pause/pause-options.js';
-import type { PauseRequest, PauseOptions } from '../../../src/cli/pause/pause-options.js';
+import { readPauseOptions } from '../../../src/cli/commands/pause-options.js';
+import type { PauseRequest, PauseOptions } from '../../../src/cli/commands/pause-options.js';
 import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 
 const NOW = instantFromMs(Date.UTC(2026, 0, 1, 12, 0, 0, 0));

@@ -1,22 +1,29 @@
 import { readPause } from '../../control/cycle/pause.js';
-import { PAUSE_ANNOTATIONS } from '../../scaler/spec.js';
-import { nameTarget } from '../../kubernetes/targets.js';
+import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
+import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant, instantOrNull, secondsBetween } from '../../units/time.js';
 import { writeOptions } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
-import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
+import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 import { readScalerName } from '../reach/scaler-name.js';
 import type { ScalerName } from '../reach/service-pages.js';
-import { annotationsOf, openAnnotations, NO_PAUSE } from './annotations.js';
-import { findTarget, type PauseTarget } from './find-target.js';
 import {
-  readPauseOptions,
-  type PauseRequest,
   type PauseOptions,
+  type PauseRequest,
+  readPauseOptions,
   type ResumeOptions,
 } from './pause-options.js';
 import { localTimes } from '../output/lines.js';
+import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { readWorkload, workloadPath } from '../../kubernetes/scale.js';
+import { createTransport } from '../../kubernetes/requests/transport.js';
+import { clusterError } from '../reach/cluster-error.js';
+import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
+import { VERSION } from '../output/version.js';
+import type { ScalerView } from '../../api/answers.js';
+import { readTarget } from '../reach/target-kind.js';
+import { createServiceClient } from '../reach/service-client.js';
 
 /** Runs `pause`: annotates the target, with the permissions of the user. Replaces an earlier pause. */
 export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
@@ -132,4 +139,108 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
   if (target.reported?.isDryRun === true)
     return `${key} is resumed, and remains in dry run: ${workload} is still not scaled`;
   return `${key} is resumed: ${workload} is scaled again from the next decision on`;
+}
+
+/** Uses the permissions of the user. Failures are `CommandError`s. */
+interface TargetAnnotations {
+  readonly read: () => Promise<Readonly<Record<string, string>>>;
+  /** Sends one merge patch; null removes an annotation. */
+  readonly write: (annotations: Readonly<Record<string, string | null>>) => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Unused annotations are null, which removes the annotations of an earlier pause. */
+function annotationsOf({ direction, until, replicas, reason }: PauseRequest): Record<string, string | null> {
+  return {
+    [PAUSE_ANNOTATIONS.paused]: direction === 'both' ? 'true' : direction,
+    [PAUSE_ANNOTATIONS.until]: instantOrNull(until),
+    [PAUSE_ANNOTATIONS.replicas]: replicas === null ? null : String(replicas),
+    [PAUSE_ANNOTATIONS.reason]: reason,
+  };
+}
+
+const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
+  Object.values(PAUSE_ANNOTATIONS).map((name) => [name, null]),
+);
+
+/** Shows in `managedFields` that the user, not the service, wrote the annotations. */
+const FIELD_MANAGER = 'promscaler-pause';
+
+/** Returns readers and writers of the annotations of a target. Sends no request. */
+async function openAnnotations(
+  target: PauseTarget,
+  options: ResumeOptions,
+  io: CommandIo,
+): Promise<TargetAnnotations> {
+  const connection = await connectToCluster(options, io);
+  const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
+  const { namespace, ref, plural } = target;
+  const workload = { transport, kind: { root: APPS_ROOT, plural }, namespace, ref, signal: io.signal };
+  const orCommandError = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
+    try {
+      return await request;
+    } catch (error) {
+      const missing = `${nameTarget(namespace, ref)} does not exist`;
+      throw clusterError(error, { verb, plural, namespace }, () => missing);
+    }
+  };
+  return {
+    read: async () => {
+      const object = await orCommandError('get', readWorkload(workload, ANSWER_DEADLINE_MS));
+      return textsIn(objectIn(object, 'metadata'), 'annotations');
+    },
+    write: async (annotations) => {
+      const request = transport.request({
+        lane: 'write',
+        method: 'PATCH',
+        path: workloadPath(workload),
+        query: { fieldManager: FIELD_MANAGER },
+        body: { metadata: { annotations } },
+        doing: `annotating ${nameTarget(namespace, ref)}`,
+        verb: 'patch',
+        resource: plural,
+        deadlineMs: ANSWER_DEADLINE_MS,
+        signal: io.signal,
+      });
+      await orCommandError('patch', request);
+    },
+    close: transport.close,
+  };
+}
+
+interface PauseTarget {
+  readonly namespace: string;
+  readonly ref: TargetRef;
+  readonly plural: string;
+  /** State of the scaler in the service; null with `--target`. */
+  readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
+}
+
+/** Reads the target from `--target`, otherwise from the service. Throws `CommandError`. */
+async function findTarget(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<PauseTarget> {
+  const row = options.target === undefined ? await findRow(name, options, io) : null;
+  const ref = row === null ? readTarget(options.target ?? '').ref : row.target;
+  const plural = ref === null ? null : watchedPlural(ref);
+  if (ref === null || plural === null)
+    throw new CommandError(
+      `${ref?.kind ?? options.target ?? ''} cannot be paused by annotations: they are only read from Deployments, StatefulSets and ReplicaSets. Set spec.paused: true in the document of ${name.namespace}/${name.name}`,
+    );
+  return { namespace: name.namespace, ref, plural, reported: row === null ? null : reportedState(row) };
+}
+
+async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<ScalerView> {
+  const client = await createServiceClient(options, io);
+  try {
+    const { rows } = await client.listScalers(name.namespace);
+    const row = rows.find((one) => one.name === name.name);
+    if (row !== undefined) return row;
+    const { message } = await client.explainMissing(name);
+    throw new CommandError(`${message}\n--target KIND/NAME selects the workload without the service`);
+  } finally {
+    client.close();
+  }
+}
+
+function reportedState({ pause, dryRun }: ScalerView): PauseTarget['reported'] {
+  return { isDryRun: dryRun, isPausedByDocument: pause?.by === 'document' || pause?.by === 'both' };
 }
