@@ -20,7 +20,7 @@ export interface ObjectVerdict {
   readonly scaler: Scaler | null;
 }
 
-/** Documents and characters that objects may add to those of the files. */
+/** Documents and characters that objects may add to the files. */
 export interface Capacity {
   readonly documents: number;
   readonly length: number;

@@ -30,7 +30,7 @@ export const receiver = z.strictObject({
     .optional()
     .meta({
       description:
-        'Events to send. rescale: a change of replicas; failure: a scaler fails, or recovers; recommendation: a back-test at night recommends a change of the document.',
+        'Events to send. rescale: a change of replicas; failure: a scaler fails, or recovers; recommendation: a nightly back-test recommends a change of the document.',
       default: [...SERVICE_DEFAULTS.notificationEvents],
     }),
   namespaces: z.array(labelName).optional().meta({

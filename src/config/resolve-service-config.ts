@@ -63,7 +63,7 @@ export interface ServiceConfig {
     readonly host: string | null;
     /** 0: any free port. */
     readonly port: number;
-    /** Host names to accept besides those of the cluster. */
+    /** Host names to accept besides the names in the cluster. */
     readonly allowedHosts: readonly string[];
     readonly dashboard: boolean;
     /** Null: the dashboard groups by no label. */

@@ -16,7 +16,7 @@ const ONCE_QUERIES = {
   cpu: (() => {
     const rateOf = (id: string): string =>
       `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
-    // Series of /metrics/resource have no `id`, and may differ from those of cAdvisor only in this label.
+    // Series of /metrics/resource have no `id`; only this label may distinguish them from series of cAdvisor.
     return `max by (namespace, pod, container) (${rateOf('id!=""')} or ${rateOf('id=""')})`;
   })(),
   memory:

@@ -74,7 +74,7 @@ interface ScalerFiles {
   /** Returns where the document in effect for NAMESPACE/NAME is, and its newest version. */
   readonly originOf: (key: string) => DocumentOrigin;
   /**
-   * Calls `onChange` when files or objects differ from those of the last `load`: immediately after a file system event,
+   * Calls `onChange` when files or objects have changed since the last `load`: immediately after a file system event,
    * otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of `onChange` go to `onFault`,
    * and the watch continues. Resolves when `signal` is aborted.
    */

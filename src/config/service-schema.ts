@@ -67,7 +67,7 @@ const server = z.strictObject({
   }),
   peerKeyFile: filePath.optional().meta({
     description:
-      'File with a key of at least 32 characters that all replicas share, relative to this file. It encrypts and authenticates what they ask each other, so that each replica answers for all scalers. A file of several lines has several keys: the first one is used, all are accepted. It is read again when it changes. Default: none, replicas do not ask each other.',
+      'File with a key of at least 32 characters that all replicas share, relative to this file. It encrypts and authenticates requests between replicas, so that each replica answers for all scalers. A file of several lines has several keys: the first one is used, all are accepted. It is read again when it changes. Default: none, replicas do not query each other.',
   }),
   dashboard: z.boolean().optional().meta({
     description: 'Whether to serve the dashboard at `/`. It reads the API of the same port.',
@@ -118,7 +118,7 @@ const sharding = z.strictObject({
 const metrics = z.strictObject({
   detail: z.enum(['full', 'summary']).optional().meta({
     description:
-      'summary: without the values, targets and proposals of single metrics, the groups of pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
+      'summary: omits the values, targets and proposals of single metrics, the groups of pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
     default: SERVICE_DEFAULTS.metricsDetail,
   }),
 });
@@ -151,7 +151,7 @@ const record = z.strictObject({
 const recommendations = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to back-test each document once a night and to report the change of its settings that would have saved pod-hours. Nothing is applied.',
+      'Whether to back-test each document every night and to report a change of its settings that would have saved pod-hours. Nothing is applied.',
     default: SERVICE_DEFAULTS.recommendations,
   }),
   days: z.int().min(2).max(30).optional().meta({
@@ -159,7 +159,7 @@ const recommendations = z.strictObject({
     default: SERVICE_DEFAULTS.recommendationDays,
   }),
   schedule: z.string().min(1).max(200).optional().meta({
-    description: 'When the nights begin, as a cron expression of five fields.',
+    description: 'Start of the nightly back-tests, as a cron expression of five fields.',
     default: SERVICE_DEFAULTS.recommendationSchedule,
   }),
   timeZone: z.string().min(1).max(200).optional().meta({
@@ -168,7 +168,7 @@ const recommendations = z.strictObject({
   }),
   spreadMinutes: z.int().min(1).max(1440).optional().meta({
     description:
-      'The back-tests start one at a time within this many minutes after the start of a night. Documents that are not reached are the first ones of the next night.',
+      'The back-tests start one at a time within this many minutes after the start of the schedule. Documents that are not reached come first the next night.',
     default: SERVICE_DEFAULTS.recommendationSpreadMinutes,
   }),
   cpuPercent: z.int().min(1).max(100).optional().meta({

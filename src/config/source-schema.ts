@@ -158,7 +158,7 @@ export const source = z.strictObject({
   }),
   maxQuerySecondsPerNamespace: z.int().min(1).max(100_000).optional().meta({
     description:
-      'Maximum time in seconds that the queries of one namespace may take in a round, added up. Further ones fail without being sent; what exceeds the limit is taken from the next rounds. Default: no limit.',
+      'Maximum time in seconds that the queries of one namespace may take in a round, added up. Further ones fail without being sent; time above the limit is deducted from the next rounds. Default: no limit.',
   }),
   maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
     description:
@@ -171,7 +171,7 @@ export const source = z.strictObject({
   }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Scrape interval of the server. It limits the age of samples in resource queries, and how long the server may be silent before scale-down waits as after a gap.',
+      'Scrape interval of the server. It limits the age of samples in resource queries, and how long the server may not answer before scale-down is held as after a gap.',
     default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
   }),
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({

@@ -59,10 +59,13 @@ function spreadText(low: number, high: number): string {
   return low === high ? formatNumber(low) : `${formatNumber(low)} to ${formatNumber(high)}`;
 }
 
-/** Returns a clause such as `it was 9.5 before the pods of 2026-01-01T10:00:00Z (75 %)`. */
+/** Returns `it was 9.5 for pods started before 2026-01-01T10:00:00Z (now 75 % of that)`. */
 export function describeDrift({ before, oldestPod, since }: CapacityDrift, value: number): string {
-  const when = oldestPod === null ? formatInstant(since) : `the pods of ${formatInstant(oldestPod)}`;
-  return `it was ${formatNumber(before)} before ${when} (now ${Math.round((100 * value) / before)} %)`;
+  const when =
+    oldestPod === null
+      ? `before ${formatInstant(since)}`
+      : `for pods started before ${formatInstant(oldestPod)}`;
+  return `it was ${formatNumber(before)} ${when} (now ${Math.round((100 * value) / before)} % of that)`;
 }
 
 function ageText(at: Instant, now: Instant): string {

@@ -71,8 +71,8 @@ export interface StateFacts {
 }
 
 /**
- * Returns the state of a scaler: that of the first rule that applies. `facts` null: no decision was made yet.
- * `rejection`: null: the newest version of the document is in effect.
+ * Returns the state of a scaler by the first rule that applies. `facts` null: no decision was made yet. `rejection`
+ * null: the newest version of the document is in effect.
  */
 export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | null): ScalerState {
   if (facts === null) {
@@ -108,7 +108,7 @@ const OK: ScalerState = { name: 'OK', severity: 'ok', cause: null, until: null }
 
 interface Rule {
   readonly state: StateName;
-  /** For the documentation. */
+  /** Used only by the documentation. */
   readonly when: string;
   readonly find: (facts: StateFacts, rejection: RejectedVersion | null) => Reason | null;
 }
@@ -137,7 +137,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'DryRun',
-    when: 'decisions are not carried out; the cause is what would prevent them, or the change',
+    when: 'dry run: decisions are not carried out; the cause shows the blocking condition or the pending change',
     find: dryRun,
   },
   { state: 'WriteFailed', when: 'the API server rejected the change of the replicas', find: writeFailed },
@@ -219,7 +219,7 @@ const RULES: readonly Rule[] = [
 export const STATE_TABLE: readonly Omit<Rule, 'find'>[] = [
   { state: 'Invalid', when: 'the document is invalid, and no earlier version is in effect' },
   ...RULES,
-  { state: 'OK', when: 'none of these' },
+  { state: 'OK', when: 'no other state applies' },
 ];
 
 /** Returns the message of `Held` up to `end`, if it is True with one of these reasons. */

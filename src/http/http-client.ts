@@ -36,7 +36,7 @@ const client = axios.create({
   transformResponse: [],
   validateStatus: null,
 });
-// A server receives no other headers than those of the request.
+// A server receives only the headers of the request.
 client.defaults.headers = { common: {} } as typeof client.defaults.headers;
 
 /**

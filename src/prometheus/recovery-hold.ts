@@ -150,7 +150,7 @@ export interface HeldMetric {
   readonly hold: MetricHold;
 }
 
-/** The holds of a scaler in the order of its metrics. */
+/** In the order of the metrics. */
 export type ScalerHolds = readonly HeldMetric[];
 
 export const NO_HOLDS: ScalerHolds = [];

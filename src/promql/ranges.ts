@@ -50,7 +50,7 @@ export function largestKnownRangeSeconds(query: string): number {
 /** A selector, and the time range in seconds from which a query reads its samples. */
 export interface SelectedRange {
   readonly selector: VectorSelector;
-  /** The range of the selector, otherwise that of the innermost subquery around it; 0: none. */
+  /** The range of the selector or else of the innermost subquery around it; 0: none. */
   readonly rangeSeconds: number;
   /** The sum of all offsets around it; may be negative. */
   readonly offsetSeconds: number;
@@ -201,7 +201,7 @@ function rangesOf(whole: string): Ranges {
 
 /** UTF-16 code units. The limits of a shorter query do not depend on its strings. */
 const MAX_EMPTIED_LENGTH = 10_000;
-/** An escape may be invalid, and the number of variables is limited. */
+/** Strings with these are not emptied: an escape may be invalid, and the number of variables is limited. */
 const SPECIAL = /[\\$\n]/;
 
 /**

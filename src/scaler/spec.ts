@@ -120,7 +120,7 @@ interface TotalMetric extends QueriedMetric {
   readonly guard: string | null;
   /** Null: only the data source limits the age of the data. */
   readonly freshness: Freshness | null;
-  /** Unset: the value is only that of the query. */
+  /** Unset: only the query determines the value. */
   readonly backlog?: Backlog;
   /** PromQL with variables: the load that one pod carries. Unset: the target. */
   readonly capacityQuery?: string;

@@ -18,7 +18,7 @@ interface LongHistoryOptions {
   readonly source: SourceConfig | null;
   /** Called once, for the first request. */
   readonly createClient: (source: SourceConfig) => RangeClient;
-  /** All documents in effect, including those of other replicas. */
+  /** All documents in effect, including documents of other replicas. */
   readonly scalers: () => readonly Scaler[];
   readonly clock: Clock;
   /** Called after each query; `reason`: why it failed, or null. Default: nothing. */
@@ -321,5 +321,5 @@ function explainEmptiness(
   const first = Math.min(...young.flatMap(({ points }) => points.map(([atMs]) => atMs)));
   if (first === Infinity)
     return `the data source \`default\` has no series of ${key} in this range: let it scrape /metrics of promscaler with honorLabels: true`;
-  return `the series of ${key} in the data source \`default\` begin at ${formatInstant(instantFromMs(first))}, after the last point of this range, ${formatInstant(end)}: with a step of ${stepSeconds} s the next point is at ${formatInstant(addSeconds(end, stepSeconds))}. Choose a shorter range`;
+  return `the series of ${key} in the data source \`default\` begin at ${formatInstant(instantFromMs(first))}, after the last point of this range (${formatInstant(end)}). The next point would be at ${formatInstant(addSeconds(end, stepSeconds))}. Choose a shorter range`;
 }

@@ -98,7 +98,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   const keys = async (): Promise<readonly Buffer[]> =>
     readPeerKeys((await keyFile?.read().catch(() => null)) ?? null);
   if (config.sharding.enabled && peerKeyFile === null)
-    log.warn('replicas do not ask each other: the API has only the scalers of this one', {
+    log.warn('replicas cannot query each other: the API has only the scalers of this one', {
       set: 'server.peerKeyFile',
     });
   const fleet = fleetOf(shards, { keys, address: parts.address });

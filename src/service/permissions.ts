@@ -170,7 +170,7 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['create', 'get', 'list', 'update'],
     grantedBy: 'sharding.enabled',
     isRequired: true,
-    use: 'keep a Lease for each replica, whose name is not known before',
+    use: 'maintain one Lease per replica, whose name is unknown in advance',
     without: 'with sharding, no replica can scale',
   },
   {
@@ -188,8 +188,8 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['list'],
     grantedBy: 'sharding.enabled',
     isRequired: false,
-    use: 'ignore Leases that are not those of a pod of the release',
-    without: 'a Lease of another client can count as that of a replica',
+    use: 'ignore Leases that belong to no pod of the release',
+    without: 'a Lease of another client can pass as the Lease of a replica',
   },
   {
     where: 'own',

@@ -21,7 +21,7 @@ const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**
  * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the order of
- * `metrics`, and with a forecast those of `FORECAST_COLUMNS`.
+ * `metrics`, then the `FORECAST_COLUMNS` if there is a forecast.
  */
 export interface ScalerPoints {
   readonly scaler: Scaler;

@@ -70,7 +70,8 @@ const MAX_ITEMS = 50;
 
 /**
  * Makes facts safe to print: redacts values with secret names and credentials in strings; replaces invisible characters
- * other than line breaks, which the format escapes; truncates strings at 1,024 characters, lists at 50 items, nesting at 4 levels. An error becomes its message and those of its causes.
+ * other than line breaks, which the format escapes; truncates strings at 1,024 characters, lists at 50 items, nesting
+ * at 4 levels. An error is printed as its message and the messages of its causes.
  */
 function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return cleanFields(facts, 0);

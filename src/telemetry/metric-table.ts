@@ -35,7 +35,7 @@ export const SCALER_METRICS = {
   metricValue: inFull(
     gauge(
       'promscaler_metric_value',
-      'Current value of a metric in the unit of its target (percent, cores, bytes or that of the query).',
+      'Current value of a metric in the unit of its target (percent, cores, bytes or the unit of the query).',
       METRIC,
     ),
   ),
@@ -53,7 +53,7 @@ export const SCALER_METRICS = {
   ),
   metricCapacityDrift: gauge(
     'promscaler_metric_capacity_drift_ratio',
-    'Measured capacity of a pod divided by that of the days before, while it differs by more than 10 percent.',
+    'Measured capacity of a pod divided by its capacity on the days before, while it differs by more than 10 percent.',
     METRIC,
   ),
   saturationStep: gauge(
@@ -122,7 +122,7 @@ export const SCALER_METRICS = {
   ),
   forecastReplicas: gauge(
     'promscaler_forecast_replicas',
-    'Replicas that the load to come needs; without a series, the forecast is silent.',
+    'Replicas for the expected load; without a series, the forecast is silent.',
   ),
   reactiveReplicas: gauge(
     'promscaler_reactive_replicas',
@@ -130,7 +130,7 @@ export const SCALER_METRICS = {
   ),
   forecastSpent: gauge(
     'promscaler_forecast_spent_percent',
-    'Replicas that the forecast has added in the last 3 days, or with mode Observe would have added, in percent of those without it.',
+    'Replicas that the forecast has added in the last 3 days, or with mode Observe would have added, in percent of the replicas without it.',
   ),
   forecastShort: gauge(
     'promscaler_forecast_short_pod_seconds',
@@ -142,7 +142,7 @@ export const SCALER_METRICS = {
   ),
   recommendationSaving: gauge(
     'promscaler_recommendation_saving_ratio',
-    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative: it needs more); without a series, none is recommended.',
+    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative: it needs more); without a series, no change is recommended.',
   ),
   shadowDifference: gauge(
     'promscaler_shadow_difference_replicas',
@@ -200,7 +200,7 @@ export const SERVICE_METRICS = {
   ),
   sourceClock: service(
     'promscaler_source_clock_ahead_seconds',
-    'By how much the clock of a data source is ahead of that of promscaler (negative: behind).',
+    'Seconds by which the clock of a data source is ahead of the clock of promscaler (negative: behind).',
     ['source'],
   ),
   sourceDuplicates: service(
@@ -243,7 +243,7 @@ export const SERVICE_METRICS = {
   buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** All metrics of promscaler, except those of the Node.js process. */
+/** All metrics of promscaler, except metrics of the Node.js process. */
 export const METRIC_TABLE: readonly MetricRow[] = [
   ...Object.values(SCALER_METRICS),
   ...Object.values(SERVICE_METRICS),

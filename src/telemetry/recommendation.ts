@@ -4,7 +4,7 @@ import type { Instant } from '../units/time.js';
 /** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
 export const RECOMMEND_CONDITION = 'theta_U<=document';
 
-/** What the last back-test of a document found: one change of its settings, or why there is none. */
+/** Result of the last back-test of a document: one change of its settings, or why there is none. */
 export interface Recommendation {
   /** When the back-test ended. */
   readonly at: Instant;

@@ -74,7 +74,7 @@ const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'bad_answer',
 ]);
 
-/** Whether the server, not the query, causes the failure, so that another url or a later attempt may succeed. */
+/** Returns whether the server causes the failure, not the query: another url or a later attempt may succeed. */
 export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }

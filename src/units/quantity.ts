@@ -1,6 +1,6 @@
 /**
- * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Range: that of
- * Kubernetes quantities, -(2^63-1) to 2^63-1.
+ * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Range, as for
+ * Kubernetes quantities: -(2^63-1) to 2^63-1.
  */
 export type Milli = bigint;
 

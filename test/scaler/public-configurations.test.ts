@@ -38,7 +38,7 @@ const CONFIGURATIONS: readonly PublicConfiguration[] = [
       ),
     ],
     findings: [
-      ['queue-without-load', '125 waiting requests ask for all 5 pods'],
+      ['queue-without-load', '125 waiting requests propose all 5 pods'],
       ['latency-target', 'Write target: { value: 5 }'],
     ],
     fixed: {
@@ -68,7 +68,7 @@ const CONFIGURATIONS: readonly PublicConfiguration[] = [
     behavior: { scaleUp: { policies: [{ type: 'Pods', value: 1, periodSeconds: 180 }] } },
     findings: [
       ['average-as-total', 'at most 2 pods of 10. Write target: { value: 700m }'],
-      ['queue-without-load', '20 waiting requests ask for all 10 pods'],
+      ['queue-without-load', '20 waiting requests propose all 10 pods'],
       ['slow-scale-up', 'from 1 to 10 pods takes 27 min'],
     ],
     fixed: {
@@ -149,7 +149,7 @@ const CONFIGURATIONS: readonly PublicConfiguration[] = [
     source: 'https://docs.vllm.ai/projects/production-stack/en/latest/use_cases/autoscaling-keda.html',
     maxReplicas: 3,
     metrics: [external('waiting', 'vllm:num_requests_waiting{model="llama3"}', { averageValue: 5 })],
-    findings: [['queue-without-load', '15 waiting requests ask for all 3 pods']],
+    findings: [['queue-without-load', '15 waiting requests propose all 3 pods']],
     fixed: { metrics: [external('in-progress', IN_PROGRESS, { averageValue: 40 })] },
   },
   {
@@ -253,7 +253,7 @@ describe('validate on expressions of dashboards as a target', () => {
       { averageValue: 80 },
       'at most 2 pods of 20',
     ],
-    ['the requests that failed, of all requests', FAILED, { averageValue: '10m' }, 'this asks for 3 pods'],
+    ['the requests that failed, of all requests', FAILED, { averageValue: '10m' }, 'this proposes 3 pods'],
   ])('names a ratio as averageValue: %s', (_, query, target, part) => {
     const problems = problemsOf({ maxReplicas: 20, metrics: [external('m', query, target)] });
 

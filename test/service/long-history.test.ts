@@ -297,7 +297,7 @@ describe('reading a history', () => {
     await answerAll(matrix(), matrix(), matrix(), matrix(young));
 
     expect(await whyOf(answer)).toBe(
-      `the series of shop/web in the data source \`default\` begin at ${formatInstant(at(-450))}, after the last point of this range, ${formatInstant(at(-900))}: with a step of 900 s the next point is at ${formatInstant(at(0))}. Choose a shorter range`,
+      `the series of shop/web in the data source \`default\` begin at ${formatInstant(at(-450))}, after the last point of this range (${formatInstant(at(-900))}). The next point would be at ${formatInstant(at(0))}. Choose a shorter range`,
     );
     expect(asked.at(-1)).toMatchObject({ start: at(-900), end: clock.now(), stepSeconds: 9 });
   });

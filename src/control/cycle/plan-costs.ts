@@ -64,7 +64,7 @@ function choosePods(
   return allEqual ? [] : ranked.slice(0, Math.min(count, MAX_COSTS)).map(({ pod }) => pod);
 }
 
-/** Whether the ReplicaSet controller deletes the pod before any pod with a cost of promscaler. */
+/** Returns whether the ReplicaSet controller deletes the pod before any pod with a cost of promscaler. */
 function goesFirst(pod: CostedPod): boolean {
   const { phase, ready } = pod.pod;
   return phase !== 'Running' || ready !== true || (!isFree(pod) && (pod.cost ?? 0) < 0);

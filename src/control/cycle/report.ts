@@ -50,7 +50,7 @@ export function reportCycle(
   if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
 }
 
-/** All Events. The reason of a condition is also that of the Event that is written when it begins. */
+/** All Events. An Event for the start of a condition has the condition's reason. */
 export const EVENTS = {
   SuccessfulRescale: 'Normal',
   FailedRescale: 'Warning',

@@ -48,9 +48,8 @@ export function durationMs(
 
 /**
  * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or its spec
- * has not changed for the duration of the Lease (default: that of the candidate). The times in the spec are
- * ignored, because they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md,
- * W16.
+ * has not changed for the duration of the Lease (default: the candidate's). The times in the spec are ignored, because
+ * they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md, W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,

@@ -126,8 +126,8 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
   const { uid, unresolved } = memory;
   // The entry belongs to another object with the same name. The next read shows which of the two was deleted.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If the stored intent replaces that of this process, the window of the
-  // latter is kept.
+  // An entry has only one intent. If the stored intent replaces this process's intent, the window of the latter is
+  // kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;

@@ -18,8 +18,8 @@ export interface DueStatus {
 
 interface DueStatuses {
   /**
-   * Returns statuses in which clients wait for a change, and others in which only messages or metric values differ:
-   * those computed longest ago, at most as many as the limits. Yields to the event loop every 20 ms.
+   * Returns two lists, each limited and with the least recently computed first: statuses in which clients wait for a
+   * change, and statuses in which only messages or metric values differ. Yields to the event loop every 20 ms.
    */
   readonly next: (limits: { readonly transitions: number; readonly refreshes: number }) => Promise<{
     readonly transitions: readonly DueStatus[];

@@ -49,7 +49,7 @@ export function forecastFor(
       : proposeForecast({ now, forecast, history: loadHistory, load, minutes, maxReplicas });
   const isRaising = forecast.mode === 'Raise';
   const whyNot = isAsleep
-    ? 'the target is asleep'
+    ? 'the target has 0 replicas'
     : !isTrusted
       ? 'not every metric has a full value'
       : spent >= forecast.budgetPercent

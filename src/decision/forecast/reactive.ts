@@ -10,7 +10,7 @@ import { podRequests } from '../proposals/pod-requests.js';
 import type { JudgedMetric } from '../proposals/propose.js';
 import type { Pod, ReactiveCount, Recommendation, Snapshot } from '../snapshot/snapshot.js';
 
-/** Without a raise by a forecast, the target has the count without a forecast. */
+/** Until a forecast raises the count, this is the count of the target. */
 export function reactiveOf({ target, state }: Snapshot): ReactiveCount {
   const { lastScaleUp, lastScaleDown, scaleEvents } = state;
   return { replicas: target.specReplicas, lastScaleUp, lastScaleDown, scaleEvents };

@@ -11,7 +11,7 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /**
  * All limits in the order applied. Each starts with the result of the previous one. Without `behavior`,
- * `scale_up_limit` and `stabilization` are those of the HPA. The other limits apply only if the document sets them or
+ * `scale_up_limit` and `stabilization` work as in the HPA. The other limits apply only if the document sets them or
  * after a failure.
  */
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [

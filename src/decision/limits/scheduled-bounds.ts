@@ -28,10 +28,10 @@ interface Unscheduled {
 }
 
 /**
- * Returns the highest floor and the lowest ceiling of active or ramping schedules, in place of those of the document. A
- * floor above the ceiling is lowered to it. During a ramp, a bound is between that of the document and that of the
- * schedule in proportion to the time, rounded up: the ramp ends at the start of the schedule, or `rampSeconds` after
- * its end. Source: algorithm.md, step 1.
+ * Returns the highest floor and the lowest ceiling of active or ramping schedules, which replace the bounds of the
+ * document. A floor above the ceiling is lowered to it. During a ramp, a bound moves from the document's to the
+ * schedule's bound in proportion to the time, rounded up: the ramp ends at the start of the schedule, or `rampSeconds`
+ * after its end. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;

@@ -107,7 +107,6 @@ interface Requests {
   readonly byPod: ReadonlyMap<string, Milli> | null;
 }
 
-/** The pods and the usage of the first pass. */
 interface FirstPass extends Requests {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];

@@ -53,7 +53,7 @@ export interface Pick {
   readonly replicas: number | null;
   readonly winner: JudgedMetric | null;
   readonly firstFailing: JudgedMetric | null;
-  /** The first metric whose proposal is that of its fallback. */
+  /** The first metric whose proposal comes from its fallback. */
   readonly firstReplaced: JudgedMetric | null;
   /**
    * Whether every proposal comes from a full value, or from a fallback that may lower the count. If false, the count
@@ -83,7 +83,7 @@ function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
 
 const NO_SAMPLE: Sample = errorSample('unknown', 'there is no sample for this metric');
 
-/** `saturation` is set for a metric that has one. */
+/** `saturation` is only set for metrics with a saturation step. */
 interface Proposed {
   readonly proposal: Proposal;
   readonly saturation?: Saturation;

@@ -88,12 +88,12 @@ function whyNoStep(
   },
   { now, podStartSeconds }: ProposalContext,
 ): string | null {
-  if (podStartSeconds === null) return 'but the time in which pods start is not known';
+  if (podStartSeconds === null) return 'but the pod start time is unknown';
   const waitsUntil = addSeconds(since, podStartSeconds / 2);
   if (now < waitsUntil) return `no step before ${formatInstant(waitsUntil)}`;
   if (!usage.isWhole) return 'no step before all ready pods have been ready for a whole window';
-  if (served === undefined || before === null) return 'but it is not known whether more is served';
-  return served > GROWTH * before ? null : `but ${served} is served, ${before} before`;
+  if (served === undefined || before === null) return 'but the change in served load is unknown';
+  return served > GROWTH * before ? null : `but the served load is ${served}, ${before} before`;
 }
 
 function isUnderWay(

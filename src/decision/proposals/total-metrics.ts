@@ -69,7 +69,7 @@ interface Drain {
   /** The backlog divided by the time, rounded up to a milli-unit. */
   readonly rate: Milli;
   readonly backlog: Milli;
-  /** As a sum with its parts: `60 s`, `(60 s + 120 s of pod start)`. */
+  /** The time as text, with its parts: `60 s`, `(60 s + 120 s of pod start)`. */
   readonly time: string;
 }
 

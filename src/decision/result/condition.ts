@@ -1,4 +1,4 @@
-/** The conditions in the order in which they are shown: three of the HPA, and those of promscaler. */
+/** The conditions in display order: three conditions of the HPA, then the conditions of promscaler. */
 export const CONDITION_TYPES = [
   'AbleToScale',
   'ScalingActive',

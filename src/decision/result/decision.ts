@@ -45,13 +45,11 @@ export interface MetricResult {
   readonly podReasons: Readonly<Record<string, string>>;
   /** The measured capacity of a pod, if it was used as the target; unset: the document's target was used. */
   readonly capacity?: number;
-  /**
-   * What `capacity.auto` has measured. Unset: the metric does not have `capacity.auto`, or nothing was measured yet.
-   */
+  /** Capacity measured by `capacity.auto`. Unset: not set for the metric, or nothing was measured yet. */
   readonly measuredCapacity?: MeasuredCapacity;
   /** Set only for a metric with `saturation` and a sample. */
   readonly saturation?: SaturationResult;
-  /** Set only if `proposal` is that of the document's fallback. */
+  /** Set only if `proposal` comes from the document's fallback. */
   readonly fallback?: FallbackUse;
 }
 

@@ -124,7 +124,7 @@ export function seriesCountError({ type }: MetricSpec, count: number): string | 
   return type === 'Object' && count !== 1 ? `${count} series, an Object metric needs exactly one` : null;
 }
 
-/** Whether the document reads a failure as 0 (`onMissing: zero`, `onNaN: zero`). */
+/** Returns whether the document reads a failure as 0 (`onMissing: zero`, `onNaN: zero`). */
 export function isReadAsZero(metric: MetricSpec, reason: FailureReason): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
   // `onMissing: zero` is about the rate; it would read the backlog as 0, too.

@@ -95,7 +95,7 @@ export interface ContainerUsage {
   readonly values: readonly number[];
 }
 
-/** For Resource and ContainerResource. */
+/** Sample of a Resource or ContainerResource metric. */
 export interface ContainersSample extends Valued, ContainerUsage {
   readonly form: 'containers';
   /** Window of the rate; 0: a gauge. */
@@ -139,7 +139,7 @@ export interface ValuesSample extends Valued {
   readonly backlog?: number;
   /** The value of `capacity.query`, above 0. Unset: the target applies. */
   readonly capacity?: number;
-  /** What `capacity.auto` has measured. Unset: nothing yet. */
+  /** Capacity measured by `capacity.auto`. Unset: nothing was measured yet. */
   readonly measuredCapacity?: MeasuredCapacity;
 }
 
@@ -147,14 +147,14 @@ export interface ValuesSample extends Valued {
 export interface MeasuredCapacity {
   /** The highest load of a ready pod without errors; since a drift to a lower one, the highest since then. */
   readonly value: number;
-  /** The lowest and the highest of the days. */
+  /** Lowest and highest capacity of the days. */
   readonly low: number;
   readonly high: number;
   /** The number of days with a value, at most 3. 0: only the last hour has a value. */
   readonly days: number;
   /** When it was read. */
   readonly at: Instant;
-  /** Unset: the capacity is about that of the days before. */
+  /** Unset: the capacity is about the same as on the days before. */
   readonly drift?: CapacityDrift;
 }
 
@@ -216,7 +216,7 @@ export interface ForecastState {
   readonly minutes: readonly LoadMinute[];
   /** The count that the scaler would have without a forecast. */
   readonly reactive: ReactiveCount;
-  /** The count of the forecast, each time it changed, as far back as a pod needs to carry load. */
+  /** Changes of the forecast's count, within the time that a pod needs to carry load. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
   /** Pod-seconds added and prevented by the last raises, latest last. */
@@ -247,17 +247,17 @@ export interface ReactiveCount {
 /** In pod-seconds. */
 export interface SpentPart {
   readonly from: Instant;
-  /** What the scaler would have used without a forecast. */
+  /** Pod-seconds that the scaler would have used without a forecast. */
   readonly reactive: number;
-  /** What the forecast has added, or with `Observe` would have added. */
+  /** Pod-seconds that the forecast added (`Observe`: would have added). */
   readonly added: number;
-  /** What was missing for the load without a forecast. */
+  /** Pod-seconds that would have been missing without a forecast. */
   readonly short: number;
-  /** The part of `short` that the forecast has prevented, or would have. */
+  /** The part of `short` that the forecast prevented, or would have prevented. */
   readonly prevented: number;
 }
 
-/** What earlier decisions store for this one. `Decision.state` is the `state` of the next snapshot. */
+/** Stored by earlier decisions for this one. `Decision.state` is the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;

@@ -38,7 +38,7 @@ export function instantIn(parent: JsonObject | null, key: string): Instant | nul
 /** Returns the string members of an object, such as labels and annotations. */
 export function textsIn(parent: JsonObject | null, key: string): Readonly<Record<string, string>> {
   const object = objectIn(parent, key);
-  // It has no prototype, because a label may be named `constructor`.
+  // Has no prototype, because a label may be named `constructor`.
   const texts = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(object ?? {}))
     if (typeof value === 'string') texts[name] = value;

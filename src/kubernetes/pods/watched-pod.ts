@@ -100,7 +100,7 @@ function createResourcesReader(): PodParts['resourcesOf'] {
   };
 }
 
-/** A limit of the pod replaces those of its containers. A container without a limit may use any amount. */
+/** A limit of the pod replaces its containers' limits. A container without a limit may use any amount. */
 function cpuLimit(spec: JsonObject | null): Milli | undefined {
   const limitIn = (parent: JsonObject | null): Milli | undefined =>
     readRequests(objectIn(objectIn(parent, 'resources'), 'limits')).get('cpu');

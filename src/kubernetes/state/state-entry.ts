@@ -37,7 +37,7 @@ export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
 
-/** What `capacity.auto` has measured, by a key of the metric's queries. */
+/** Capacities measured by `capacity.auto`, by a key of the metric's queries. */
 export type StoredCapacities = ReadonlyMap<string, MeasuredCapacity>;
 
 export interface StoredState extends Pick<

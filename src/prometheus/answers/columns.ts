@@ -72,7 +72,6 @@ export interface SentRows {
   /** The body of the answer, and where the labels of each row start and end in it. */
   readonly body: Buffer;
   readonly spans: readonly number[];
-  /** The number of labels of each row. */
   readonly counts: readonly number[];
   /** The row of the last layout with the same labels; -1: there is none. */
   readonly sources: readonly number[];
@@ -84,7 +83,6 @@ export class SentLayout extends SeriesLayout {
   readonly bytes: Buffer;
   /** Where each object ends in `bytes`. */
   readonly ends: Int32Array;
-  /** The number of labels of each row. */
   readonly counts: Uint32Array;
 
   constructor(bytes: Buffer, ends: Int32Array, counts: Uint32Array, places: readonly Place[] | null) {

@@ -82,7 +82,7 @@ export function columnAnswer({ layout, values, seconds }: VectorReading, why: st
 
 /** A series counts as new after this many consecutive rows of the last answer were missing. */
 const MOST_GONE = 64;
-/** Limits these comparisons, so that an answer in another order costs little more than a new one. */
+/** Limits comparisons with missing rows: an answer in another order costs little more than a new one. */
 const SEARCHES_PER_SERIES = 2;
 
 class VectorReader {
@@ -157,7 +157,7 @@ class VectorReader {
     return true;
   }
 
-  /** Skips labels that equal those of one of the next known rows. Returns the row; -1: there is none. */
+  /** Skips the labels of one of the next known rows. Returns the row; -1: the labels are not known. */
   #skipKnown(): number {
     const known = this.#known;
     if (known === null) return -1;

@@ -8,7 +8,7 @@ const KEEP_MS = 120_000;
 
 /**
  * The labels in the last answer to each query of one url, which the next answer nearly always repeats. If there is no
- * room for all queries, keeps the labels of the same queries: otherwise they would replace each other in each round.
+ * room for all queries, the first ones stay: otherwise all would replace each other in each round.
  */
 export class KeptLayouts {
   /** Least recently kept first. */

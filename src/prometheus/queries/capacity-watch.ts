@@ -50,7 +50,7 @@ interface Watched {
   nextMs: number;
 }
 
-/** Keeps one reading for each query, which scalers share, and drops those of queries that no document contains. */
+/** Keeps one reading per query, which scalers share. Readings of queries without documents are dropped. */
 export function createCapacityWatch({
   clock,
   onFault,

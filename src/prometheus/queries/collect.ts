@@ -6,7 +6,6 @@ import { applyChecks } from './checks.js';
 import type { Plan } from './plan-round.js';
 import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';
 
-/** What a decision waits for. */
 export interface Readings {
   /** In the order of `spec.metrics`. */
   readonly answers: readonly Answer[];

@@ -10,7 +10,6 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import type { MetricChecks } from './checks.js';
 import { queryCandidate, resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';
 
-/** The queries of one scaler. */
 export interface ScalerQueries {
   readonly scaler: Scaler;
   /** In the order of `spec.metrics`. */
@@ -44,7 +43,6 @@ export type CompiledQuery = { readonly key: string; readonly source: SourceConfi
       /** All variables but `$pods` have values. */
       readonly text: string;
       readonly pattern: PodsPattern;
-      /** The text of the pattern. */
       readonly pods: string;
     }
 );
@@ -206,7 +204,7 @@ export function shownQueries(
   ];
 }
 
-/** The path and the parameters are those of Prometheus 2, which Prometheus 3 and Thanos accept. */
+/** Uses path and parameters of Prometheus 2, which Prometheus 3 and Thanos accept. */
 function graphUrl(externalUrl: string | undefined, query: string): string | null {
   if (externalUrl === undefined) return null;
   const parameters = new URLSearchParams({ 'g0.expr': query, 'g0.tab': '0', 'g0.range_input': '1h' });

@@ -94,8 +94,7 @@ export async function findContainerDuplicates(ask: Ask, query: string): Promise<
 /** Returns a query with one element per container and scrape path; restarts do not count. */
 function eachOnce(selector: VectorSelector): string {
   const without = `group without (${OF_A_RUN.join(', ')})`;
-  // Series of cAdvisor have the label `id`, those of /metrics/resource do not. No other label may distinguish
-  // the two.
+  // Series of cAdvisor have the label `id`, series of /metrics/resource do not. No other label may distinguish the two.
   const ofCAdvisor = `label_replace(${without} (${withMatchers(selector, ['id!=""'])}), "id", "set", "", "")`;
   return `${ofCAdvisor} or ${without} (${withMatchers(selector, ['id=""'])})`;
 }

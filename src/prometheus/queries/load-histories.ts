@@ -77,7 +77,6 @@ const UNUSED_MS = 7_200_000;
 /** Answers are read each hour, and cover an hour more. */
 const MINUTES_AHEAD = 60;
 
-/** The loads around the time of a season. */
 interface Loads extends MinuteLoads {
   readonly highest: number;
   readonly readMs: number;
@@ -326,7 +325,7 @@ function readLoads(
       if (Number.isNaN(value)) continue;
       const index = (atMs - start) / STEP_MS;
       if (!Number.isInteger(index) || index < 0 || index >= values.length)
-        return 'the loads of earlier days are not of the time asked for';
+        return 'the loads of earlier days are for other times than requested';
       if (value < 0) return `a load of an earlier day is negative: ${value}`;
       const known = values[index] ?? NaN;
       const sum = Number.isNaN(known) ? value : known + value;

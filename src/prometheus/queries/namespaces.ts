@@ -25,7 +25,7 @@ const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
 /** Rounds after a rejection until twice as many series are tried: the answers may have become smaller. */
 const LOWERED_ROUNDS = 20;
-/** A query is kept until it exceeds its aim by this factor: 90 % of `maxSeries`. */
+/** A query stays unchanged until its answer exceeds the aimed share by this factor: 90 % of `maxSeries`. */
 const KEPT_EXCESS = 1.2;
 
 /** Assumed until the first answer: 10 pods with 2 containers. A single query for all pods could be too large. */

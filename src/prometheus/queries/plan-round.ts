@@ -43,7 +43,6 @@ export type PlannedQuery =
       readonly resource: string;
       /** Maps a namespace to the number of scalers that need this resource. */
       readonly namespaces: Map<string, number>;
-      /** The key of the answer for each namespace. */
       readonly keys: Map<string, string>;
       readonly merged: NamespaceQueries;
     }
@@ -52,7 +51,6 @@ export type PlannedQuery =
       readonly source: SourceConfig;
       /** Maps the text of a pattern to the pattern. */
       readonly patterns: Map<string, PodsPattern>;
-      /** The key of the answer for each pattern. */
       readonly keys: Map<string, string>;
       readonly owners: Map<string, QueryOwner>;
       readonly merged: WorkloadQueries;
@@ -121,7 +119,7 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
   };
 }
 
-/** What merged queries have learned, by `mergedKey`. */
+/** Learned by merged queries, by `mergedKey`. */
 interface Memory {
   readonly namespaces: Map<string, NamespaceQueries>;
   readonly workloads: Map<string, WorkloadQueries>;

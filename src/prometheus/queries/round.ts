@@ -323,7 +323,7 @@ const NO_LEAD: LoadHistory = {
   leadSeconds: 0,
   highest: 0,
   seasons: [],
-  unusable: 'the time in which pods start is not known yet: none was seen to become ready',
+  unusable: 'the pod start time is not known yet: no pod was seen to become ready',
 };
 
 function describeDuplicates(

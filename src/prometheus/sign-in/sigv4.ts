@@ -78,7 +78,7 @@ async function findKeys({ region, roleArn, profile, credentialsFile }: SigV4Conf
   })();
 }
 
-/** Returns headers to add to those of the request. */
+/** Returns headers to add to the request. */
 async function signRequest(
   { method, url, body, contentType }: OutgoingRequest,
   { region, service }: SigV4Config,

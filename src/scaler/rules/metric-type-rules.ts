@@ -102,8 +102,8 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
   const what = kind === 'ratio' ? 'a ratio' : kind === 'latency' ? 'a latency' : 'an average over the pods';
   const limit =
     most === null
-      ? 'at three times the target this asks for 3 pods, whether 3 or 30 are running'
-      : `this asks for at most ${countPods(Math.ceil(most / amount))} of ${spec.maxReplicas ?? 'maxReplicas'}`;
+      ? 'at three times the target this proposes 3 pods, whether 3 or 30 are running'
+      : `this proposes at most ${countPods(Math.ceil(most / amount))} of ${spec.maxReplicas ?? 'maxReplicas'}`;
   const message = `${formatPath(field)}: the query returns ${what}, which averageValue divides by ${written} to get the replicas: ${limit}. Write target: { value: ${written} }, which multiplies the replicas by value/target`;
   return [finding(kind === 'latency' ? 'latency-target' : 'average-as-total', field, message)];
 };
@@ -151,7 +151,7 @@ function ofBusyGpu({ path, measure }: Queried): Finding {
   return finding('gpu-utilization', queryPath, message);
 }
 
-/** For each server with a metric of its queue, the metric of its requests in progress. */
+/** The metric of requests in progress of each server that has a queue metric. */
 const RUNNING: readonly (readonly [RegExp, string])[] = [
   [/^(vllm[:_])num_requests_waiting$/, '$1num_requests_running'],
   [/^(sglang[:_])num_queue_reqs$/, '$1num_running_reqs'],
@@ -171,7 +171,7 @@ function ofWaiting(
     rule === undefined
       ? 'a rate of requests, such as sum(rate(REQUESTS_TOTAL{...}[1m])), with the requests per second of one pod as the averageValue'
       : `the load: sum(${metric}{...}) + sum(${metric.replace(rule[0], rule[1])}{...}), with the requests that one pod serves at a time as the averageValue`;
-  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue without the load: ${decimal(amount * maxReplicas)} waiting requests ask for all ${maxReplicas} pods, whatever they serve per second, and an empty queue asks for minReplicas (${minReplicas}) while all pods are busy. Query ${load}`;
+  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue without the load: ${decimal(amount * maxReplicas)} waiting requests propose all ${maxReplicas} pods, whatever they serve per second, and an empty queue proposes minReplicas (${minReplicas}) while all pods are busy. Query ${load}`;
   return finding('queue-without-load', queryPath, message);
 }
 
@@ -212,7 +212,7 @@ function checkSpeed({
   const isSlower = start > periodSeconds && steps > 1;
   if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a policy, of which the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 

@@ -67,7 +67,7 @@ function isName(value: string): boolean {
 const KEEPS_COUNTER =
   /^(?:(?:avg|max|min|last|sum|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 
-/** Also the counters of histograms with a unit, and those of Triton, whose names have no suffix. */
+/** Includes counters of histograms with a unit, and counters of Triton, whose names have no suffix. */
 const COUNTER =
   /[^:]_total$|[^:]_(?:seconds|milliseconds|bytes)_(?:sum|count)$|[^:]_bucket$|^nv_inference_(?:request_(?:success|failure)|count|exec_count|\w+_duration_us)$/;
 

@@ -95,14 +95,14 @@ const maxReplicasFrom = z.strictObject({
 const podStart = z.strictObject({
   seconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds from the creation of a pod until it is ready. Default: those from the start on its node, for 95 percent of the pods of the workload.',
+      'Seconds from the creation of a pod until it is ready. Default: measured from the start on the node, for 95 percent of the pods of the workload.',
   }),
 });
 
 const forecast = z.strictObject({
   metric: z.string().min(1).max(253).optional().meta({
     description:
-      'Name of the metric whose load is forecast; for ContainerResource CONTAINER/NAME. Default: the first with a total load, which memory and targets of type Value do not have.',
+      'Name of the metric whose load is forecast; for ContainerResource CONTAINER/NAME. Default: the first metric with a total load. Memory and targets of type Value have no total load.',
   }),
   mode: z.enum(['Observe', 'Raise']).optional().meta({
     description:
@@ -135,16 +135,16 @@ const forecast = z.strictObject({
     .optional()
     .meta({
       description:
-        'How long before the load pods are started, 1s to 9999s, 166m or 2h. auto: the time in which the pods of the workload start, and the window of the query.',
+        'How long before the load to start pods, 1s to 9999s, 166m or 2h. auto: the pod start time of the workload plus the window of the query.',
       default: BUILT_IN.forecastLead,
     }),
   timeZone: z.string().min(1).max(64).optional().meta({
-    description: 'IANA time zone in which the days have the same times, such as Europe/Berlin.',
+    description: 'IANA time zone in which to compare times of day, such as Europe/Berlin.',
     default: BUILT_IN.timeZone,
   }),
   budgetPercent: z.number().min(0).max(100).optional().meta({
     description:
-      'Replicas that the forecast may add, in percent of those without a forecast, as the mean of 3 days.',
+      'Replicas that the forecast may add, in percent of the replicas without a forecast, as the mean of 3 days.',
     default: BUILT_IN.forecastBudgetPercent,
   }),
 });

@@ -46,10 +46,10 @@ const saturation = z.strictObject({
   served: z
     .strictObject({
       query: promql.meta({
-        description: 'PromQL query of what the workload serves, such as requests per second, one series.',
+        description: 'PromQL query of the served load, such as requests per second, one series.',
       }),
     })
-    .meta({ description: 'What the workload serves. More pods are started only if it has grown.' }),
+    .meta({ description: 'Served load. Pods are added only if it has grown.' }),
   factor: z.number().min(1.1).max(10).optional().meta({
     description: 'Replicas after a step, as a multiple of the ready pods.',
     default: BUILT_IN.saturationFactor,
@@ -115,23 +115,22 @@ const missingPolicy = z.enum(['error', 'zero']).optional();
 
 const autoCapacity = z.strictObject({
   mode: z.enum(['Observe', 'Use']).optional().meta({
-    description: 'Observe: explain and export it only. Use: it replaces target.averageValue.',
+    description: 'Observe: only explain and export the capacity. Use: it replaces target.averageValue.',
     default: BUILT_IN.capacityMode,
   }),
   served: z
     .strictObject({
       query: promql.meta({
-        description:
-          'PromQL query of what the workload serves without errors, in the unit of query of the metric.',
+        description: 'PromQL query of the load served without errors, in the unit of query of the metric.',
       }),
     })
-    .meta({ description: 'What the workload serves.' }),
+    .meta({ description: 'Served load.' }),
   errors: z
     .strictObject({
       query: promql.meta({ description: 'PromQL query of the errors, in the unit of served.' }),
     })
     .optional()
-    .meta({ description: 'Times with errors above 1 percent of what is served do not count.' }),
+    .meta({ description: 'Times with errors above 1 percent of the served load do not count.' }),
 });
 
 const totalFields = {
@@ -140,7 +139,7 @@ const totalFields = {
     .strictObject({
       above: quantity.meta({
         description:
-          'Scale up from 0 replicas, and do not scale down to 0, while the value is above this one.',
+          'Scale up from 0 replicas, and do not scale down to 0, while the value is above this threshold.',
       }),
     })
     .optional()
@@ -175,15 +174,15 @@ const totalFields = {
     }),
   backlog: z
     .strictObject({
-      query: promql.meta({ description: 'PromQL query of the work that waits. Its series are added up.' }),
+      query: promql.meta({ description: 'PromQL query of the waiting work. Its series are added up.' }),
       drainSeconds: seconds(1, 86_400).meta({
-        description: 'Seconds in which the backlog is to be worked off, in addition to the rate of new work.',
+        description: 'Seconds in which to process the backlog, in addition to new work.',
       }),
     })
     .optional()
     .meta({
       description:
-        'Work that waits, next to a query of the rate at which work arrives. backlog / drainSeconds is added to that rate. Without a value, the metric has none.',
+        'Waiting work, if query returns the rate at which work arrives. backlog / drainSeconds is added to that rate. Without a value of the backlog, the metric has no value.',
     }),
   capacity: z
     .strictObject({
@@ -192,7 +191,7 @@ const totalFields = {
       }),
       auto: autoCapacity.optional().meta({
         description:
-          'Measures the highest load that a ready pod served within 3 days, once an hour. Instead of query.',
+          'Measure once an hour the highest load that a ready pod served within 3 days. Alternative to query.',
       }),
     })
     .optional()

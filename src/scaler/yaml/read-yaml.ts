@@ -41,7 +41,7 @@ export const MAX_DOCUMENTS = 20_000;
 
 const LONGEST_LINE = 10_000;
 
-/** Limits of a file. Default: those of scaler documents. */
+/** Limits of a file. Default: the limits of scaler documents. */
 export interface YamlBounds {
   readonly bytes: number;
   /** Per document. */

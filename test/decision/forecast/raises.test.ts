@@ -184,7 +184,7 @@ describe('raises that were not worth it', () => {
     [
       'three days',
       raisesOf('08:50', [1, 6000, 0], [2, 6000, 60], [3, 6000, 0]),
-      'at this time of the last 3 days it added 300 pod-minutes and prevented 1 missing ones, at least a tenth needed',
+      'at this time of the last 3 days it added 300 pod-minutes and prevented 1 missing pod-minutes, at least a tenth needed',
     ],
     ['two days, which may be a weekend', raisesOf('08:50', [1, 6000, 0], [2, 6000, 0]), null],
     [

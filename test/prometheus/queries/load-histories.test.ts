@@ -69,7 +69,7 @@ describe('the history of a forecast', () => {
     await settle();
 
     expect(round.loadHistory(scaler, { now: histories.clock.now(), podStartSeconds: null })).toMatchObject({
-      unusable: expect.stringContaining('the time in which pods start is not known yet'),
+      unusable: expect.stringContaining('the pod start time is not known yet'),
     });
   });
 
@@ -145,7 +145,7 @@ describe('a history that cannot be read', () => {
     [
       'points of another time',
       (range) => matrix({ ...range, start: (range.start + 7000) as never }),
-      'not of the time asked for',
+      'for other times than requested',
     ],
     [
       'the same series twice',
