@@ -162,7 +162,10 @@ describe('the overview of 3 scalers', () => {
     expect(await head.getAttribute('aria-sort')).toBe('ascending');
     const order = page.getByLabel('Order');
     expect(await order.locator('option:checked').innerText()).toBe('Most replicas last');
+    const group = page.getByLabel('Group by').locator('option:checked');
+    expect(await group.innerText()).toBe('Not grouped');
     await order.selectOption('Most urgent first');
+    expect(await group.innerText()).toBe('Grouped by state');
     expect(await page.locator('.scaler-head svg').count()).toBe(0);
     await rowsOnPage(page, ['etl', 'cart', 'web']);
   });

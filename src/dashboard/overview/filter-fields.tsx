@@ -74,14 +74,18 @@ function SortField({ selection, onChange }: FieldProps): VNode {
   );
 }
 
-function GroupField({ selection: { group }, onChange, groupLabel }: Omit<FilterProps, 'counts'>): VNode {
+function GroupField({
+  selection: { group, sort },
+  onChange,
+  groupLabel,
+}: Omit<FilterProps, 'counts'>): VNode {
   return (
     <select
       aria-label="Group by"
       value={group ?? ''}
       onChange={({ currentTarget: { value } }) => onChange({ group: readGroup(value), closed: [] })}
     >
-      <option value="">Grouped by state</option>
+      <option value="">{sort === 'state' ? 'Grouped by state' : 'Not grouped'}</option>
       <option value="namespace">Grouped by namespace</option>
       {groupLabel === undefined && group !== 'label' ? null : (
         <option value="label">Grouped by {groupLabel ?? 'label'}</option>

@@ -24,9 +24,7 @@ export function NoScalers({ hasOthers, onChange }: NoScalersProps): VNode {
   return (
     <EmptyView title="No scalers yet">
       <p>Convert the HPAs of the cluster, or write a document for one workload:</p>
-      <pre class="commands" tabIndex={0} role="region" aria-label="Commands">
-        {FIRST_COMMANDS}
-      </pre>
+      <pre class="commands">{FIRST_COMMANDS}</pre>
       <p>
         Put the document into the directory that promscaler reads, or create a Scaler object: the scaler
         appears here within seconds.
