@@ -20,8 +20,6 @@ const MOST_ROUNDS = 100_000;
 const MOST_METRICS = 10;
 /** Half of it is searched, and the other half confirms and scores. */
 const LEAST_HISTORY_SECONDS = 2 * 86_400;
-/** A smaller saving is no reason to change a document. */
-const LEAST_SAVING_PERCENT = 1;
 
 /** Back-tests a document like `backtest --recommend`. Throws `BacktestError` if that is impossible. */
 export async function suggest(
@@ -66,10 +64,6 @@ export async function suggest(
   if (change === null || saving === null || current === undefined) return nothing(reason);
   if (changed === undefined || changed.figures === null || !Number.isFinite(saving.percent))
     return nothing('the load is known for too few parts of the history');
-  if (saving.percent > 0 && saving.percent < LEAST_SAVING_PERCENT)
-    return nothing(
-      `nothing better by at least ${LEAST_SAVING_PERCENT} % was found: the best change saves ${saving.percent.toFixed(2)} % of the pod-hours`,
-    );
   const proposed = changedVariant(scaler, change);
   if ('error' in proposed) throw new BacktestError(proposed.error);
   const [before, after] = [scaler.document.spec, proposed.scaler.document.spec];

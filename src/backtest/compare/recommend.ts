@@ -1,3 +1,4 @@
+import { countOf, formatSeconds } from '../../units/format.js';
 import { addSeconds, secondsBetween } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
 import type { Figures, Scoring } from './figures.js';
@@ -96,12 +97,17 @@ export async function recommend(
       results,
     );
   const saving = savingIn(scored ?? [], compared, results);
+  const isMissed = conditions.some(({ isMetBy }) => !isMetBy(compared.current, compared.current));
+  const whyTooSmall = isMissed ? null : whyNotNotable(saving);
+  if (whyTooSmall !== null) return answer(whyTooSmall, results);
   const accepted = [
     ...(found.isCareful
       ? [`a smaller tolerance of scale-downs is accepted with up to ${CAREFUL_SLACK} points more theta_U`]
       : []),
     ...describeMiss(confirmed, conditions, 'confirm'),
     ...describeMiss(compared, conditions, 'score'),
+    ...describeFlaps(compared),
+    ...describeLength(secondsBetween(start, end)),
   ];
   return {
     change: found.change,
@@ -251,18 +257,43 @@ function savingIn(
   return { percent, lowest: Math.min(percent, ...byWindow), highest: Math.max(percent, ...byWindow) };
 }
 
+/** Returns that the change makes the count go back and forth more often; empty: it does not. */
+export function describeFlaps({ current, changed }: Compared): readonly string[] {
+  if (changed.flaps <= current.flaps) return [];
+  return [
+    `it scales back and forth more often: ${countOf(changed.flaps, 'flap')}, the document ${current.flaps}`,
+  ];
+}
+
+/** The periods of most loads are days. */
+const SHORT_SECONDS = 2 * 86_400;
+
+/** Returns what a short load cannot confirm; empty: it is long enough. */
+export function describeLength(seconds: number): readonly string[] {
+  if (seconds >= SHORT_SECONDS) return [];
+  return [
+    `the load covers ${formatSeconds(seconds)}: if its period is longer than half of that, this confirms nothing`,
+  ];
+}
+
 /** A smaller saving is no reason to change a document. */
 const LEAST_NOTABLE_PERCENT = 1;
 
+const SCORED = 'in the parts of the second half that neither the search nor the confirmation has seen';
+
+/** Returns why a saving is no reason to change the document; null: it is one, or the change costs more. */
+export function whyNotNotable({ percent, lowest, highest }: Saving): string | null {
+  if (percent <= 0 || percent >= LEAST_NOTABLE_PERCENT) return null;
+  const [saved, least, most] = [percent, lowest, highest].map((value) => value.toFixed(2));
+  return `nothing better by at least ${LEAST_NOTABLE_PERCENT} % was found: the best change saves ${saved} % of the pod-hours (${least} to ${most} % in single parts) ${SCORED}`;
+}
+
 export function describeSaving({ percent, lowest, highest }: Saving): string {
   const isSaving = percent > 0;
-  const digits = isSaving && percent < LEAST_NOTABLE_PERCENT ? 2 : 1;
-  const text = (value: number): string => (isSaving ? value : -value).toFixed(digits);
+  const text = (value: number): string => (isSaving ? value : -value).toFixed(1);
   const [least, most] = isSaving ? [lowest, highest] : [highest, lowest];
   const spread = `(${text(least)} to ${text(most)} % in single parts)`;
-  const of = 'in the parts of the second half that neither the search nor the confirmation has seen';
-  if (!isSaving)
-    return `expect ${text(percent)} % more pod-hours ${spread} ${of}; it meets the condition, which the document misses`;
-  const note = percent < LEAST_NOTABLE_PERCENT ? ': on its own no reason to change the document' : '';
-  return `expect ${text(percent)} % fewer pod-hours ${spread} ${of}${note}`;
+  return isSaving
+    ? `expect ${text(percent)} % fewer pod-hours ${spread} ${SCORED}`
+    : `expect ${text(percent)} % more pod-hours ${spread} ${SCORED}; it meets the condition, which the document misses`;
 }

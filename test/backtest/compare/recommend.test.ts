@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeSaving, isWorthRaising } from '../../../src/backtest/compare/recommend.js';
+import {
+  describeFlaps,
+  describeLength,
+  describeSaving,
+  isWorthRaising,
+  whyNotNotable,
+} from '../../../src/backtest/compare/recommend.js';
 import { figuresWith, conditionOf } from './figures-of.js';
 
 const LAST = 'in the parts of the second half that neither the search nor the confirmation has seen';
@@ -9,12 +15,6 @@ describe('describeSaving', () => {
     [5, 1, 8.04, `expect 5.0 % fewer pod-hours (1.0 to 8.0 % in single parts) ${LAST}`],
     [1, -2, 3, `expect 1.0 % fewer pod-hours (-2.0 to 3.0 % in single parts) ${LAST}`],
     [
-      0.99,
-      0,
-      2,
-      `expect 0.99 % fewer pod-hours (0.00 to 2.00 % in single parts) ${LAST}: on its own no reason to change the document`,
-    ],
-    [
       -10,
       -12,
       -9,
@@ -22,6 +22,37 @@ describe('describeSaving', () => {
     ],
   ])('says what a saving of %s %% is, from %s to %s %%', (percent, lowest, highest, expected) => {
     expect(describeSaving({ percent, lowest, highest })).toBe(expected);
+  });
+});
+
+describe('whyNotNotable', () => {
+  it.each([
+    [
+      0.99,
+      `nothing better by at least 1 % was found: the best change saves 0.99 % of the pod-hours (-0.10 to 2.00 % in single parts) ${LAST}`,
+    ],
+    [1, null],
+    [-3, null],
+  ])('of a saving of %s %% is %s', (percent, expected) => {
+    expect(whyNotNotable({ percent, lowest: -0.1, highest: 2 })).toBe(expected);
+  });
+});
+
+describe('what a recommendation adds', () => {
+  it('names more flaps: 5, the document 1', () => {
+    const current = figuresWith({ flaps: 1 });
+
+    expect(describeFlaps({ current, changed: figuresWith({ flaps: 5 }) })).toEqual([
+      'it scales back and forth more often: 5 flaps, the document 1',
+    ]);
+    expect(describeFlaps({ current, changed: current })).toEqual([]);
+  });
+
+  it('says what a load of less than two days cannot confirm', () => {
+    expect(describeLength(86_400)).toEqual([
+      'the load covers 1d: if its period is longer than half of that, this confirms nothing',
+    ]);
+    expect(describeLength(2 * 86_400)).toEqual([]);
   });
 });
 

@@ -38,7 +38,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation has seen\. The table shows these parts\. Change:$/m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation has seen; the load covers 1h: if its period is longer than half of that, this confirms nothing\. The table shows these parts\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
@@ -123,7 +123,7 @@ describe('backtest --recommend', () => {
 
     // 1 of 21 pods in 1 of 120 steps.
     expect(stdout).toContain(
-      '; it does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted).',
+      '; it does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted); the load covers 2h: ',
     );
   });
 
@@ -147,7 +147,7 @@ describe('backtest --recommend', () => {
       readonly variants: readonly { readonly figures: Readonly<Record<string, number>> }[];
     };
     expect(recommendation.reason).toMatch(
-      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; it meets the condition, which the document misses$/,
+      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; it meets the condition, which the document misses; the load covers 1h: if its period is longer than half of that, this confirms nothing$/,
     );
     expect(variants[0]?.figures['theta_U']).toBeGreaterThan(1);
     expect(variants[1]?.figures['theta_U']).toBeLessThanOrEqual(1);
