@@ -317,7 +317,7 @@ function findData(scaler: TroubledScaler): readonly Remedy[] {
     {
       text: scaler.metrics.some(isUnanswered)
         ? 'Test whether Prometheus answers promscaler'
-        : 'Let doctor say why a metric has no value',
+        : 'Let doctor name the fix',
       snippet: doctor(scaler),
     },
     ...tryQueries(scaler),

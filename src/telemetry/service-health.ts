@@ -53,6 +53,8 @@ export interface ServiceHealth {
     readonly verb: string;
     readonly resource: string;
     readonly code: string;
+    /** Why there was no response. Default: verb, resource and code. */
+    readonly message?: string;
   }) => void;
   readonly startRound: (round: {
     readonly at: Instant;
@@ -96,9 +98,9 @@ export function createServiceHealth(
       const latency = latencies.get(source);
       if (latency !== undefined) latency.now = addTo(latency.now, seconds);
     },
-    observeKubernetesRequest: ({ verb, resource, code }) => {
+    observeKubernetesRequest: ({ verb, resource, code, message = `${verb} ${resource}: ${code}` }) => {
       const isFine = code.startsWith('2') || EXPECTED_CODES.has(code);
-      const failure = { reason: code, message: `${verb} ${resource}: ${code}` };
+      const failure = { reason: code, message };
       apiServer.add(clock.now(), isFine ? null : failure);
     },
     startRound: (round) => {

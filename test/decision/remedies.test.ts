@@ -131,7 +131,7 @@ describe('what to do about the state of a scaler', () => {
         doctor: 'kubectl exec -n monitoring pod -- promscaler doctor shop/web',
       }),
     ).toEqual([
-      'Let doctor say why a metric has no value: kubectl exec -n monitoring pod -- promscaler doctor shop/web',
+      'Let doctor name the fix: kubectl exec -n monitoring pod -- promscaler doctor shop/web',
       'Try the query of queue in Prometheus: q',
     ]);
   });
@@ -150,10 +150,7 @@ describe('what to do about the state of a scaler', () => {
 
   it.each([
     ['connection refused', ['Test whether Prometheus answers promscaler: kubectl exec']],
-    [
-      MESSAGE,
-      ['Let doctor say why a metric has no value: kubectl exec', 'Try the query of queue in Prometheus: q'],
-    ],
+    [MESSAGE, ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
   ])('tries a query that Prometheus has rejected, and no other: %s', async (message, expected) => {
     const metrics = [
       { metric: 'cpu', error: null },
@@ -253,7 +250,7 @@ describe('what to do about the state of a scaler', () => {
   it('is only the search for the value of a metric in a dry run without one', async () => {
     const lines = await remediesFor('a dry run without data');
 
-    expect(lines[0]).toMatch(/^Let doctor say why a metric has no value/);
+    expect(lines[0]).toMatch(/^Let doctor name the fix/);
     expect(lines.join()).not.toMatch(/delete|"?dryRun"?:/i);
   });
 
@@ -392,7 +389,7 @@ describe('what to do about the state of a scaler', () => {
 
     expect(stdout).toContain(`
 What to do
-  Let doctor say why a metric has no value:
+  Let doctor name the fix:
     promscaler doctor shop/${name} --config promscaler.yaml
   Try the query of queue in Prometheus: q
     https://prometheus.example.com/main/graph?g0.expr=q&g0.tab=0&g0.range_input=1h

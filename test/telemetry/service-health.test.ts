@@ -43,6 +43,18 @@ describe('the health of a data source', () => {
     });
   });
 
+  it('has the reason why the API server did not answer, or the code of its answer', () => {
+    const { health } = healthOf();
+    const lastError = () => health.apiServer().lastError?.message;
+    const request = { verb: 'patch', resource: 'scalers/status' };
+    const message = 'writing the status of scaler shop/web: connect ECONNREFUSED 10.96.0.1:443';
+    health.observeKubernetesRequest({ ...request, code: 'connection', message });
+    expect(lastError()).toBe(message);
+
+    health.observeKubernetesRequest({ ...request, code: '500' });
+    expect(lastError()).toBe('patch scalers/status: 500');
+  });
+
   it('has the mean latency of the last round with queries', () => {
     const { health } = healthOf();
     const latency = (): number | null => health.sources().get('default')?.latencySeconds ?? null;

@@ -13,6 +13,7 @@ import { isLeftOut } from '../../backtest/simulation/trace-models.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { autoCapacityOf, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
@@ -114,12 +115,30 @@ export function describeAssumptions(
     'the load is divided evenly among the ready pods',
     ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
     `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
+    ...shortRangeLines(variants, assumptions),
     `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
     initialReplicas === null
       ? 'the first replicas are the first demand (--initial-replicas)'
       : `the first replicas are ${initialReplicas} (--initial-replicas)`,
     'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
     'pauses, dry run, recovery holds and failures are not simulated',
+  ];
+}
+
+/** A range without two scrapes has no rate, so the scrape interval is another one. */
+function shortRangeLines(
+  variants: readonly Variant[],
+  { scrapeIntervalSeconds, resourceWindowSeconds }: Assumptions,
+): readonly string[] {
+  const ranges = variants.flatMap(({ scaler }) =>
+    scaler.spec.metrics.map((metric) =>
+      isOfResource(metric) ? resourceWindowSeconds : largestWrittenRangeSeconds(metric.query),
+    ),
+  );
+  const shortest = Math.min(...ranges.filter((seconds) => seconds > 0));
+  if (shortest > scrapeIntervalSeconds) return [];
+  return [
+    `a range of ${shortest} s is not longer than the scrape interval of ${scrapeIntervalSeconds} s, so its rate has no delay here and theta_U is too low: --config sets the scrape interval`,
   ];
 }
 

@@ -1,10 +1,17 @@
 import { kubectl } from '../../decision/snippet.js';
 import { OBJECTS_PATH, type Problem } from '../../scaler/problems/problem.js';
+import type { ProblemCode } from '../../scaler/problems/problem-codes.js';
 import { countOf } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 
 export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
+
+/**
+ * What a document has to say explicitly, such as one that an import from KEDA has written. `validate` warns when it is
+ * written; the check `query` warns while a missing metric counts as 0.
+ */
+const CHOSEN: ReadonlySet<string> = new Set<ProblemCode>(['missing-is-zero', 'missing-scales-down']);
 
 interface ReadDocuments {
   readonly configFile: string | undefined;
@@ -13,9 +20,14 @@ interface ReadDocuments {
 }
 
 export function checkConfig({ configFile, documents, problems }: ReadDocuments): readonly CheckResult[] {
-  if (problems.length > 0) return problems.map(resultOf);
+  const chosen = problems.filter(({ code }) => CHOSEN.has(code));
+  const others = problems.filter((one) => !chosen.includes(one));
+  const facts = chosen.map(({ message, file }) =>
+    resultsOf('config', 'config').ok(`${file === null ? '' : `${file}: `}${message}`),
+  );
+  if (others.length > 0) return [...others.map(resultOf), ...facts];
   const config = configFile ?? 'no --config: every field has its default';
-  return [resultsOf('config', 'config').ok(`${config}; ${countOf(documents, 'document')}`)];
+  return [resultsOf('config', 'config').ok(`${config}; ${countOf(documents, 'document')}`), ...facts];
 }
 
 function resultOf({ severity, message, file, place, code, path }: Problem): CheckResult {
@@ -41,8 +53,7 @@ function fixOf({ file, code, path }: Pick<Problem, 'file' | 'code' | 'path'>): s
     return `delete one of the documents${object === null ? '' : `; the object with kubectl delete ${object}`}`;
   if (code === 'annotation-ignored' && namespace !== undefined && name !== undefined)
     return kubectl(namespace, 'annotate', OBJECTS_PATH, name, `${annotationIn(path)}-`).text;
-  const step = code === 'missing-is-zero' ? `remove ${path.split('.').at(-1) ?? ''}` : null;
   return object === null
-    ? `${step ?? 'correct it'}; promscaler validate ${file ?? 'PATH'} shows the line`
-    : `${step ?? 'correct the object'}, and apply it again: kubectl edit ${object}`;
+    ? `correct it; promscaler validate ${file ?? 'PATH'} shows the line`
+    : `correct the object, and apply it again: kubectl edit ${object}`;
 }

@@ -47,6 +47,8 @@ export interface RequestReport {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
+  /** Why there was no response, without secrets. */
+  readonly message?: string;
   readonly seconds: number;
 }
 
@@ -202,11 +204,12 @@ async function sendOnce(
   if (signal.aborted) throw abortError(request.doing, signal);
   const agents = await credentials(request, () => sending.agents.current());
   const startedMs = clock.monotonicMs();
-  const report = (code: string): void =>
+  const report = (code: string, message?: string): void =>
     onRequest?.({
       verb: request.verb,
       resource: request.resource,
       code,
+      ...(message === undefined ? {} : { message }),
       seconds: (clock.monotonicMs() - startedMs) / 1000,
     });
   try {
@@ -229,7 +232,7 @@ async function sendOnce(
   } catch (cause) {
     // The error contains the token and must not leave this function.
     const error = connectionError(request.doing, cause, { signal, secret: authorization });
-    report(error.kind);
+    report(error.kind, error.message);
     throw error;
   }
 }

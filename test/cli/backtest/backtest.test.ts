@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
+import { describeAssumptions } from '../../../src/cli/backtest/backtest-input.js';
+import { ASSUMPTIONS } from '../../backtest/compare/assumptions.js';
+import { scalerOf } from '../../support/builders.js';
 import { scalerYaml } from '../../support/scaler-yaml.js';
 
 const HPA = `apiVersion: autoscaling/v2
@@ -113,6 +116,21 @@ describe('backtest', () => {
       'web.yaml is at its maximum of 20 pods for 99 % of the time, and the load needs up to 70: raise maxReplicas, or check the unit of the capacity (1)\n',
     );
     expect(other.stdout).not.toContain('at its maximum of');
+  });
+
+  it('says that a range of 15 s has no rate at a scrape interval of 15 s, as in a history, and nothing of 16 s', () => {
+    const linesOf = (seconds: number): string => {
+      const metric = { name: 'rps' };
+      const query = `sum(rate(r[${seconds}s]))`;
+      const spec = { metrics: [{ external: { metric, query, target: { averageValue: 5 } } }] };
+      const scaler = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 9, ...spec });
+      return describeAssumptions(ASSUMPTIONS, [{ name: 'web', scaler }], { isSaved: false }).join('\n');
+    };
+
+    expect(linesOf(15)).toContain(
+      'a range of 15 s is not longer than the scrape interval of 15 s, so its rate has no delay here and theta_U is too low: --config sets the scrape interval',
+    );
+    expect(linesOf(16)).not.toContain('is not longer than');
   });
 
   it('lists assumptions about cpu only if a document has a metric of cpu', async () => {

@@ -130,19 +130,23 @@ describe('doctor, with documents in the cluster', () => {
     ]);
   });
 
-  it('says to remove onMissing and onNaN where they are zero', async () => {
+  it('is content with onMissing and onNaN: zero and mode: exact, which a document has to say itself', async () => {
     define();
     const external = { query: 'sum(a)', target: { value: 1 }, onMissing: 'zero', onNaN: 'zero' };
-    const spec = { scaleTargetRef: { name: 'absent' }, maxReplicas: 3, metrics: [{ external }] };
+    const fallback = { afterSeconds: 45, replicas: 2, mode: 'exact' };
+    const spec = { scaleTargetRef: { name: 'absent' }, maxReplicas: 3, metrics: [{ external }], fallback };
     const metadata = { name: 'api', namespace: 'shop' };
     simulator.addObject({ apiVersion: 'promscaler.dev/v1', kind: 'Scaler', metadata, spec });
 
     const report = await diagnosed({ prometheus: url, kubernetes: simulator.url, config: ON });
 
-    const command = 'and apply it again: kubectl edit scalers.promscaler.dev api -n shop';
-    expect(report.of('config').map(({ fix }) => fix)).toEqual([
-      `remove onMissing, ${command}`,
-      `remove onNaN, ${command}`,
+    expect(report.of('config')).toEqual([]);
+    const messages = report.results.filter(({ check }) => check === 'config').map(({ message }) => message);
+    expect(messages.map((message) => message.replace(/^.*(spec\.\S+ is \w+).*$/, '$1'))).toEqual([
+      'promscaler.yaml; 1 document',
+      'spec.fallback.mode is exact',
+      'spec.metrics[0].external.onMissing is zero',
+      'spec.metrics[0].external.onNaN is zero',
     ]);
   });
 });

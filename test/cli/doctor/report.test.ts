@@ -14,7 +14,6 @@ import {
   document,
   diagnosed,
   healthy,
-  metric,
   prometheus,
   runDoctor,
   server,
@@ -193,20 +192,6 @@ describe('config', () => {
     expect(exitCode).toBe(1);
     expect(of('config')[0]?.message).toContain('maxReplica');
     expect(results.some(({ subject }) => subject === 'shop/web')).toBe(true);
-  });
-
-  it('with onMissing and onNaN: zero in a file says to remove them, and how to find the line', async () => {
-    const zero = metric('external', 'sum(a)').replace('target:', 'onMissing: zero, onNaN: zero, target:');
-
-    const { of } = await diagnosed({ ...fixture, documents: { web: document('web', zero) } });
-
-    expect(of('config').map(({ status, fix }) => [status, fix])).toEqual([
-      [
-        'warning',
-        expect.stringMatching(/^remove onMissing; promscaler validate \S+web\.yaml shows the line$/),
-      ],
-      ['warning', expect.stringMatching(/^remove onNaN; promscaler validate \S+web\.yaml shows the line$/)],
-    ]);
   });
 
   it('with a document in two files says to delete one: each is valid on its own', async () => {

@@ -224,7 +224,8 @@ describe('deadlines', () => {
 
     expect(error.kind).toBe('timeout');
     expect(error.message).toBe('reading thing one: timeout after 10000 ms');
-    expect(reports).toEqual([{ verb: 'get', resource: 'things', code: 'timeout', seconds: 10 }]);
+    const { message } = error;
+    expect(reports).toEqual([{ verb: 'get', resource: 'things', code: 'timeout', message, seconds: 10 }]);
     await eventually(() => fake.connections === 0);
     expect(clock.pending).toBe(0);
   });
