@@ -13,7 +13,7 @@ import { isLeftOut } from '../../backtest/simulation/trace-models.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
-import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { readBoundedText } from '../../files/read-bounded.js';
 import { autoCapacityOf, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
@@ -131,11 +131,12 @@ function shortRangeLines(
   { scrapeIntervalSeconds, resourceWindowSeconds }: Assumptions,
 ): readonly string[] {
   const ranges = variants.flatMap(({ scaler }) =>
-    scaler.spec.metrics.map((metric) =>
-      isOfResource(metric) ? resourceWindowSeconds : largestWrittenRangeSeconds(metric.query),
-    ),
+    scaler.spec.metrics.flatMap((metric) => {
+      if (isOfResource(metric)) return metric.name === 'cpu' ? [resourceWindowSeconds] : [];
+      return isDifference(metric.query) ? [largestWrittenRangeSeconds(metric.query)] : [];
+    }),
   );
-  const shortest = Math.min(...ranges.filter((seconds) => seconds > 0));
+  const shortest = Math.min(...ranges);
   if (shortest > scrapeIntervalSeconds) return [];
   return [
     `a range of ${shortest} s is not longer than the scrape interval of ${scrapeIntervalSeconds} s, so its rate has no delay here and theta_U is too low: --config sets the scrape interval`,

@@ -119,9 +119,9 @@ describe('backtest', () => {
   });
 
   it('says that a range of 15 s has no rate at a scrape interval of 15 s, as in a history, and nothing of 16 s', () => {
-    const linesOf = (seconds: number): string => {
+    const linesOf = (seconds: number, name = 'rate'): string => {
       const metric = { name: 'rps' };
-      const query = `sum(rate(r[${seconds}s]))`;
+      const query = `sum(${name}(r[${seconds}s]))`;
       const spec = { metrics: [{ external: { metric, query, target: { averageValue: 5 } } }] };
       const scaler = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 9, ...spec });
       return describeAssumptions(ASSUMPTIONS, [{ name: 'web', scaler }], { isSaved: false }).join('\n');
@@ -131,6 +131,7 @@ describe('backtest', () => {
       'a range of 15 s is not longer than the scrape interval of 15 s, so its rate has no delay here and theta_U is too low: --config sets the scrape interval',
     );
     expect(linesOf(16)).not.toContain('is not longer than');
+    expect(linesOf(15, 'max_over_time')).not.toContain('is not longer than');
   });
 
   it('lists assumptions about cpu only if a document has a metric of cpu', async () => {

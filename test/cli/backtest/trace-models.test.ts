@@ -78,7 +78,7 @@ describe('backtest --trace', () => {
   it('names no line of a converted document in a warning', async () => {
     const { stderr } = await run('cpu.yaml', '--against', 'hpa.yaml');
 
-    expect(stderr).toMatch(/^hpa\.yaml \(converted\): warning: spec\.behavior\.scaleDown/m);
+    expect(stderr).toMatch(/^hpa\.yaml#shop\/web \(converted\): warning: spec\.behavior\.scaleDown/m);
     expect(stderr).not.toMatch(/hpa\.yaml:\d/);
   });
 });
