@@ -23,7 +23,9 @@ export interface LedgerEntry {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
-  /** One condition per type that was ever set, in the order of `CONDITION_TYPES`. */
+  /**
+   * One condition per type that was ever set, in the order of `CONDITION_TYPES`; `ForecastUseful` only while it is true.
+   */
   readonly conditions: readonly TimedCondition[];
   /** The state, for the version of the document of the cycle. */
   readonly state: ScalerState;
@@ -243,7 +245,8 @@ function withoutOutdated(
  * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if
  * nothing has changed, which saves memory and garbage collection.
  */
-function mergeConditions(before: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
+function mergeConditions(known: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
+  const before = record.decision === null ? known : withoutEnded(known, record.conditions);
   if (areStanding(before, record.conditions)) return before;
   const merged: TimedCondition[] = [];
   for (const type of CONDITION_TYPES) {
@@ -253,6 +256,16 @@ function mergeConditions(before: readonly TimedCondition[], record: CycleRecord)
     if (next !== undefined) merged.push(next);
   }
   return merged;
+}
+
+/** Any decision says whether a forecast is useful: without the condition, it no longer is. */
+function withoutEnded(
+  known: readonly TimedCondition[],
+  conditions: readonly Condition[],
+): readonly TimedCondition[] {
+  const type = 'ForecastUseful';
+  const isEnded = conditionOf(known, type) !== undefined && conditionOf(conditions, type) === undefined;
+  return isEnded ? known.filter((one) => one.type !== type) : known;
 }
 
 function areStanding(before: readonly TimedCondition[], after: readonly Condition[]): boolean {

@@ -65,7 +65,7 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
     desired: numberText(desired),
     state: textIn(state, 'name') ?? UNKNOWN,
     since: agoText(instantIn(state, 'since'), now) ?? UNKNOWN,
-    cause: withForecast(causeCell(state, now), objectIn(view, 'forecast')),
+    cause: withForecast(causeCell(state, now), view),
     severity: textIn(state, 'severity'),
     lastChange: lastChangeText(view, now),
   };
@@ -129,14 +129,21 @@ function causeCell(state: JsonObject | null, now: Instant): Cell {
   };
 }
 
-/** Appends the forecast if it raises the replica count. */
-function withForecast(cell: Cell, forecast: JsonObject | null): Cell {
-  const [replicas, reactive] = [countIn(forecast, 'replicas'), countIn(forecast, 'reactive')];
-  if (replicas === null || reactive === null || replicas <= reactive) return cell;
-  const verb = textIn(forecast, 'mode') === 'Raise' ? 'raises' : 'would raise';
-  const text = `forecast ${verb} ${reactive} to ${replicas}`;
+/** Appends the forecast if it raises the replica count, and whether that is worth switching on. */
+function withForecast(cell: Cell, view: JsonObject): Cell {
+  const useful = objectsIn(view, 'conditions').find((one) => textIn(one, 'type') === 'ForecastUseful');
+  const texts = [raiseText(objectIn(view, 'forecast')), cleanText(textIn(useful ?? null, 'message') ?? '')];
+  const added = texts.filter((text) => text !== '');
+  if (added.length === 0) return cell;
   const before = `${cell.head}${cell.tail}`;
-  return { ...cell, head: before === '' ? text : `${before}; ${text}`, tail: '' };
+  return { ...cell, head: [...(before === '' ? [] : [before]), ...added].join('; '), tail: '' };
+}
+
+function raiseText(forecast: JsonObject | null): string {
+  const [replicas, reactive] = [countIn(forecast, 'replicas'), countIn(forecast, 'reactive')];
+  if (replicas === null || reactive === null || replicas <= reactive) return '';
+  const verb = textIn(forecast, 'mode') === 'Raise' ? 'raises' : 'would raise';
+  return `forecast ${verb} ${reactive} to ${replicas}`;
 }
 
 function agoText(at: Instant | null, now: Instant): string | null {

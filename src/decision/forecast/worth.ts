@@ -27,6 +27,6 @@ export function worthRaising(
   return buildCondition(
     'ForecastUseful',
     'WorthRaising',
-    `in the last 3 days, spec.forecast.mode: Raise would have prevented ${share} % of the missing pods for ${cost} % more replicas (budgetPercent is ${budgetPercent})`,
+    `spec.forecast.mode: Raise would have prevented ${share} % of the missing pods of the last 3 days for ${cost} % more replicas (budgetPercent is ${budgetPercent})`,
   );
 }

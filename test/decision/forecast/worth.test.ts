@@ -29,7 +29,7 @@ describe('worthRaising', () => {
       type: 'ForecastUseful',
       status: 'True',
       message:
-        'in the last 3 days, spec.forecast.mode: Raise would have prevented 67 % of the missing pods for 2 % more replicas (budgetPercent is 4)',
+        'spec.forecast.mode: Raise would have prevented 67 % of the missing pods of the last 3 days for 2 % more replicas (budgetPercent is 4)',
     });
   });
 
