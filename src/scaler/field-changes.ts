@@ -14,6 +14,27 @@ export function changeText({ field, current, proposed }: FieldChange): string {
   return `${field}: ${current ?? '(unset)'} -> ${proposed === 'null' ? '(unset)' : proposed}`;
 }
 
+/** What a back-test says of a change. Times are in RFC 3339; `thetaU` in percent, null: unknown. */
+interface Evidence {
+  readonly changes: readonly FieldChange[];
+  readonly thetaU: { readonly current: number; readonly proposed: number } | null;
+  readonly from: string;
+  readonly to: string;
+  readonly at: string;
+}
+
+/** Returns a line for each changed field, and then the risk of the change and the history that was used. */
+export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): readonly string[] {
+  const percent = (value: number): string => `${value.toFixed(3)} %`;
+  return [
+    ...changes.map(changeText),
+    ...(thetaU === null
+      ? []
+      : [`risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the scored parts`]),
+    `evidence: ${from} to ${to}, back-tested at ${at}`,
+  ];
+}
+
 /** Returns the fields that differ below `path`. A list with another number of items is one field. */
 export function fieldChanges(before: unknown, after: unknown, path: string): readonly FieldChange[] {
   if (isSame(before, after)) return [];

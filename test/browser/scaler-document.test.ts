@@ -1,8 +1,10 @@
 import { expect, test } from '@jest/globals';
+import type { ScalerDetail } from '../../src/api/answers.js';
 import { findBarriers, overflowOf } from './support/browser.js';
 import { HEALTHY } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 import { useStage } from './support/stage.js';
+import { aRecommendation } from '../telemetry/a-recommendation.js';
 
 const stage = useStage();
 
@@ -28,3 +30,44 @@ test('the document of a file is shown with its comments, and a rejected version 
   );
   expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
 });
+
+test.each([
+  [true, /^Apply it:\s+kubectl patch -n shop scalers\.promscaler\.dev web --type=merge -p '\{"spec":/],
+  [false, /^Set these fields in \/etc\/promscaler\/scalers\/web\.yaml\.$/],
+])(
+  'a recommendation has its saving, risk and evidence, and a command to copy: %j',
+  async (isObject, apply) => {
+    const told = tellStory(HEALTHY);
+    const others = {
+      ...told,
+      'scalers/shop/web': (url: URL): unknown => ({
+        ...(told['scalers/shop/web']?.(url) as ScalerDetail),
+        recommendation: {
+          ...aRecommendation(),
+          at: '2026-01-01T00:00:00Z',
+          from: '2025-12-25T00:00:00Z',
+          to: '2026-01-01T00:00:00Z',
+          isObject,
+        },
+      }),
+    };
+    const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web', width: 390 });
+    const part = page.locator('.what-to-do');
+    await part.getByRole('heading', { name: 'Recommended: expect 12.5 % fewer pod-hours' }).waitFor();
+
+    const items = await part.getByRole('listitem').allInnerTexts();
+
+    expect(items).toEqual([
+      'spec.metrics[0].resource.target.averageUtilization: 60 -> 70',
+      'spec.tolerance: (unset) -> 0.05',
+      'risk: theta_U 0.010 % -> 0.012 % in the scored parts',
+      expect.stringMatching(/^evidence: .*25.* to .*1.*, back-tested at .*1.*/),
+      expect.stringMatching(apply),
+      expect.stringMatching(
+        /^See the command of the back-test:\s+kubectl promscaler status shop\/web --recommendations/,
+      ),
+    ]);
+    expect(await part.getByRole('button', { name: /^Copy: / }).count()).toBe(isObject ? 2 : 1);
+    expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
+  },
+);

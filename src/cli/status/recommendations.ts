@@ -1,6 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { patchCommand } from '../../decision/snippet.js';
-import { changeText } from '../../scaler/field-changes.js';
+import { evidenceLines } from '../../scaler/field-changes.js';
 import { RECOMMEND_CONDITION } from '../../telemetry/recommendation.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { ScalerName } from '../reach/service-pages.js';
@@ -53,15 +53,12 @@ export function recommendationLines(rows: readonly ScalerView[], command: string
 }
 
 function itemLines(item: RecommendationItem): readonly string[] {
-  const { namespace, name, changes, reason, thetaU, from, to, at, applyWith, reproduceWith } = item;
+  const { namespace, name, changes, reason, applyWith, reproduceWith } = item;
   const key = `${namespace}/${name}`;
-  if (changes.length === 0 || thetaU === null) return [`${key}: no change: ${reason}`];
-  const percent = (value: number): string => `${value.toFixed(3)} %`;
+  if (changes.length === 0) return [`${key}: no change: ${reason}`];
   return [
     `${key}: ${reason}`,
-    ...changes.map((change) => `  ${changeText(change)}`),
-    `  risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the scored parts`,
-    `  evidence: ${from} to ${to}, back-tested at ${at}`,
+    ...evidenceLines(item).map((line) => `  ${line}`),
     `  apply: ${applyWith ?? `set these fields in the file of ${key}`}`,
     `  reproduce: ${reproduceWith}`,
   ];

@@ -15,10 +15,10 @@ interface VerdictCardProps {
 
 /** Answers "Why did it not scale?": the state, its cause and end, and what the metrics measured. */
 export function VerdictCard({ detail }: VerdictCardProps): VNode {
-  const { state, decision, outcome } = detail;
+  const { state, decision, outcome, recommendation } = detail;
   const measured = measuredOf(detail.reason ?? '');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
-  const { part: advice } = usePart(loadAdvice, (detail.recommendation?.changes ?? []).length > 0);
+  const { part: advice } = usePart(loadAdvice, (recommendation?.changes ?? []).length > 0);
   // Not loaded for other states, which end by themselves.
   const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
   return (
@@ -34,7 +34,9 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
         </p>
       )}
       {part === null ? null : <part.WhatToDo detail={detail} />}
-      {advice === null ? null : <advice.Recommendation detail={detail} />}
+      {advice === null || recommendation === undefined ? null : (
+        <advice.Recommendation detail={detail} recommendation={recommendation} />
+      )}
       <Facts detail={detail} />
     </section>
   );

@@ -1,15 +1,36 @@
 import type { VNode } from 'preact';
 import type { ScalerDetail } from '../../../api/answers.js';
+import { command, keyOf, patchCommand } from '../../../decision/snippet.js';
+import { evidenceLines } from '../../../scaler/field-changes.js';
 import { asPlugin } from '../model/commands.js';
-import { changeText } from '../../../scaler/field-changes.js';
+import { Sentence } from './sentence.jsx';
+import { RemedyItem } from './what-to-do.jsx';
 
-/** Shows the change that the last back-test recommends. Nothing is shown without one. */
-export function Recommendation({ detail }: { readonly detail: ScalerDetail }): VNode {
-  const { changes = [], reason } = detail.recommendation ?? {};
+interface RecommendationProps {
+  readonly detail: ScalerDetail;
+  readonly recommendation: NonNullable<ScalerDetail['recommendation']>;
+}
+
+/** Shows the change that the last back-test recommends, with its saving, risk and evidence, and how to apply it. */
+export function Recommendation({ detail, recommendation }: RecommendationProps): VNode {
+  const { reason, patch, isObject } = recommendation;
+  const apply =
+    isObject && patch !== null
+      ? { text: 'Apply it', snippet: command(patchCommand(detail, patch)) }
+      : { text: `Set these fields in ${detail.file ?? 'the file of the document'}`, snippet: null };
+  const status = asPlugin(`promscaler status ${keyOf(detail)} --recommendations`, detail);
   return (
-    <p dir="auto">
-      <b>Recommended:</b> {changes.map(changeText).join(', ')}. {reason}. Apply it with the command of{' '}
-      <code class="word">{asPlugin('promscaler status --recommendations', detail)}</code>.
-    </p>
+    <div class="what-to-do">
+      <h3>Recommended: {reason}</h3>
+      <ul>
+        {evidenceLines(recommendation).map((line) => (
+          <li key={line}>
+            <Sentence text={line} />
+          </li>
+        ))}
+        <RemedyItem remedy={apply} />
+        <RemedyItem remedy={{ text: 'See the command of the back-test', snippet: command(status) }} />
+      </ul>
+    </div>
   );
 }
