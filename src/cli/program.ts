@@ -1,9 +1,8 @@
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { addAdoptCommand, addPauseCommands } from './command-line/change-commands.js';
 import { addExamples } from './command-line/examples.js';
 import { addDocumentCommands } from './command-line/document-commands.js';
-import { addMetaCommands } from './command-line/meta-commands.js';
-import type { Result } from './command-line/options.js';
+import { outputOption, type Result } from './command-line/options.js';
 import { addQueryCommands } from './command-line/query-commands.js';
 import { addServiceCommands } from './command-line/service-commands.js';
 import type { CommandIo, ExitCode } from './output/io.js';
@@ -88,4 +87,32 @@ function buildProgram(given: CommandIo, result: Result): Command {
   addMetaCommands(program, io, result);
   addExamples(program);
   return program;
+}
+
+function addMetaCommands(program: Command, io: CommandIo, result: Result): void {
+  program
+    .command('version')
+    .description('Print the version of this command')
+    .addOption(outputOption(['text', 'json', 'yaml']))
+    .action(async ({ output }: { output: string }) => {
+      const { readOutputFormat, writeStructured } = await import('./output/output-format.js');
+      const format = readOutputFormat(output, ['text', 'json', 'yaml']);
+      io.stdout.write(
+        format === 'text' ? `promscaler ${VERSION}\n` : writeStructured(format, { version: VERSION }),
+      );
+    });
+  const shell = new Argument('<shell>', 'Shell of the script');
+  shell.argChoices = ['bash', 'zsh', 'fish'];
+  program
+    .command('completion')
+    .description('Print a shell completion script')
+    .addArgument(shell)
+    .addHelpText(
+      'after',
+      '\nkubectl completes `kubectl promscaler` with the program\nkubectl_complete-promscaler, which the package installs.',
+    )
+    .action(async (name: string) => {
+      const { runCompletion } = await import('./completion/run-completion.js');
+      result.exitCode = runCompletion(name, io);
+    });
 }

@@ -7,7 +7,7 @@ import type { ReceiverConfig } from '../notifications/notification.js';
 import type { ServiceInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
 import type { ReceiverInput } from './notification-schema.js';
-import { windowOfInterval } from '../units/resource-window.js';
+import { windowOfInterval } from '../units/source-defaults.js';
 import type { TlsFiles } from '../http/tls.js';
 
 /** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */

@@ -1,5 +1,4 @@
-import { ANSWER_DEFAULTS } from '../units/answer-defaults.js';
-import { SCRAPES_IN_WINDOW } from '../units/resource-window.js';
+import { ANSWER_DEFAULTS, SCRAPES_IN_WINDOW } from '../units/source-defaults.js';
 
 /** Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {

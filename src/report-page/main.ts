@@ -1,8 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import './styles.css';
-import type { PageData, PageChange, PageRun } from '../backtest/report/page-data.js';
-import { drawMetric, drawPods } from './charts.js';
-import { colorNumber, element, formatTime } from './elements.js';
+import type { PageData, PageChange, PageRun } from '../backtest/page-data.js';
+import { colorNumber, drawMetric, drawPods, element, formatTime } from './charts.js';
 
 /** The number of runs that are drawn first. */
 const SHOWN_AT_FIRST = 6;

@@ -17,7 +17,7 @@ import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js
 import { readBoundedText } from '../../files/read-bounded.js';
 import { autoCapacityOf, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
-import { windowOfInterval } from '../../units/resource-window.js';
+import { windowOfInterval } from '../../units/source-defaults.js';
 import type { Instant } from '../../units/time.js';
 
 /** The input of all runs, from a load trace or from history. */

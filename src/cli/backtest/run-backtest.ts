@@ -14,7 +14,7 @@ import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
 import { type PodStart, podStartOf } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import type { Report } from '../../backtest/report/report.js';
+import type { Report } from '../../backtest/report.js';
 import { DEFAULT_POD_START_SECONDS, evenLoad } from '../../backtest/simulation/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';

@@ -1,5 +1,5 @@
 import type { Job } from '../../backtest/compare/variant.js';
-import { type BandBuilder, createBand, type PageMetric } from '../../backtest/report/page-data.js';
+import { type BandBuilder, createBand, type PageMetric } from '../../backtest/page-data.js';
 import { modelledMetrics, type OnRound } from '../../backtest/simulation/run-variant.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import type { Decision } from '../../decision/result/decision.js';

@@ -12,8 +12,7 @@ import { pauseMessage } from '../../decision/pause.js';
 import { scalerKey, type ScalerSpec } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { countOf } from '../../units/format.js';
-import type { CheckName } from './check-names.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
 import { type ClusterContext, usedSources } from './context.js';
 import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
 

@@ -27,8 +27,7 @@ import { checkScrapeInterval } from './scrape-interval.js';
 import { checkSpikes } from './spikes.js';
 import { checkState } from './state.js';
 import { checkTarget } from './target.js';
-import type { CheckName } from './check-names.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
 import {
   CLUSTER_SUBJECT,
   type ClusterContext,

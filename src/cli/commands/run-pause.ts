@@ -18,7 +18,7 @@ import { localTimes } from '../output/lines.js';
 import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { readWorkload, workloadPath } from '../../kubernetes/scale.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { clusterError } from '../reach/cluster-error.js';
+import { clusterError } from '../reach/cluster-objects.js';
 import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import { VERSION } from '../output/version.js';
 import type { ScalerView } from '../../api/answers.js';

@@ -3,8 +3,7 @@ import { createTransport } from '../../kubernetes/requests/transport.js';
 import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import type { CommandIo } from '../output/io.js';
-import { clusterError } from './cluster-error.js';
+import { CommandError, type CommandIo } from '../output/io.js';
 import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from './find-service.js';
 import { VERSION } from '../output/version.js';
 import type { ResourceKind } from './source-kinds.js';
@@ -132,4 +131,27 @@ const NOT_SERVED = /404 Not Found: 404 page not found|the server could not find 
 
 function notServed({ plural, root, ifNotServed }: ResourceKind): string {
   return `the API server does not serve ${plural} (${root.replace('/apis/', '')}). ${ifNotServed ?? ''}`;
+}
+
+interface NeededPermission {
+  readonly verb: string;
+  readonly plural: string;
+  readonly namespace: string;
+}
+
+/**
+ * Returns a failure of the API server as `CommandError`: with the permission that the user lacks, or with `missing` as
+ * the message for 404. Returns other errors unchanged.
+ */
+export function clusterError(
+  error: unknown,
+  { verb, plural, namespace }: NeededPermission,
+  missing: (message: string) => string,
+): unknown {
+  if (!(error instanceof KubernetesError)) return error;
+  if (error.kind === 'forbidden' || error.kind === 'unauthorized')
+    return new CommandError(
+      `${error.message}. You need permission to ${verb} ${plural} in namespace ${namespace}`,
+    );
+  return new CommandError(error.kind === 'not_found' ? missing(error.message) : error.message);
 }

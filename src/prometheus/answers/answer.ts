@@ -1,9 +1,9 @@
-import { ANSWER_DEFAULTS } from '../../units/answer-defaults.js';
 import { failed, type Failure } from '../../units/failure.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
 import type { Instant } from '../../units/time.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Series, SeriesColumns } from './columns.js';
+import { ANSWER_DEFAULTS } from '../../units/source-defaults.js';
 
 /** Set for a data source with several urls. */
 interface FromUrl {

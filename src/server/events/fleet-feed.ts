@@ -3,9 +3,9 @@ import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Identity } from '../access/viewer.js';
 import type { Fleet } from '../fleet/peer-check.js';
-import { replicaHash } from '../overview/fleet-revision.js';
 import { type EventSource, type StreamedEvent, readPositions, writePositions } from './event-text.js';
 import { createRelay, type Relay } from './relay.js';
+import { replicaHash } from '../overview/parts.js';
 
 /** The events of all replicas, for clients with the same permissions. */
 export interface FleetFeed extends EventSource {

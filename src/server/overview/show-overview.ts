@@ -8,10 +8,18 @@ import { acceptsGzip, gzipFast } from '../pages/compression.js';
 import { readText } from '../pages/query.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { type Paced, refusing } from '../pacing/paced.js';
-import { readRevisions, replicaHash, writeRevisions } from './fleet-revision.js';
-import type { FleetRevisions } from './fleet-revision.js';
 import { createOverviewRows, type OverviewPart, type OverviewQuery } from './overview-rows.js';
-import { mergeParts, readPart, visiblePart, writeOverview, writePart } from './parts.js';
+import {
+  type FleetRevisions,
+  mergeParts,
+  readPart,
+  readRevisions,
+  replicaHash,
+  visiblePart,
+  writeOverview,
+  writePart,
+  writeRevisions,
+} from './parts.js';
 
 interface OverviewParts {
   readonly api: ScalerPageParts;

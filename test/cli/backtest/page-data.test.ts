@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createBand, type PageData } from '../../../src/backtest/report/page-data.js';
+import { createBand, type PageData } from '../../../src/backtest/page-data.js';
 import { createExplanations } from '../../../src/cli/backtest/trace-run.js';
 import { pageText } from '../../../src/cli/backtest/write-html.js';
 import { addSeconds } from '../../../src/units/time.js';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
-import type { CheckName } from '../../../src/cli/checks/check-names.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { permissionsBy } from '../../../src/service/permissions.js';
 import type { Rule } from '../../../src/simulator/api/requests/rules.js';

@@ -2,8 +2,7 @@ import { afterAll } from '@jest/globals';
 // Loaded here, because the command line loads them on demand, which would count toward the first test.
 import '../../../src/cli/commands/run-doctor.js';
 import '../../../src/cli/commands/run-validate.js';
-import type { CheckName } from '../../../src/cli/checks/check-names.js';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { DoctorReport } from '../../../src/cli/checks/report.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';

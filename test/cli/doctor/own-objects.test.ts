@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CheckName } from '../../../src/cli/checks/check-names.js';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { configMapName } from '../../../src/kubernetes/state/state-key.js';
 import { permissionsBy } from '../../../src/service/permissions.js';

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckName } from '../../../src/cli/checks/check-names.js';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { type Scripted, clusterOfWeb, document, diagnosed, metric, prometheus, server } from './fixture.js';
 

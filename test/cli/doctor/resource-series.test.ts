@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import { resourceQueryFor } from '../../../src/cli/checks/resource-labels.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import type { CheckName } from '../../../src/cli/checks/check-names.js';
 import { type Scripted, clusterOfWeb, document, diagnosed, healthy, prometheus } from './fixture.js';
 
 let simulator: Simulator;

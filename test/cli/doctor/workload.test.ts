@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckName } from '../../../src/cli/checks/check-names.js';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
 import { send } from '../../simulator/cluster.js';
 import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
@@ -115,7 +114,7 @@ describe('target', () => {
         spec: {
           scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'hpaed' },
           maxReplicas: 3,
-        } as never,
+        },
       });
       const target = JSON.stringify({ name: name === 'db' ? 'db' : 'checkout', ...ref });
       const documents = { x: document(name), other: document('other', `  scaleTargetRef: ${target}\n`) };

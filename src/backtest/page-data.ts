@@ -1,5 +1,5 @@
-import type { Instant } from '../../units/time.js';
-import type { Figures } from '../compare/figures.js';
+import type { Instant } from '../units/time.js';
+import type { Figures } from './compare/figures.js';
 
 /** Data of the `--html` page. Times are seconds since `from`. */
 export interface PageData {

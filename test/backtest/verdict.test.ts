@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { verdictOf } from '../../../src/backtest/report/page-data.js';
-import type { Figures } from '../../../src/backtest/compare/figures.js';
-import { figuresWith } from '../compare/figures-of.js';
+import { verdictOf } from '../../src/backtest/page-data.js';
+import type { Figures } from '../../src/backtest/compare/figures.js';
+import { figuresWith } from './compare/figures-of.js';
 
 const variant = (name: string, some: Partial<Figures> | null) => ({
   name,

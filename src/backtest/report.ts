@@ -1,10 +1,10 @@
-import { formatInstant } from '../../units/time.js';
-import { FIGURE_NAMES, QUEUE_FIGURE_NAMES, readFigure } from '../compare/threshold.js';
-import type { Scoring } from '../compare/figures.js';
-import { paretoFront, type Result } from '../compare/variant.js';
-import type { Saving } from '../compare/recommend.js';
-import type { Assignment } from '../compare/sweep.js';
-import { RAN } from '../history/recorded-run.js';
+import { formatInstant } from '../units/time.js';
+import { FIGURE_NAMES, QUEUE_FIGURE_NAMES, readFigure } from './compare/threshold.js';
+import type { Scoring } from './compare/figures.js';
+import { paretoFront, type Result } from './compare/variant.js';
+import type { Saving } from './compare/recommend.js';
+import type { Assignment } from './compare/sweep.js';
+import { RAN } from './history/recorded-run.js';
 
 export interface Report {
   readonly scoring: Scoring;
