@@ -9,7 +9,7 @@ const backTestsOf = async (seed: number, shards?: number) => {
   const features = ['recommendations'] as const;
   const { violations, writes, records } = await runSeed({
     seed,
-    hours: 3,
+    hours: 1.5,
     product: SOURCE_PRODUCT,
     features,
     shards,
