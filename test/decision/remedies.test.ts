@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { remediesOf } from '../../src/decision/remedies.js';
-import type { TroubledScaler } from '../../src/decision/remedies.js';
+import { remediesOf, type TroubledScaler } from '../../src/decision/remedies.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import { runCli } from '../cli/fake-io.js';
-import { appOf, listen } from '../cli/live-service.js';
-import type { Listening } from '../cli/live-service.js';
+import { appOf, listen, type Listening } from '../cli/live-service.js';
 import { shownQueries, type ShownQuery } from '../../src/prometheus/queries/compile-queries.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { aSource } from '../support/builders.js';

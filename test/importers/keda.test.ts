@@ -216,69 +216,6 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
   });
 });
 
-describe('the remark on a fallback', () => {
-  const remarkOf = (behavior: string, trigger: string): string => {
-    const fallback = `fallback: { failureThreshold: 3, replicas: 6, behavior: ${behavior} }`;
-    const { text } = importOne(scaledObject(`${fallback}\n${triggers(prometheus(), trigger)}`));
-    return /# spec\.fallback ([^]*?)\n +fallback:/.exec(text ?? '')?.[1]?.replace(/\n +# /g, ' ') ?? '';
-  };
-  const CPU = '{ type: cpu, metricType: Utilization, metadata: { value: "50" } }';
-
-  it.each([
-    ['static', prometheus('', 'name: b,'), /^is counted in .*\. mode: exact may .* atLeast would not\.$/],
-    ['currentReplicasIfHigher', prometheus('', 'name: b,'), /^is counted in failures every 15 s\.$/],
-    [
-      'currentReplicasIfHigher',
-      CPU,
-      /15 s\. Here, it also applies to cpu, memory and .*; in KEDA, it does not\.$/,
-    ],
-    ['currentReplicasIfHigher', prometheus('', 'metricType: Value,'), /; in KEDA, it does not\.$/],
-  ])('%s names what applies to it and its triggers', (behavior, trigger, expected) => {
-    expect(remarkOf(behavior, trigger)).toMatch(expected);
-  });
-});
-
-describe('what KEDA applies only to the step to 0 replicas', () => {
-  const lines = 'initialCooldownPeriod: 60\n';
-  const forced = { annotations: '{ autoscaling.keda.sh/force-activation: "true" }' };
-
-  it('is a loss with minReplicaCount 0', () => {
-    const { lost } = importOne(scaledObject(`${lines}${triggers(prometheus())}`, forced));
-
-    expect(lost).toEqual(
-      expect.arrayContaining([
-        expect.stringContaining(
-          'spec.initialCooldownPeriod is 60, which has no equivalent: KEDA scales to 0 no',
-        ),
-        expect.stringContaining('set minReplicas to 1 for that time'),
-      ]),
-    );
-  });
-
-  it('is none with minReplicaCount 2, where KEDA does not apply it', () => {
-    const { lost, text } = importOne(
-      scaledObject(`minReplicaCount: 2\n${lines}${triggers(prometheus())}`, forced),
-    );
-
-    expect(lost).toEqual([]);
-    expect(text).toContain('is 60: in KEDA, too, it applies only to the step to 0 replicas.');
-    expect(text).toMatch(/force-activation"\] is set: in KEDA, too, it applies only with\n/);
-  });
-});
-
-describe('a ScaledObject with idleReplicaCount: 0', () => {
-  it('and a minimum of 1 is one that scales to 0: both start with 1 replica', () => {
-    const { spec, lost } = importOne(
-      scaledObject(
-        `minReplicaCount: 1\nidleReplicaCount: 0\n${triggers(prometheus(', ignoreNullValues: "false"'))}`,
-      ),
-    );
-
-    expect(lost).toEqual([]);
-    expect(spec).toMatchObject({ minReplicas: 0, metrics: [{ external: { activation: { above: 0 } } }] });
-  });
-});
-
 describe('settings of a ScaledObject without an equivalent', () => {
   it.each([
     [

@@ -78,9 +78,7 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
 
 /** A measured capacity replaces the target while it has a value. */
 function replacedTarget(memberPath: Path, metric: MetricSpec): Pick<Row, 'replacedBy' | 'replacedWhen'> {
-  const isUsed =
-    autoCapacityOf(metric)?.mode === 'Use' ||
-    ('capacityQuery' in metric && metric.capacityQuery !== undefined);
+  const isUsed = autoCapacityOf(metric)?.mode === 'Use' || 'capacityQuery' in metric;
   return isUsed ? { replacedBy: [...memberPath, 'capacity'], replacedWhen: 'while it has a value' } : {};
 }
 

@@ -5,7 +5,12 @@ import '../../../src/cli/commands/run-validate.js';
 import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { DoctorReport } from '../../../src/cli/checks/report.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
+import {
+  type Simulator,
+  type SimulatorOptions,
+  startSimulator,
+  type WorkloadOptions,
+} from '../../../src/simulator/simulator.js';
 import type { Clock } from '../../../src/units/clock.js';
 import type { Series } from '../../../src/prometheus/answers/columns.js';
 import { type FakeServer, startServer } from '../../prometheus/fakes.js';
@@ -230,3 +235,21 @@ ${config}`;
 function documentFiles(documents: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(documents).map(([name, text]) => [`scalers/${name}.yaml`, text]));
 }
+
+/** Diagnoses documents of a cluster whose pods all have healthy series. */
+export async function diagnoseHealthy(
+  simulator: Simulator,
+  documents: Readonly<Record<string, string>>,
+): Promise<Diagnosis> {
+  const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+  const { url } = await prometheus(healthy(pods));
+  return diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
+}
+
+/** A workload of the namespace shop with two replicas. */
+export const shop = (name: string, more: Partial<WorkloadOptions> = {}): WorkloadOptions => ({
+  namespace: 'shop',
+  name,
+  replicas: 2,
+  ...more,
+});

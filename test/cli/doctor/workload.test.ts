@@ -1,26 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
-import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
 import { send } from '../../simulator/cluster.js';
-import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
-
-const fixture = (workloads: readonly WorkloadOptions[]): Promise<Simulator> => cluster({ workloads });
-
-async function diagnose(
-  simulator: Simulator,
-  documents: Readonly<Record<string, string>>,
-): Promise<Diagnosis> {
-  const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
-  const { url } = await prometheus(healthy(pods));
-  return diagnosed({ prometheus: url, kubernetes: simulator.url, documents });
-}
-
-const shop = (name: string, more: Partial<WorkloadOptions> = {}): WorkloadOptions => ({
-  namespace: 'shop',
-  name,
-  replicas: 2,
-  ...more,
-});
+import { cluster, diagnoseHealthy, document, shop } from './fixture.js';
 
 describe('target with an annotation that promscaler does not read', () => {
   const paths = {
@@ -42,12 +24,12 @@ describe('target with an annotation that promscaler does not read', () => {
       'kubectl annotate -n shop rollout.argoproj.io web promscaler.dev/paused-',
     ],
   ] as const)('of a %s warns about %s', async (kind, key, message, fix) => {
-    const simulator = await fixture([shop('web', { kind })]);
+    const simulator = await cluster({ workloads: [shop('web', { kind })] });
     await send(simulator, 'PATCH', paths[kind], { body: { metadata: { annotations: { [key]: 'true' } } } });
     const apiVersion = kind === 'Rollout' ? 'argoproj.io/v1alpha1' : 'apps/v1';
     const ref = `  scaleTargetRef: { apiVersion: ${apiVersion}, kind: ${kind}, name: web }\n`;
 
-    const report = await diagnose(simulator, { web: document('web', ref) });
+    const report = await diagnoseHealthy(simulator, { web: document('web', ref) });
 
     expect(report.of('target')).toMatchObject([{ status: 'warning', message, fix }]);
     // The service does not read it either.
@@ -59,16 +41,18 @@ describe('target', () => {
   let simulator: Simulator;
 
   beforeAll(async () => {
-    simulator = await fixture([
-      shop('checkout'),
-      shop('db', { kind: 'StatefulSet' }),
-      shop('off', { replicas: 0 }),
-      { namespace: 'back', name: 'mailer', replicas: 1 },
-    ]);
+    simulator = await cluster({
+      workloads: [
+        shop('checkout'),
+        shop('db', { kind: 'StatefulSet' }),
+        shop('off', { replicas: 0 }),
+        { namespace: 'back', name: 'mailer', replicas: 1 },
+      ],
+    });
   });
 
   async function result(text: string): Promise<CheckResult> {
-    const [found] = (await diagnose(simulator, { x: text })).of('target');
+    const [found] = (await diagnoseHealthy(simulator, { x: text })).of('target');
     if (found === undefined) throw new Error('all is well with the target');
     return found;
   }
@@ -106,7 +90,9 @@ describe('target', () => {
   ])(
     '%s that does not exist is not corrected to one that is scaled, which is named',
     async (name, ref, why) => {
-      const busy = await fixture([shop('checkout'), shop('db', { kind: 'StatefulSet' }), shop('hpaed')]);
+      const busy = await cluster({
+        workloads: [shop('checkout'), shop('db', { kind: 'StatefulSet' }), shop('hpaed')],
+      });
       busy.addObject({
         apiVersion: 'autoscaling/v2',
         kind: 'HorizontalPodAutoscaler',
@@ -119,7 +105,7 @@ describe('target', () => {
       const target = JSON.stringify({ name: name === 'db' ? 'db' : 'checkout', ...ref });
       const documents = { x: document(name), other: document('other', `  scaleTargetRef: ${target}\n`) };
 
-      const found = (await diagnose(busy, documents)).of('target')[0];
+      const found = (await diagnoseHealthy(busy, documents)).of('target')[0];
 
       expect(found?.message).toBe(`deployment shop/${name} does not exist; ${why}`);
       expect(found?.fix).toBe(
@@ -129,10 +115,10 @@ describe('target', () => {
   );
 
   it('that does not exist has no fix among deployments that are all scaled', async () => {
-    const busy = await fixture([shop('checkout')]);
+    const busy = await cluster({ workloads: [shop('checkout')] });
     const documents = { x: document('zzzzzzzz'), y: document('checkout') };
 
-    const found = (await diagnose(busy, documents)).of('target')[0];
+    const found = (await diagnoseHealthy(busy, documents)).of('target')[0];
 
     expect(found?.message).toBe(
       'deployment shop/zzzzzzzz does not exist; other documents or HPAs scale all deployments of namespace shop',
@@ -193,7 +179,7 @@ describe('target', () => {
 
 describe('pods', () => {
   it('of another workload that the selector matches fail the check, with their owner', async () => {
-    const simulator = await fixture([shop('web')]);
+    const simulator = await cluster({ workloads: [shop('web')] });
     const pod = simulator.listObjects('/pods', 'shop')[0];
     simulator.addObject({
       apiVersion: 'v1',
@@ -209,7 +195,7 @@ describe('pods', () => {
       spec: pod?.['spec'],
     });
 
-    const [found] = (await diagnose(simulator, { web: document('web') })).of('pods');
+    const [found] = (await diagnoseHealthy(simulator, { web: document('web') })).of('pods');
 
     expect(found?.status).toBe('failed');
     expect(found?.message).toContain(
@@ -219,13 +205,11 @@ describe('pods', () => {
   });
 
   it('that are its own are ok, whatever the kind', async () => {
-    const simulator = await fixture([
-      shop('web'),
-      shop('db', { kind: 'StatefulSet' }),
-      shop('c', { kind: 'Rollout' }),
-    ]);
+    const simulator = await cluster({
+      workloads: [shop('web'), shop('db', { kind: 'StatefulSet' }), shop('c', { kind: 'Rollout' })],
+    });
 
-    const { of } = await diagnose(simulator, {
+    const { of } = await diagnoseHealthy(simulator, {
       web: document('web'),
       db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
       c: document('c', '  scaleTargetRef: { apiVersion: argoproj.io/v1alpha1, kind: Rollout, name: c }\n'),
@@ -235,7 +219,7 @@ describe('pods', () => {
   });
 
   it('that do not exist, although replicas are requested, fail', async () => {
-    const simulator = await fixture([]);
+    const simulator = await cluster({ workloads: [] });
     simulator.addObject({
       apiVersion: 'apps/v1',
       kind: 'Deployment',
@@ -259,7 +243,7 @@ describe('pods', () => {
       },
     );
 
-    const [found] = (await diagnose(simulator, { web: document('web') })).of('pods');
+    const [found] = (await diagnoseHealthy(simulator, { web: document('web') })).of('pods');
 
     expect(found?.message).toBe(
       'deployment shop/web has spec.replicas 3, but its selector app=web matches no pod',
@@ -268,9 +252,9 @@ describe('pods', () => {
   });
 
   it('that were created a moment ago start, which is no problem', async () => {
-    const simulator = await fixture([shop('web', { podAgeSeconds: null })]);
+    const simulator = await cluster({ workloads: [shop('web', { podAgeSeconds: null })] });
 
-    const { of, results } = await diagnose(simulator, { web: document('web') });
+    const { of, results } = await diagnoseHealthy(simulator, { web: document('web') });
 
     expect(of('pods')).toEqual([]);
     expect(results.find(({ check }) => check === 'pods')?.message).toBe(
@@ -279,10 +263,10 @@ describe('pods', () => {
   });
 
   it('that cannot be listed fail', async () => {
-    const simulator = await fixture([shop('web')]);
+    const simulator = await cluster({ workloads: [shop('web')] });
     simulator.faults.add({ verbs: ['list'], resource: 'pods' }, { kind: 'refuse', status: 403 });
 
-    const { of } = await diagnose(simulator, { web: document('web') });
+    const { of } = await diagnoseHealthy(simulator, { web: document('web') });
 
     expect(of('pods')).toMatchObject([{ status: 'failed' }]);
     expect(of('requests')).toMatchObject([{ status: 'skipped', message: 'the pods cannot be read' }]);
@@ -293,9 +277,9 @@ describe('pods', () => {
 describe('requests', () => {
   it('that are missing fail, with the kubectl command that sets them', async () => {
     const containers = [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }];
-    const simulator = await fixture([shop('web', { containers })]);
+    const simulator = await cluster({ workloads: [shop('web', { containers })] });
 
-    const [found] = (await diagnose(simulator, { web: document('web') })).of('requests');
+    const [found] = (await diagnoseHealthy(simulator, { web: document('web') })).of('requests');
 
     expect(found?.message).toContain('containers proxy, log of deployment shop/web have no cpu request');
     expect(found?.fix).toContain(
@@ -304,10 +288,10 @@ describe('requests', () => {
   });
 
   it('are not required for a metric without a percentage', async () => {
-    const simulator = await fixture([shop('web', { containers: [{ name: 'app' }] })]);
+    const simulator = await cluster({ workloads: [shop('web', { containers: [{ name: 'app' }] })] });
     const metrics = '  metrics: [{ resource: { name: cpu, target: { averageValue: 500m } } }]\n';
 
-    const { of } = await diagnose(simulator, { web: document('web', metrics) });
+    const { of } = await diagnoseHealthy(simulator, { web: document('web', metrics) });
 
     expect(of('requests')).toEqual([]);
   });
@@ -317,9 +301,11 @@ describe('requests', () => {
 `;
 
   it('without cpu limits are a warning of a saturation step, which never acts then', async () => {
-    const simulator = await fixture([shop('web', { containers: [{ name: 'app', cpuRequest: '500m' }] })]);
+    const simulator = await cluster({
+      workloads: [shop('web', { containers: [{ name: 'app', cpuRequest: '500m' }] })],
+    });
 
-    const { of } = await diagnose(simulator, { web: document('web', SATURATED) });
+    const { of } = await diagnoseHealthy(simulator, { web: document('web', SATURATED) });
 
     expect(of('requests')).toMatchObject([
       {
@@ -333,106 +319,23 @@ describe('requests', () => {
   });
 
   it('with cpu limits are no warning of a saturation step', async () => {
-    const { of } = await diagnose(await fixture([shop('web')]), { web: document('web', SATURATED) });
+    const { of } = await diagnoseHealthy(await cluster({ workloads: [shop('web')] }), {
+      web: document('web', SATURATED),
+    });
 
     expect(of('requests')).toEqual([]);
   });
 
   it('of a container that no pod has fail, with the existing ones', async () => {
-    const simulator = await fixture([shop('web')]);
+    const simulator = await cluster({ workloads: [shop('web')] });
     const metrics =
       '  metrics: [{ containerResource: { name: cpu, container: ap, target: { averageUtilization: 60 } } }]\n';
 
-    const [found] = (await diagnose(simulator, { web: document('web', metrics) })).of('requests');
+    const [found] = (await diagnoseHealthy(simulator, { web: document('web', metrics) })).of('requests');
 
     expect(found).toMatchObject({
       message: 'no pod of deployment shop/web has a container ap',
       fix: 'set containerResource.container to one of app',
     });
-  });
-});
-
-describe('other-scaler', () => {
-  it('is an HPA or its owner, with the command that deletes it', async () => {
-    const simulator = await fixture([shop('web'), shop('db', { kind: 'StatefulSet' })]);
-    const hpa = (name: string, target: object, metadata: object = {}): unknown =>
-      simulator.addObject({
-        apiVersion: 'autoscaling/v2',
-        kind: 'HorizontalPodAutoscaler',
-        metadata: { namespace: 'shop', name, ...metadata },
-        spec: { scaleTargetRef: target, maxReplicas: 3 } as never,
-      });
-    hpa('web-hpa', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
-    hpa(
-      'keda-hpa-db',
-      { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' },
-      {
-        ownerReferences: [
-          { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'db', uid: 'u', controller: true },
-        ],
-      },
-    );
-
-    const { of } = await diagnose(simulator, {
-      web: document('web'),
-      db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
-    });
-
-    expect(of('other-scaler').map(({ fix }) => fix?.replace(/ \(.*/, ''))).toEqual([
-      'kubectl delete scaledobject db -n shop',
-      'kubectl delete hpa web-hpa -n shop',
-    ]);
-  });
-
-  it('is a second document for the same target', async () => {
-    const simulator = await fixture([shop('web')]);
-
-    const { of } = await diagnose(simulator, {
-      one: document('one', '  scaleTargetRef: { name: web }\n'),
-      two: document('two', '  scaleTargetRef: { name: web }\n'),
-    });
-    expect(of('other-scaler').map(({ message }) => message)).toEqual([
-      'Scaler shop/two also scales deployment shop/web: both are held',
-      'Scaler shop/one also scales deployment shop/web: both are held',
-    ]);
-  });
-
-  it.each([
-    [403, 'warning'],
-    [500, 'failed'],
-  ])('that cannot be listed after %i is %s', async (status, result) => {
-    const simulator = await fixture([shop('web')]);
-    simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status });
-    const { of } = await diagnose(simulator, { web: document('web') });
-    expect(of('other-scaler')).toMatchObject([{ status: result }]);
-  });
-});
-
-describe('replicas-writer', () => {
-  async function setBy(manager: string): Promise<Diagnosis> {
-    const simulator = await fixture([shop('web')]);
-    simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, manager);
-    return diagnose(simulator, { web: document('web') });
-  }
-
-  it.each([
-    ['argocd-controller', 'ignoreDifferences'],
-    ['kustomize-controller', 'Flux'],
-    ['helm', 'autoscaling.enabled'],
-    ['kubectl-client-side-apply', 'remove spec.replicas from the manifest'],
-    ['Terraform', 'ignore_changes'],
-  ])('warns about %s, and prints how to remove the field from it', async (manager, fix) => {
-    const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
-
-    expect(found?.status).toBe('warning');
-    expect(found?.message).toContain(manager);
-    expect(found?.fix).toContain(fix);
-  });
-
-  it.each(['promscaler', 'kubectl', 'kube-controller-manager'])('is content with %s', async (manager) => {
-    const { of, results } = await setBy(manager);
-
-    expect(of('replicas-writer')).toEqual([]);
-    expect(results.find(({ check }) => check === 'replicas-writer')?.message).toContain(manager);
   });
 });

@@ -209,7 +209,7 @@ describe('a scaler that must not act', () => {
       [{ team: 'a' }, 'promscaler.dev/team', 'promscaler does not know it'],
     ] as const)('of the workload is named: %j', async (annotations, key, advice) => {
       const fixture = new Fixture();
-      fixture.annotate(annotations as unknown as Readonly<Record<string, string>>);
+      fixture.annotate(annotations);
 
       const { record } = await fixture.cycle();
 

@@ -1,0 +1,132 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { stringify } from 'yaml';
+import { SCALED_OBJECTS } from '../../../src/cli/demo/documents.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
+import { until } from '../../support/until.js';
+import { send } from '../../simulator/cluster.js';
+import { AdoptFixture } from './adopt-fixture.js';
+
+jest.setTimeout(60_000);
+
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
+
+describe('adopt of a ScaledObject', () => {
+  const GROUP = '/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects';
+
+  const scaledObject = (advanced: JsonObject = {}): JsonObject => ({
+    apiVersion: 'keda.sh/v1alpha1',
+    kind: 'ScaledObject',
+    metadata: { name: 'web', namespace: 'shop', finalizers: ['finalizer.keda.sh'] },
+    spec: {
+      scaleTargetRef: { name: 'web' },
+      minReplicaCount: 2,
+      maxReplicaCount: 20,
+      advanced,
+      triggers: [
+        {
+          type: 'prometheus',
+          metadata: { serverAddress: 'http://prometheus', query: 'sum(load)', threshold: '10' },
+        },
+      ],
+    },
+  });
+
+  async function create(object: JsonObject): Promise<AdoptFixture> {
+    const fixture = await AdoptFixture.create();
+    fixture.name = 'scaledobject/web';
+    fixture.cluster.simulator.addObject(SCALED_OBJECTS);
+    fixture.cluster.simulator.addObject(object);
+    return fixture;
+  }
+
+  async function start(advanced: JsonObject = {}): Promise<AdoptFixture> {
+    const fixture = await create(scaledObject(advanced));
+    const owner = {
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      name: 'web',
+      uid: 'u',
+      controller: true,
+    };
+    await send(fixture.cluster.simulator, 'PATCH', `${HPA_PATH}/web`, {
+      body: { metadata: { ownerReferences: [owner] } },
+    });
+    await fixture.start();
+    return fixture;
+  }
+
+  it('that is paused has a document that is paused, and says how both pauses end', async () => {
+    const key = 'autoscaling.keda.sh/paused';
+    const { metadata, ...rest } = scaledObject();
+    const paused = { ...(metadata as JsonObject), annotations: { [key]: 'true' } };
+    const fixture = await create({ ...rest, metadata: paused });
+    await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+    const endPause = `kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"paused":null}}' -n shop`;
+
+    const { exitCode, stdout } = await fixture.run();
+    const refused = await fixture.run('--switch', '--force');
+    await fixture.cluster.edit('web', { paused: false });
+    await fixture.decided(2);
+    const report = await fixture.run('--report');
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove it to end the pause here, too.\n`,
+    );
+    expect(stdout).toContain(
+      `Paused:  spec.paused is true, so that nothing is compared or switched. To end it: ${endPause}\n`,
+    );
+    expect(stdout).not.toContain('Switch:');
+    expect(refused.stderr).toContain(`has spec.paused: true: remove it first: ${endPause}. Nothing was`);
+    expect(report.stderr).toContain(
+      `ScaledObject shop/web has no HPA, because it is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`,
+    );
+  });
+
+  it('waits until KEDA has removed its HPA, and creates the ScaledObject again', async () => {
+    const fixture = await start();
+    const get = async (): Promise<JsonObject> =>
+      (await send(fixture.cluster.simulator, 'GET', `${GROUP}/web`)).body;
+
+    const switching = fixture.run('--switch');
+    const isDeleted = async (): Promise<boolean> =>
+      ((await get())['metadata'] as JsonObject)['deletionTimestamp'] !== undefined;
+    await until(isDeleted, 'the deletion of the ScaledObject');
+    const meanwhile = fixture.isDryRun();
+    // Like the operator of KEDA.
+    await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+    await send(fixture.cluster.simulator, 'PATCH', `${GROUP}/web`, {
+      body: { metadata: { finalizers: [] } },
+    });
+    // The simulator does not delete an object that loses its last finalizer.
+    await send(fixture.cluster.simulator, 'DELETE', `${GROUP}/web`);
+    const switched = await switching;
+
+    expect([meanwhile, switched.exitCode, fixture.isDryRun()]).toEqual([true, 0, false]);
+    expect(switched.stdout).toContain(
+      'ScaledObject shop/web saved in scaledobject-shop-web.yaml and in the annotation',
+    );
+    const undone = await fixture.run('--undo');
+    expect(undone.exitCode).toBe(0);
+    expect(await get()).toMatchObject({ metadata: { name: 'web' }, spec: scaledObject()['spec'] });
+    expect(fixture.isDryRun()).toBe(true);
+    expect(fixture.counts).toEqual([4]);
+  });
+
+  it('does not delete one that would restore its original count, and not the HPA of one', async () => {
+    const fixture = await start({ restoreToOriginalReplicaCount: true });
+
+    const restoring = await fixture.run('--switch');
+    fixture.name = 'hpa/web';
+    const owned = await fixture.run('--adapter-config', 'adapter.yaml');
+
+    expect(restoring.stderr).toContain(
+      'has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas',
+    );
+    expect(owned.stderr).toContain(
+      'HPA shop/web is owned by ScaledObject web, which would recreate it: adopt that: scaledobject/web',
+    );
+    expect(fixture.isDryRun()).toBe(true);
+    expect(stringify(fixture.hpa())).toContain('name: web');
+  });
+});

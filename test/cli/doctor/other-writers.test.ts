@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CheckName } from '../../../src/cli/checks/check-result.js';
+import { cluster, diagnoseHealthy, type Diagnosis, document, shop } from './fixture.js';
+
+describe('other-scaler', () => {
+  it('is an HPA or its owner, with the command that deletes it', async () => {
+    const simulator = await cluster({ workloads: [shop('web'), shop('db', { kind: 'StatefulSet' })] });
+    const hpa = (name: string, target: object, metadata: object = {}): unknown =>
+      simulator.addObject({
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { namespace: 'shop', name, ...metadata },
+        spec: { scaleTargetRef: target, maxReplicas: 3 } as never,
+      });
+    hpa('web-hpa', { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
+    hpa(
+      'keda-hpa-db',
+      { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db' },
+      {
+        ownerReferences: [
+          { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'db', uid: 'u', controller: true },
+        ],
+      },
+    );
+
+    const { of } = await diagnoseHealthy(simulator, {
+      web: document('web'),
+      db: document('db', '  scaleTargetRef: { kind: StatefulSet, name: db }\n'),
+    });
+
+    expect(of('other-scaler').map(({ fix }) => fix?.replace(/ \(.*/, ''))).toEqual([
+      'kubectl delete scaledobject db -n shop',
+      'kubectl delete hpa web-hpa -n shop',
+    ]);
+  });
+
+  it('is a second document for the same target', async () => {
+    const simulator = await cluster({ workloads: [shop('web')] });
+
+    const { of } = await diagnoseHealthy(simulator, {
+      one: document('one', '  scaleTargetRef: { name: web }\n'),
+      two: document('two', '  scaleTargetRef: { name: web }\n'),
+    });
+    expect(of('other-scaler').map(({ message }) => message)).toEqual([
+      'Scaler shop/two also scales deployment shop/web: both are held',
+      'Scaler shop/one also scales deployment shop/web: both are held',
+    ]);
+  });
+
+  it.each([
+    [403, 'warning'],
+    [500, 'failed'],
+  ])('that cannot be listed after %i is %s', async (status, result) => {
+    const simulator = await cluster({ workloads: [shop('web')] });
+    simulator.faults.add({ resource: 'horizontalpodautoscalers' }, { kind: 'refuse', status });
+    const { of } = await diagnoseHealthy(simulator, { web: document('web') });
+    expect(of('other-scaler')).toMatchObject([{ status: result }]);
+  });
+});
+
+describe('replicas-writer', () => {
+  async function setBy(manager: string): Promise<Diagnosis> {
+    const simulator = await cluster({ workloads: [shop('web')] });
+    simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, manager);
+    return diagnoseHealthy(simulator, { web: document('web') });
+  }
+
+  it.each([
+    ['argocd-controller', 'ignoreDifferences'],
+    ['kustomize-controller', 'Flux'],
+    ['helm', 'autoscaling.enabled'],
+    ['kubectl-client-side-apply', 'remove spec.replicas from the manifest'],
+    ['Terraform', 'ignore_changes'],
+  ])('warns about %s, and prints how to remove the field from it', async (manager, fix) => {
+    const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
+
+    expect(found?.status).toBe('warning');
+    expect(found?.message).toContain(manager);
+    expect(found?.fix).toContain(fix);
+  });
+
+  it.each(['promscaler', 'kubectl', 'kube-controller-manager'])('is content with %s', async (manager) => {
+    const { of, results } = await setBy(manager);
+
+    expect(of('replicas-writer')).toEqual([]);
+    expect(results.find(({ check }) => check === 'replicas-writer')?.message).toContain(manager);
+  });
+});
