@@ -1,3 +1,4 @@
+import { LEAST_MISSING_PODS } from '../../decision/forecast/worth.js';
 import { countOf, formatSeconds } from '../../units/format.js';
 import { addSeconds, secondsBetween } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
@@ -152,20 +153,23 @@ async function tryRaise(
   const percents = [current, changed].map(({ thetaU }) => `${thetaU.toFixed(3)} %`).join(' to ');
   return {
     change: [{ field: 'forecast.mode', value: 'Raise' }],
-    reason: `the forecast lowers theta_U from ${percents} for ${(-saving.percent).toFixed(1)} % more pod-hours in the parts of the second half that score it, and at least halves it in those that confirm it; other settings were not tried`,
+    reason: `the forecast lowers theta_U from ${percents} ${saving.percent > 0 ? `with ${saving.percent.toFixed(1)} % fewer` : `for ${(-saving.percent).toFixed(1)} % more`} pod-hours in the parts of the second half that score it, and at least halves it in those that confirm it; other settings were not tried`,
     saving,
     results,
   };
 }
 
-/** Returns whether `mode: Raise` leaves at most half of the missing pods, within its budget and the conditions. */
+/**
+ * Returns whether `mode: Raise` leaves at most half of the missing pods, within its budget and the conditions. Fewer
+ * missing pods than ten minutes of one in three days are not worth a change, as in the condition ForecastUseful.
+ */
 export function isWorthRaising(
   { current, changed }: Compared,
   budgetPercent: number,
   conditions: readonly Threshold[],
 ): boolean {
   return (
-    current.thetaU > 0 &&
+    (current.thetaU / 100) * current.averagePods >= LEAST_MISSING_PODS &&
     changed.thetaU <= LEFT_BY_FORECAST * current.thetaU &&
     changed.podHours <= (1 + budgetPercent / 100) * current.podHours &&
     conditions.every(({ isMetBy }) => isMetBy(changed, current))

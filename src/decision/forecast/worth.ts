@@ -1,6 +1,7 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { buildCondition, type Condition } from '../result/condition.js';
 import type { ForecastState } from '../snapshot/snapshot.js';
+import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { sumOfParts } from './budget.js';
 
 /** Three days of parts, without the unfinished one. */
@@ -8,6 +9,9 @@ const FEWEST_PARTS = 11;
 
 /** Ten minutes of one missing pod in three days are not worth a change. */
 const LEAST_SHORT_POD_SECONDS = 600;
+
+/** Mean over the time. Fewer missing pods are not worth a forecast. */
+export const LEAST_MISSING_PODS = LEAST_SHORT_POD_SECONDS / (PARTS * PART_SECONDS);
 
 /**
  * Returns a condition if a forecast in mode `Observe` would have prevented at least half of the missing pod-time of

@@ -70,6 +70,18 @@ describe('isWorthRaising', () => {
     expect(isWorthRaising({ current, changed: figuresWith(figures) }, 4, conditions)).toBe(isWorth);
   });
 
+  it.each([
+    ['ten minutes of a pod in three days are missing', 0.02315, 10, true],
+    ['less is missing', 0.02314, 10, false],
+    ['the same share of fewer pods is missing', 0.02315, 9, false],
+  ])('where %s, halves what is missing: %d %% of %d pods', (_, thetaU, averagePods, isWorth) => {
+    const before = figuresWith({ thetaU, averagePods });
+
+    expect(isWorthRaising({ current: before, changed: figuresWith({ thetaU: thetaU / 2 }) }, 4, [])).toBe(
+      isWorth,
+    );
+  });
+
   it('is not if nothing is missing without the forecast', () => {
     const none = figuresWith({ thetaU: 0, podHours: 100 });
 
