@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { formatRecordLine, parseRecordLine } from '../../src/recording/record-line.js';
 import type { RecordLine } from '../../src/recording/record-line.js';
@@ -44,6 +45,39 @@ describe('a replay', () => {
 
       expect(replayLine(parsed(line), VERSION)).toEqual({ kind: 'same', wording: [] });
     });
+  });
+});
+
+describe('a replay of stored records of version 0.1.0', () => {
+  const linesOf = (name: string): readonly RecordLine[] =>
+    readFileSync(new URL(`records/${name}.jsonl`, import.meta.url), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map(parsed);
+
+  it.each([
+    ['without-forecast', ['scale-up', 'none', 'scale-down'], []],
+    // A raise, the next one, four of five minutes unknown, raises that were not worth it, Observe, two earlier days.
+    [
+      'with-forecast',
+      ['scale-up', 'scale-up', 'scale-up', 'none', 'none', 'none'],
+      [true, true, false, false, false, false],
+    ],
+  ])('%s has no difference but of wording', (name, actions, isUsed) => {
+    const lines = linesOf(name);
+
+    expect(lines.map(({ decision }) => decision?.['action'])).toEqual(actions);
+    expect(
+      lines.flatMap(({ decision }) => {
+        const { forecast } = (decision ?? {}) as { readonly forecast?: { readonly isUsed: boolean } };
+        return forecast === undefined ? [] : [forecast.isUsed];
+      }),
+    ).toEqual(isUsed);
+    for (const line of lines) expect(replayLine(line, 'next')).toMatchObject({ kind: 'same' });
+    if (name === 'without-forecast')
+      expect(lines.map((line) => replayLine(line, 'next'))).toEqual(
+        lines.map(() => ({ kind: 'same', wording: [] })),
+      );
   });
 });
 
