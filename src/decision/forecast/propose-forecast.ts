@@ -1,6 +1,6 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal } from '../../schedules/local-time.js';
-import { countOf, formatNumber, formatSeconds } from '../../units/format.js';
+import { countOf, formatSeconds } from '../../units/format.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { LoadHistory, LoadMinute, Season } from '../snapshot/snapshot.js';
 import { ceilCount } from '../proposals/arithmetic.js';
@@ -56,17 +56,27 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const chosen = scaled[rankOf(forecast, scaled.length)];
   if (chosen === undefined) return silent('the quantile is outside of the earlier days');
   const expected = Math.min(chosen.load, ABOVE_HIGHEST * history.highest);
-  const needed = ceilCount(expected / load.ofPod);
+  const needed = podsFor(expected, load.ofPod);
   const replicas = Math.min(maxReplicas, needed);
   const { at, load: seen } = chosen.season;
+  const limit = expected < chosen.load ? history.highest : null;
+  const digits = digitsOf({ ...chosen, seen, limit, expected, ofPod: load.ofPod, needed });
+  const factor = (one: number): string => amount(one, digits.ofFactors);
+  const result = (one: number): string => `${amount(one, digits.ofResults)}${load.unit}`;
   const loads = seasons.map((season) => season.load);
+  const date = localTime(at, forecast).slice(0, 10);
   const why = [
     `at ${localTime(at, forecast).slice(11)} of ${describeDays(seasons, now, { forecast, leadSeconds })} ${load.metric} needed `,
-    `${amount(Math.min(...loads))} to ${amount(Math.max(...loads))}${load.unit}; `,
-    `today is at ${Math.round(100 * chosen.ratio)} % of ${localTime(at, forecast).slice(0, 10)}, which needed `,
-    `${amount(seen)}: ${amount(expected)}${load.unit}`,
-    expected < chosen.load ? ` (${ABOVE_HIGHEST} times the highest load)` : '',
-    ` within ${formatSeconds(leadSeconds)} ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} at ${load.usage}`,
+    `${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
+    chosen.ratio === null
+      ? `the level of ${date} was 0, and it`
+      : `today is at ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of ${date}, which`,
+    ` needed ${factor(seen)}: ${result(chosen.load)}`,
+    limit === null
+      ? ''
+      : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,
+    ` within ${formatSeconds(leadSeconds)} ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} at ${load.usage} `,
+    `(${factor(load.ofPod)}${load.unit}${needed === 1 ? '' : ' each'})`,
     replicas < needed ? `, at most ${replicas}` : '',
   ].join('');
   return { replicas, why };
@@ -111,7 +121,7 @@ export function expectLoad(
   const ratios = new Map(history.seasons.map((season) => [season.at, scale(season, level).ratio]));
   const loads = seasons.flatMap(({ at, load }) => {
     const ratio = ratios.get(addSeconds(at, -seconds));
-    return ratio === undefined ? [] : [Math.min(cap, ratio * load)];
+    return ratio === undefined ? [] : [Math.min(cap, limitedScale(ratio) * load)];
   });
   loads.sort((a, b) => a - b);
   const [low, expected, high] = [loads[0], loads[rankOf(forecast, loads.length)], loads.at(-1)];
@@ -153,9 +163,19 @@ function levelOf(minutes: readonly LoadMinute[]): number {
   return sum / count;
 }
 
-function scale({ load, level }: Season, today: number): { readonly load: number; readonly ratio: number } {
-  const ratio = level > 0 ? Math.min(HIGHEST_SCALE, today / level) : 1;
-  return { load: load * ratio, ratio };
+interface Scaled {
+  readonly load: number;
+  /** Today's level divided by that of the day; null: that one was 0. */
+  readonly ratio: number | null;
+}
+
+function scale({ load, level }: Season, today: number): Scaled {
+  const ratio = level > 0 ? today / level : null;
+  return { load: load * limitedScale(ratio), ratio };
+}
+
+function limitedScale(ratio: number | null): number {
+  return ratio === null ? 1 : Math.min(HIGHEST_SCALE, ratio);
 }
 
 function localTime(at: Instant, { timeZone }: Forecast): string {
@@ -180,7 +200,61 @@ function describeDays(
   return parts.filter((part) => part !== '').join(' and ');
 }
 
-/** Three digits are enough for a forecast. */
-function amount(load: number): string {
-  return formatNumber(Number(load.toPrecision(3)));
+/** 362.5 / 0.001 is 362500.00000000006 in binary, which needs 362,500 pods. */
+function podsFor(load: number, ofPod: number): number {
+  return ceilCount(roundTo(load / ofPod, MOST_DIGITS));
+}
+
+function amount(load: number, digits: number): string {
+  return String(roundTo(load, digits));
+}
+
+/** Rounds to significant digits, but no number of four digits to less than these. */
+function roundTo(value: number, digits: number): number {
+  return Number(value.toPrecision(value >= 1000 && value < 10_000 ? Math.max(4, digits) : digits));
+}
+
+/** More digits make a sentence hard to read, and doubles differ after these. */
+const MOST_DIGITS = 12;
+
+interface Digits {
+  readonly ofFactors: number;
+  readonly ofResults: number;
+}
+
+/**
+ * Returns the fewest significant digits, from three on, with which the sentence adds up: a reader who multiplies and
+ * divides its numbers gets its results.
+ */
+function digitsOf({
+  load,
+  ratio,
+  seen,
+  limit,
+  expected,
+  ofPod,
+  needed,
+}: Scaled & {
+  readonly seen: number;
+  /** The highest load, if it limits the expected one. */
+  readonly limit: number | null;
+  readonly expected: number;
+  readonly ofPod: number;
+  readonly needed: number;
+}): Digits {
+  const percent = 100 * limitedScale(ratio);
+  for (let ofResults = 3; ofResults < MOST_DIGITS; ofResults += 1) {
+    const isResult = (value: number, result: number): boolean =>
+      roundTo(value, ofResults) === roundTo(result, ofResults);
+    for (let ofFactors = ofResults; ofFactors <= Math.min(MOST_DIGITS, ofResults + 3); ofFactors += 1) {
+      const factor = (value: number): number => roundTo(value, ofFactors);
+      if (
+        isResult((factor(percent) * factor(seen)) / 100, load) &&
+        (limit === null || isResult(ABOVE_HIGHEST * factor(limit), expected)) &&
+        podsFor(roundTo(expected, ofResults), factor(ofPod)) === needed
+      )
+        return { ofFactors, ofResults };
+    }
+  }
+  return { ofFactors: MOST_DIGITS, ofResults: MOST_DIGITS };
 }

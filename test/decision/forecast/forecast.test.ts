@@ -190,7 +190,7 @@ describe('a forecast', () => {
       forecast: { replicas: 33, isUsed: true, reactive: 12, spentPercent: 0 },
     });
     expect(decision.reason).toBe(
-      'forecast: at 09:00 of 7 days and 2 Thursdays cpu needed 24 to 31 cores; today is at 104 % of 2026-11-12, which needed 30: 31.2 cores within 3m30s need 33 pods at 95 %: 12 -> 33; reactive 12, budget 0 of 4 %',
+      'forecast: at 09:00 of 7 days and 2 Thursdays cpu needed 24 to 31 cores; today is at 104 % of 2026-11-12, which needed 30: 31.2 cores within 3m30s need 33 pods at 95 % (0.95 cores each): 12 -> 33; reactive 12, budget 0 of 4 %',
     );
     // What the metrics ask for is remembered, not what the forecast asks for.
     expect(decision.state.recommendations?.map(({ replicas }) => replicas)).toEqual([12]);
@@ -231,17 +231,27 @@ describe('a forecast', () => {
     );
   });
 
+  it('says that it scales an earlier day to at most twice its load', () => {
+    expect(decideIn({ level: 90, usage: 90, highest: 1000 }).forecast?.why).toContain(
+      '; today is at 900 % (at most 200 %) of 2026-11-20, which needed 30: 60 cores within 3m30s need 64 pods',
+    );
+  });
+
   it('does not scale a day whose level was 0', () => {
     const days = Array.from({ length: 7 }, () => ({ load: 19, level: 0 }));
 
-    expect(decideIn({ days }).forecast?.replicas).toBe(20);
+    const { forecast } = decideIn({ days });
+    expect(forecast?.replicas).toBe(20);
+    expect(forecast?.why).toContain('; the level of 2026-11-20 was 0, and it needed 19: 19 cores within');
   });
 
   it('expects at most 1.2 times the highest load of the lookback', () => {
     const decision = decideIn({ days: [1, 2, 3].map(() => ({ load: 60 })), highest: 20 });
 
     expect(decision.forecast?.replicas).toBe(Math.ceil(24 / 0.95));
-    expect(decision.reason).toContain('24 cores (1.2 times the highest load)');
+    expect(decision.reason).toContain(
+      'needed 60: 60 cores, limited to 24 cores (1.2 times the highest load of 20) within 3m30s need 26 pods',
+    );
   });
 
   it('proposes at most maxReplicas, and obeys policies and windows', () => {

@@ -4,6 +4,8 @@ import { decide } from '../../../src/decision/decide.js';
 import type { Decision } from '../../../src/decision/result/decision.js';
 import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
+import { MAX_REPLICAS } from '../../../src/units/replicas.js';
+import { aDocument } from '../../support/builders.js';
 import { scheduledSnapshots, snapshots } from '../random-snapshots.js';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -188,5 +190,115 @@ describe('in any of 500 snapshots, a forecast', () => {
       ) as unknown;
       expect(decisionToJson(decide(parseSnapshot(written)))).toEqual(decisionToJson(decision));
     });
+  });
+});
+
+describe('a forecast of a random load', () => {
+  const factor = fc.double({ min: 0.05, max: 3, noNaN: true });
+  const days = fc.array(
+    fc.record({
+      level: fc.oneof({ weight: 9, arbitrary: factor }, { weight: 1, arbitrary: fc.constant(0) }),
+      load: fc.double({ min: 1.3, max: 5, noNaN: true }),
+    }),
+    { minLength: 3, maxLength: 10 },
+  );
+  const unit = fc.oneof(
+    { weight: 9, arbitrary: fc.double({ min: 0.1, max: 1e4, noNaN: true }) },
+    { weight: 1, arbitrary: fc.constantFrom(1e-6, 1, 10, 1e9) },
+  );
+  const cases = fc.record({
+    days,
+    unit,
+    today: factor,
+    highest: factor,
+    milli: fc.integer({ min: 1, max: 20_000 }),
+  });
+  type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
+
+  function decideCase({ days, unit, today, highest, milli }: Case): Decision {
+    const target = { averageValue: `${milli}m` };
+    const external = { metric: { name: 'rps' }, query: 'sum(rate(requests[1m]))', target };
+    return decide(
+      parseSnapshot({
+        scaler: aDocument({
+          scaleTargetRef: { name: 'web' },
+          maxReplicas: 100,
+          metrics: [{ external }],
+          forecast: { mode: 'Raise', timeZone: 'UTC' },
+        }),
+        now: time(0),
+        target: { specReplicas: 3 },
+        pods: [],
+        samples: [{ at: time(-15), values: [today * unit] }],
+        loadHistory: {
+          leadSeconds: 210,
+          highest: 5 * highest * unit,
+          seasons: days.map(({ level, load }, index) => ({
+            at: time(210 - (index + 1) * 86_400),
+            level: level * unit,
+            load: load * (level || 1) * unit,
+          })),
+        },
+        state: {
+          recommendations: [],
+          forecast: {
+            at: time(-15),
+            minutes: [1, 2, 3, 4, 5]
+              .map((minute) => ({ at: time(-60 * minute), sum: today * unit, count: 1 }))
+              .toReversed(),
+            reactive: { replicas: 3, lastScaleUp: null, lastScaleDown: null, scaleEvents: [] },
+            proposals: [],
+            spent: [],
+          },
+        },
+      }),
+    );
+  }
+
+  const SENTENCE =
+    /(?:today is at (\S+) %(?: \(at most (\S+) %\))? of \S+, which|the level of \S+ was 0, and it) needed (\S+): ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))? within \S+ needs? (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
+
+  /** Returns whether `value` is the printed result, in its digits. */
+  function isPrinted(value: number, printed: string): boolean {
+    const significant = printed.replace(/e.*$/, '').replace(/^0\.0*/, '');
+    const shown = significant.includes('.') ? significant : significant.replace(/0+$/, '');
+    const digits = Math.max(3, (shown.match(/\d/g) ?? []).length);
+    return Number(value.toPrecision(digits)) === Number(printed);
+  }
+
+  it('has a reason that adds up from its printed numbers: percent, load, limit and pods', () => {
+    const seen = { limitedScale: 0, withoutLevel: 0, limitedLoad: 0 };
+    const property = fc.property(cases, (one) => {
+      const { forecast } = decideCase(one);
+      const why = forecast?.why ?? '';
+      const found = SENTENCE.exec(why);
+      if (found === null) throw new Error(`cannot be read: ${why}`);
+      const [, percent, most, needed, product = '', limited, top, pods, ofPod] = found;
+      const ratio = percent === undefined ? 100 : Number(most ?? percent);
+      if (!isPrinted((ratio * Number(needed)) / 100, product)) throw new Error(`percent and load: ${why}`);
+      if (limited !== undefined && !isPrinted(1.2 * Number(top), limited)) throw new Error(`limit: ${why}`);
+      const exact = Number((Number(limited ?? product) / Number(ofPod)).toPrecision(12));
+      if (Math.min(MAX_REPLICAS, Math.ceil(exact)) !== Number(pods)) throw new Error(`pods: ${why}`);
+      if (most !== undefined) seen.limitedScale += 1;
+      if (percent === undefined) seen.withoutLevel += 1;
+      if (limited !== undefined) seen.limitedLoad += 1;
+    });
+
+    fc.assert(property, { numRuns: 2000, seed: 20261129 });
+    for (const count of [seen.limitedScale, seen.withoutLevel, seen.limitedLoad])
+      expect(count).toBeGreaterThan(100);
+  });
+
+  it('has at least as many pods if the load of today is higher, as has the decision', () => {
+    let raised = 0;
+    const property = fc.property(cases, fc.double({ min: 1, max: 3, noNaN: true }), (one, factor) => {
+      const [low, high] = [decideCase(one), decideCase({ ...one, today: one.today * factor })];
+      expect(high.forecast?.replicas ?? 0).toBeGreaterThanOrEqual(low.forecast?.replicas ?? 0);
+      expect(high.desiredReplicas).toBeGreaterThanOrEqual(low.desiredReplicas);
+      if (low.reason.startsWith('forecast')) raised += 1;
+    });
+
+    fc.assert(property, { numRuns: 1000, seed: 20261130 });
+    expect(raised).toBeGreaterThan(100);
   });
 });
