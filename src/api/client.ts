@@ -3,7 +3,7 @@ import { readAnswer } from './read-answer.js';
 import { ROUTES } from './routes.js';
 import type { AnswerOfRoute, JsonRouteId, ParametersOf } from './routes.js';
 
-/** Sends a GET request to the service and returns the JSON of a 200 answer. Throws for any other. */
+/** Sends a GET request to the service and returns the JSON of a 200 answer. Throws for any other status. */
 export type Get = (path: string, query: Readonly<Record<string, string>>) => Promise<unknown>;
 
 /**

@@ -234,7 +234,7 @@ const NO_SERIES = errorSample(
   'no series has a value at this time; 80x10 repeats a value 10 times',
 );
 
-/** A series for one pod takes precedence over a series for all pods, which has values for ready pods only. */
+/** A series for one pod takes precedence. A series for all pods has values for ready pods only. */
 function valuesByPod(
   inputs: readonly MetricInput[],
   index: number,

@@ -21,7 +21,7 @@ interface RecordReport {
 
 interface DecisionRecordOptions {
   readonly path: string;
-  /** `changes`: decisions that change replicas, or that would if nothing held them. */
+  /** `changes`: decisions that change replicas, or would change them without a hold. */
   readonly which: 'changes' | 'all';
   readonly maxFileBytes: number;
   /** Appends complete lines. A rejected call leaves the file unchanged. */

@@ -8,7 +8,7 @@ export class BacktestError extends Error {
   override name = 'BacktestError';
 }
 
-/** Enough for 30 days with a sync period of 1 s, which take some minutes. */
+/** Enough for 30 days with a sync period of 1 s: some minutes of computing. */
 const MAX_ROUNDS = 3_000_000;
 
 /** Throws `BacktestError` if a document would take too many decisions. */

@@ -89,7 +89,7 @@ function queueFigures(log: QueueLog, { start, stepSeconds, pods }: Demand): Queu
     endDepth = log.depth[step] ?? 0;
     if (served > 0) waits.push({ wait: waited / served, served });
   });
-  // If nothing was served, all load waited.
+  // If nothing is served, all load waits: uses the longest wait.
   const meanWait = sums.served > 0 ? sums.waited / sums.served : most.maxWait;
   const p95Wait = sums.served > 0 ? quantile95(waits, sums.served) : most.maxWait;
   return { meanWait, p95Wait, ...most, lost: percentOf(sums.lost, sums.arrived), endDepth };

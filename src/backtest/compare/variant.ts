@@ -36,7 +36,7 @@ export interface Assumptions {
   readonly pricePerPodHour: number | null;
   /** Null: load above the capacity is lost. */
   readonly queue: QueueSettings | null;
-  /** Value of the `maxReplicasFrom` query. Null: the recorded values; none without a history. */
+  /** Value of the `maxReplicasFrom` query. Null: the recorded values, or no values without a history. */
   readonly maxReplicasFrom: number | null;
   /** Identity of a metric -> what its query measures, valid for `parseMeasure`. Other metrics measure the load. */
   readonly measures: ReadonlyMap<string, string>;

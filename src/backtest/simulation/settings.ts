@@ -24,7 +24,7 @@ export interface QueueSettings {
   readonly timeoutSeconds: number;
 }
 
-/** Returns a start that takes the same time for each pod. */
+/** Returns a start time that is equal for all pods. */
 export function podStartOf(seconds: number): PodStart {
   return { medianSeconds: seconds, p95Seconds: seconds, node: null };
 }

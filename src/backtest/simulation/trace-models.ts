@@ -125,7 +125,7 @@ export function traceRequests(scaler: Scaler): ReadonlyMap<string, ReadonlyMap<s
   return new Map(containersOf(scaler).map((name) => [name, new Map([['cpu', REQUEST_MILLI]])]));
 }
 
-/** Returns the cpu limit of a pod, which it uses at its capacity. */
+/** Returns the CPU limit of a pod, which is its usage at capacity. */
 export function traceCpuLimit(scaler: Scaler, usageAtCapacityPercent: number): Milli {
   const milli = BigInt(containersOf(scaler).length) * REQUEST_MILLI;
   return (milli * BigInt(Math.round(usageAtCapacityPercent * 1000))) / 100_000n;

@@ -70,7 +70,7 @@ export interface ManifestFile {
   readonly write: (manifest: JsonObject) => Promise<void>;
 }
 
-/** Checks that the file can be written and contains nothing else. Throws `CommandError`. */
+/** Checks that the file can be written and has no other content. Throws `CommandError`. */
 export async function openManifestFile(
   manifest: JsonObject,
   source: Source,

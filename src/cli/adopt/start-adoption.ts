@@ -132,7 +132,7 @@ async function checkTarget(context: AdoptContext, created: Created): Promise<voi
 /** After the deletion of an object, the service may still have its scaler for seconds. */
 const FORGET_MS = 5000;
 
-/** Returns the scaler with this name or target that is not an object; null: none, or no service answers. */
+/** Returns the scaler with this name or target that has no Scaler object; null: none, or no service answers. */
 async function findInFile(
   { io, objects, options, source: { namespace } }: AdoptContext,
   created: Created,

@@ -7,7 +7,7 @@ export interface OtherExporter {
   readonly metric: string;
   /** The component that exposes the metric. */
   readonly of: string;
-  /** The resource query for it; null: its series have no labels for namespace and pod. */
+  /** The resource query for the exporter; null: its series have no labels for namespace and pod. */
   readonly query: string | null;
   /** Names of the labels of its series, sorted. */
   readonly labels: readonly string[];

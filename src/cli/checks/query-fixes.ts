@@ -64,7 +64,9 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
     : `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
 }
 
-/** Returns the fix for series that several replicas of Prometheus have. It selects none of them, as any may be down. */
+/**
+ * Returns the fix for series of several replicas of Prometheus. It selects no single replica, because any may be down.
+ */
 export function countOnce(labels: readonly string[]): string {
   const replicas = labels.filter(isReplicaLabel).map(labelText).join(', ');
   return `count each series once, whichever replica is up: put max without (${replicas}) (...) around rate(...), or around the selector of a gauge, inside the sum`;

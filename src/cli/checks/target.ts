@@ -168,7 +168,7 @@ async function explainMissingTarget(
   ];
 }
 
-/** Returns the other documents and the HPAs of all namespaces, or of this one if the account may list no others. */
+/** Returns the other documents and the HPAs of all namespaces, or of this one if others may not be listed. */
 async function listOthers(
   { scaler, allScalers, cluster }: ScalerFacts,
   { transport, signal }: ClusterContext,

@@ -35,7 +35,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
   ];
 }
 
-/** Returns what to do about the state; empty: nothing. It ends the output, next to the prompt. */
+/** Returns what to do about the state; empty: nothing. These lines are the last ones, next to the prompt. */
 export function remedyLines(scaler: TroubledScaler): readonly string[] {
   const remedies = remediesOf(scaler);
   if (remedies.length === 0) return [];

@@ -34,7 +34,7 @@ export interface ExplainedStatus {
   /** Generation of the Scaler object that the decision was made for; null: the document is a file, or it is unknown. */
   readonly generation: number | null;
   readonly newestGeneration: number | null;
-  /** Errors of the newest version of the document, which is rejected; empty: it is not. */
+  /** Errors of the newest version of the document; empty: that version is not rejected. */
   readonly rejections: readonly string[];
   /** Errors of an object that is not used, because a file has the same name; empty: there is none. */
   readonly unusedObject: readonly string[];

@@ -22,9 +22,7 @@ function nameOf(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/**
- * Returns the hint for a key that does not exist: similar keys, otherwise the first ones of its namespace and others.
- */
+/** Returns the hint for a key that does not exist: similar keys, otherwise the first keys, its namespace first. */
 export function keysHint(key: string, keys: readonly string[]): string {
   const near = nearestKeys(key, keys);
   if (near.length > 0) return `; similar: ${near.join(', ')}`;

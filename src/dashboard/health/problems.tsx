@@ -33,7 +33,7 @@ export function Problems({ status: { problems } }: ProblemsProps): VNode | null 
               </p>
             )}
             {excerpt === null ? null : (
-              // It scrolls in a narrow window, so the caret stays below its column.
+              // The excerpt scrolls in a narrow window, so the caret stays below its column.
               <pre class="health-excerpt" tabIndex={0} aria-label="Lines of the document" role="region">
                 {excerpt}
               </pre>

@@ -4,7 +4,7 @@ import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 /** A series whose name a rule maps to a metric. */
 interface FoundSeries {
   readonly name: string;
-  /** Whether the rule maps other series to the same metric. This series may not exist. */
+  /** Whether the rule maps other series to the same metric, so that this series may not exist. */
   readonly isGuess: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface Decline {
   readonly syncPeriodSeconds: number | undefined;
 }
 
-/** 8 hours of rounds every 15 s, which take less than a second. */
+/** 8 hours with a round every 15 s, which take less than a second to compute. */
 const MOST_ROUNDS = 2000;
 
 /**

@@ -21,7 +21,7 @@ const NO_MATCHERS: LabelMatchers = { matchers: [], values: new Map(), problems: 
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
-/** Reads the label selector of a metric. Its labels are those in Prometheus. */
+/** Reads the label selector of a metric. Its labels are labels in Prometheus. */
 export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');

@@ -154,7 +154,7 @@ interface PeerStreamOptions {
 const ANSWER_MS = 5000;
 /** A replica sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** A replica that sends faster has to wait. It ends a stream that is not read. */
+/** A replica that sends faster is throttled, and ends its stream if it is not read in time. */
 const MOST_BYTES_PER_SECOND = 256 * 1024;
 /** Maximum size of events that are sent together. */
 const MOST_FRAME_BYTES = 1024 * 1024;
@@ -205,7 +205,7 @@ async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<v
   }
 }
 
-/** A message of a `text/event-stream`. Null: it has no such field. */
+/** A message of a `text/event-stream`. Null: the message lacks the field. */
 interface StreamMessage {
   readonly id: string | null;
   readonly type: string | null;

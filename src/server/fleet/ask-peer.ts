@@ -79,7 +79,7 @@ interface PeerRequest {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly mostFrameBytes: number;
-  /** Called when headers arrive. They are not authenticated. */
+  /** Called when the headers arrive. The headers are not authenticated. */
   readonly onResponse?: (response: IncomingMessage) => void;
   /** Receives authenticated bytes. An exception ends the request. */
   readonly onBytes: (bytes: Buffer, head: AnswerHead) => void;

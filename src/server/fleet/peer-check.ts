@@ -18,7 +18,7 @@ export interface Fleet {
   /** Returns the other replica that decides a scaler; null: unknown. */
   readonly ownerOf: (key: string) => Peer | null;
   readonly peers: () => readonly Peer[];
-  /** The keys that all replicas share. The first one encrypts. Without a key, no replica is queried. Never rejects. */
+  /** The keys that all replicas share. The first key encrypts. Without a key, no replica is queried. Never rejects. */
   readonly keys: () => Promise<readonly Buffer[]>;
 }
 

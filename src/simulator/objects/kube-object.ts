@@ -18,7 +18,7 @@ export type KubeObject = JsonObject & {
   readonly metadata: ObjectMeta;
 };
 
-/** Checks the fields that every stored object has. Throws `Error`, which is a bug of the simulator. */
+/** Checks the fields that every stored object has. A thrown `Error` is a bug of the simulator. */
 export function asKubeObject(value: JsonObject): KubeObject {
   const complete =
     typeof value['apiVersion'] === 'string' &&

@@ -21,7 +21,7 @@ export interface TimelineItem {
 const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
-/** Returns changes and Events in one list, newest first, at most 20. Equal ones that follow each other are one item. */
+/** Returns changes and Events in one list, newest first, at most 20. Consecutive equal items are merged. */
 export function buildTimeline(
   changes: readonly Change[],
   events: ScalerEventList['items'],

@@ -12,7 +12,7 @@ export interface FaultMatch {
 }
 
 export type FaultEffect =
-  /** Answers with this response and changes nothing. Without a body: a Status of that code. */
+  /** Answers with this response and changes nothing. Default body: a Status with this code. */
   | {
       readonly kind: 'refuse';
       readonly status: number;
