@@ -4,7 +4,7 @@ import { scalerYaml } from '../support/scaler-yaml.js';
 
 const EXTERNAL = 'external: { metric: { name: depth }, query: sum(queue), target: { averageValue: 8 } }';
 
-async function outputOf(load: string, expectation: string): Promise<string> {
+async function outputOf(load: string, expectation: string, more = ''): Promise<string> {
   const test = `scalers: [web.yaml]
 tests:
   - name: one
@@ -12,7 +12,10 @@ tests:
     podStart: median=60s,p95=120s
 ${load === '' ? '' : `    load: ${load}\n`}    expect: [${expectation}]
 `;
-  const cwd = folderOf({ 'web.yaml': scalerYaml({ metrics: [EXTERNAL] }), 'web.test.yaml': test });
+  const cwd = folderOf({
+    'web.yaml': `${scalerYaml({ metrics: [EXTERNAL], syncPeriodSeconds: 60 })}${more}`,
+    'web.test.yaml': test,
+  });
   const { stdout, stderr } = await runCli(['test', 'web.test.yaml'], { cwd });
   return stdout + stderr;
 }
@@ -22,6 +25,18 @@ describe('the load of a test', () => {
     expect(await outputOf('{ values: 8x2 64x30, capacity: 8 }', '{ at: 10m, replicas: 8 }')).toContain(
       '1 passed',
     );
+  });
+
+  it('is no history: a minute before the load of each day, a forecast adds nothing on the fifth day', async () => {
+    const days = Array.from({ length: 5 }, () => '8x539 64x479 8x419').join(' ');
+
+    const output = await outputOf(
+      `{ values: ${days}, capacity: 8 }`,
+      '{ at: 104h58m, replicas: 1 }, { at: 104h59m, replicas: 1 }, { at: 105h10m, replicas: 8 }',
+      '  forecast: { mode: Raise }\n',
+    );
+
+    expect(output).toContain('1 passed');
   });
 
   it('waits in a queue, whose depth, waits and loss are compared', async () => {

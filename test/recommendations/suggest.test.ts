@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { runJobsHere } from '../../src/backtest/compare/variant.js';
+import { readHistory } from '../../src/backtest/history/read-history.js';
+import { warmUpOf } from '../../src/backtest/history/warm-up.js';
 import type { RangeAnswer } from '../../src/prometheus/answers/classify.js';
 import { suggest, type Suggestion } from '../../src/recommendations/suggest.js';
 import type { Scaler } from '../../src/scaler/spec.js';
@@ -26,12 +28,27 @@ function wave(second: number): number {
   return 6 + 4 * Math.sin((2 * Math.PI * second) / 86_400);
 }
 
-/** Back-tests 3 days of a history. `used`: cores at a time; null: no sample. */
-async function suggestFor(
+interface Given {
+  readonly scaler?: Scaler;
+  readonly days?: number;
+  readonly stepSeconds?: number;
+  readonly podStartSeconds?: number | null;
+  readonly onQuery?: () => void;
+}
+
+/** Returns the history of some days. `used`: cores at a time; null: no sample. */
+function historyOf(
   used: (second: number) => number | null,
-  { scaler = scalerOf(SPEC), days = 3 }: { readonly scaler?: Scaler; readonly days?: number } = {},
-): Promise<Suggestion> {
+  {
+    scaler = scalerOf(SPEC),
+    days = 3,
+    stepSeconds = STEP_SECONDS,
+    podStartSeconds = null,
+    onQuery = () => undefined,
+  }: Given,
+): Parameters<typeof suggest>[1] {
   const valueOf = (query: string, second: number): number | null => {
+    if (query.startsWith('quantile(')) return podStartSeconds;
     if (query.includes('resource_requests')) return 1;
     if (query.includes('kube_deployment_spec_replicas')) return 12;
     return query.includes('rate(container_cpu') ? used(second) : null;
@@ -45,8 +62,9 @@ async function suggestFor(
     readonly start: number;
     readonly end: number;
   }): Promise<RangeAnswer> => {
+    onQuery();
     const points: [number, number][] = [];
-    for (let ms = start; ms <= end && !query.includes('count'); ms += STEP_SECONDS * 1000) {
+    for (let ms = start; ms <= end && !query.includes('count'); ms += stepSeconds * 1000) {
       const value = valueOf(query, ms / 1000);
       if (value !== null) points.push([ms, value]);
     }
@@ -61,11 +79,16 @@ async function suggestFor(
     now: () => at(days * 24 * HOUR),
     signal: new AbortController().signal,
   };
-  return suggest(scaler, {
-    range: { start: at(0), end: at(days * 24 * HOUR), stepSeconds: STEP_SECONDS, warmUpSeconds: HOUR },
+  const warmUpSeconds = warmUpOf([scaler], stepSeconds);
+  return {
+    range: { start: at(0), end: at(days * 24 * HOUR), stepSeconds, warmUpSeconds },
     sources: new Map([['default', fetching]]),
     runJobs: runJobsHere,
-  });
+  };
+}
+
+function suggestFor(used: (second: number) => number | null, given: Given = {}): Promise<Suggestion> {
+  return suggest(given.scaler ?? scalerOf(SPEC), historyOf(used, given));
 }
 
 describe('suggest', () => {
@@ -100,6 +123,55 @@ describe('suggest', () => {
     const found = await suggestFor((second) => (second >= begin * HOUR + at(0) / 1000 ? wave(second) : null));
 
     expect(found).toMatchObject({ changes: [], patch: null, saving: null, reason });
+  });
+
+  it.each<[string, number, object]>([
+    ['without a forecast', 59, {}],
+    ['with a forecast and its lookback of 15 days', 143, { forecast: {} }],
+  ])(
+    'reads 7 days of a document %s, scraped every 15 s, with %i range queries',
+    async (_, queries, fields) => {
+      const scaler = scalerOf({ ...SPEC, ...fields });
+      let sent = 0;
+      const { range, sources } = historyOf(() => 6, {
+        scaler,
+        days: 7,
+        stepSeconds: 15,
+        onQuery: () => (sent += 1),
+      });
+
+      await readHistory([scaler], {
+        range,
+        sources,
+        request: null,
+        capacity: null,
+        usageAtCapacityPercent: 100,
+      });
+
+      expect(sent).toBe(queries);
+    },
+  );
+
+  it('recommends to switch on a forecast where it halves what is missing of 7 days', async () => {
+    const opening = (second: number): number =>
+      second % 86_400 >= 9 * HOUR && second % 86_400 < 17 * HOUR ? 15 : 6;
+
+    const { changes, patch, saving, thetaU, reason } = await suggestFor(opening, {
+      scaler: scalerOf({
+        ...SPEC,
+        syncPeriodSeconds: 60,
+        metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 80 } } }],
+        forecast: {},
+      }),
+      days: 7,
+      podStartSeconds: 300,
+    });
+
+    expect(changes).toEqual([{ field: 'spec.forecast.mode', current: null, proposed: '"Raise"' }]);
+    expect(JSON.parse(patch ?? '')).toEqual({ spec: { forecast: { mode: 'Raise' } } });
+    expect(thetaU?.proposed).toBeLessThanOrEqual((thetaU?.current ?? NaN) / 2);
+    expect(saving?.percent).toBeGreaterThanOrEqual(-4);
+    expect(reason).toMatch(/^the forecast lowers theta_U from /);
   });
 
   it('fails without any sample of the load', async () => {
