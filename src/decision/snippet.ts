@@ -18,8 +18,8 @@ export interface Named {
 export interface Pausable extends Named {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * End of a pause of 30 minutes from now, in RFC 3339. If set, pause commands use plain kubectl, for readers who may
-   * not have the plugin.
+   * End of a pause of 30 minutes from now, in RFC 3339, set by the dashboard: pause commands then use plain kubectl, for
+   * readers who may not have the plugin.
    */
   readonly pauseUntil?: string | undefined;
 }
@@ -58,7 +58,7 @@ export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Sn
   if (pauseUntil === undefined) return command(`promscaler pause ${keyOf(scaler)}${count} --for 30m`);
   const { paused, until, replicas: fixed, reason } = PAUSE_ANNOTATIONS;
   const fix = replicas === null ? `${fixed}-` : `${fixed}=${replicas}`;
-  return annotate(scaler, fix, `${until}=${pauseUntil}`, `${paused}=true`, `${reason}-`);
+  return annotate(scaler, `${paused}=true`, fix, `${until}=${pauseUntil}`, `${reason}=dashboard`);
 }
 
 /** Without a pause, the other annotations have no effect. */

@@ -13,14 +13,14 @@ describe('commands of pauses', () => {
 
   it('are those of kubectl with its end, and replace each annotation of an earlier pause', () => {
     const annotate = 'kubectl annotate -n shop deployment/front --overwrite';
-    const rest =
-      'promscaler.dev/paused-until=2026-01-01T10:30:00Z promscaler.dev/paused=true promscaler.dev/paused-reason-';
+    const begin = `${annotate} promscaler.dev/paused=true`;
+    const end = 'promscaler.dev/paused-until=2026-01-01T10:30:00Z promscaler.dev/paused-reason=dashboard';
 
     expect(pauseFor30Minutes(WITHOUT_PLUGIN, 6).text).toBe(
-      `${annotate} promscaler.dev/paused-replicas=6 ${rest}`,
+      `${begin} promscaler.dev/paused-replicas=6 ${end}`,
     );
     expect(pauseFor30Minutes(WITHOUT_PLUGIN, null).text).toBe(
-      `${annotate} promscaler.dev/paused-replicas- ${rest}`,
+      `${begin} promscaler.dev/paused-replicas- ${end}`,
     );
     expect(resume(WITHOUT_PLUGIN).text).toBe(`${annotate} promscaler.dev/paused=false`);
   });
