@@ -59,9 +59,9 @@ async function rendersOf(hash: string, until: string): Promise<Renders> {
   await page.route('**/api/**', () => undefined);
   const nowMs = Number(await page.evaluate('Date.now()'));
   const stepMs = Math.ceil((nowMs + 2000) / STEP_MS) * STEP_MS;
-  await page.clock.pauseAt(stepMs - 1000);
+  await page.clock.pauseAt(stepMs - 500);
   // Components of a busy machine may follow the time from the next second on only.
-  await page.clock.runFor(1600);
+  await page.clock.runFor(1100);
   const count = async (ms: number): Promise<Renders['before']> => {
     await page.evaluate('globalThis.renders = {}');
     await page.clock.runFor(ms);
