@@ -103,7 +103,8 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   'a maximum far below the load': troubledFleet({
     worst: 'checkout/cart',
     cause: /^16 recommended, maxReplicas is 8$/,
-    command: /^kubectl annotate -n checkout deployment\/cart --overwrite promscaler.dev\/paused=true promscaler.dev\/paused-replicas=16 /,
+    command:
+      /^kubectl annotate -n checkout deployment\/cart --overwrite promscaler.dev\/paused=true promscaler.dev\/paused-replicas=16 /,
     stories: {
       'data/etl': empty,
       'checkout/cart': atMaximum(190),
