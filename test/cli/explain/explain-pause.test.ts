@@ -6,6 +6,15 @@ import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
 import type { Listening } from '../live-service.js';
 
+const AT_THREE = {
+  by: 'annotation',
+  direction: 'both',
+  until: null,
+  replicas: 3,
+  annotated: null,
+  notes: [],
+} as const;
+
 describe('explain of a paused scaler', () => {
   let service: Listening | null = null;
 
@@ -14,16 +23,8 @@ describe('explain of a paused scaler', () => {
   it('prints the pause as the reason of its change, and the decision without it', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 3 (6 recommended)';
-    const pause = {
-      by: 'annotation',
-      direction: 'both',
-      until: null,
-      replicas: 3,
-      annotated: null,
-      notes: [],
-    } as const;
     const outcome = { kind: 'patched', from: 4, to: 3, message } as const;
-    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, reason: `4 -> 3: ${message}` }));
+    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause: AT_THREE, reason: `4 -> 3: ${message}` }));
     service = await listen(appOf(ledger));
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
@@ -36,19 +37,11 @@ describe('explain of a paused scaler', () => {
 
   it('names the dry run, not the pause, as what prevents the change to a fixed count', async () => {
     const ledger = createLedger();
-    const pause = {
-      by: 'annotation',
-      direction: 'both',
-      until: null,
-      replicas: 3,
-      annotated: null,
-      notes: [],
-    } as const;
     const outcome = { kind: 'dry-run', from: 4, to: 3, message: 'spec.dryRun is true' } as const;
     const message =
       'scaling is paused by annotation; would be kept at 3 without the dry run; spec.dryRun is true';
     const conditions = [condition({ type: 'Held', reason: 'Paused', message })];
-    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause, conditions, dryRun: true }));
+    ledger.add(recordOf(cpuSnapshot(83), { outcome, pause: AT_THREE, conditions, dryRun: true }));
     service = await listen(appOf(ledger));
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
