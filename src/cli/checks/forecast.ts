@@ -1,10 +1,11 @@
 import { FEWEST_SEASONS } from '../../decision/forecast/seasons.js';
 import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { formatSeconds } from '../../units/format.js';
 import { formatInstant, instantFromMs } from '../../units/time.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
@@ -15,8 +16,12 @@ const DAY_SECONDS = 86_400;
 const STEP = '1h';
 const FINE_STEP = '1m';
 
-/** Reports since when the load that a forecast needs is known. */
-export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
+/** So many range queries over a rate are expensive for the data source. */
+const MANY_FORECASTS = 1000;
+
+/** Reports since when the load that a forecast needs is known, and once, if many forecasts calculate it from rates. */
+export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, sources } = facts;
   const make = resultsOf('forecast', scalerKey(scaler));
   const { forecast, metrics } = scaler.spec;
   const metric = metrics[forecast?.metric ?? -1];
@@ -46,7 +51,10 @@ export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<r
   const since = Math.min(hour, firstOf(fine));
   const seconds = Math.min(Math.round(now - since), lookbackDays * DAY_SECONDS);
   if (seconds >= FEWEST_SEASONS * DAY_SECONDS)
-    return [make.ok(`${what} is known for ${formatSeconds(seconds)} of the lookback of ${lookbackDays} d`)];
+    return [
+      make.ok(`${what} is known for ${formatSeconds(seconds)} of the lookback of ${lookbackDays} d`),
+      ...adviseRules(facts, make),
+    ];
   const start = since === Infinity ? null : formatInstant(instantFromMs(since * 1000));
   const known =
     start === null ? 'is not known' : `is known since ${start} only, for ${formatSeconds(seconds)}`;
@@ -54,6 +62,27 @@ export async function checkForecast({ scaler, sources }: ScalerFacts): Promise<r
     make.warning(
       `${what} ${known}: the forecast is silent with fewer than ${FEWEST_SEASONS} earlier days`,
       `wait, or keep the samples longer: the lookback is ${lookbackDays} d`,
+    ),
+  ];
+}
+
+function adviseRules(
+  { scaler, allScalers, sources }: ScalerFacts,
+  make: ResultBuilder,
+): readonly CheckResult[] {
+  const first = allScalers.find(({ spec }) => spec.forecast !== null);
+  if (first === undefined || scalerKey(first) !== scalerKey(scaler)) return [];
+  const ofRates = allScalers.filter((one) => {
+    const metric = one.spec.metrics[one.spec.forecast?.metric ?? -1];
+    const source = metric === undefined ? undefined : sources.get(metric.source)?.source;
+    const load = metric === undefined || source === undefined ? null : totalLoad(metric, one, source);
+    return load !== null && largestWrittenRangeSeconds(load.query) > 0;
+  });
+  if (ofRates.length < MANY_FORECASTS) return [];
+  return [
+    make.warning(
+      `${ofRates.length} documents have a forecast whose query calculates a rate: the data source calculates it again for each point of each earlier day, in eight range queries an hour`,
+      'record the rate with a recording rule, and query its series',
     ),
   ];
 }

@@ -18,7 +18,16 @@ async function check(
     forecast = {},
     answer,
     now = '2026-03-16T12:00:00Z',
-  }: { readonly forecast?: object | null; readonly answer?: Answer; readonly now?: string } = {},
+    query = 'sum(rps)',
+    documents = 1,
+  }: {
+    readonly forecast?: object | null;
+    readonly answer?: Answer;
+    readonly now?: string;
+    readonly query?: string;
+    /** Number of documents with this forecast. */
+    readonly documents?: number;
+  } = {},
 ): Promise<{
   readonly status: string | undefined;
   readonly text: string;
@@ -28,14 +37,14 @@ async function check(
   const scaler = scalerOf({
     scaleTargetRef: { name: 'web' },
     maxReplicas: 12,
-    metrics: [{ external: { metric: { name: 'rps' }, query: 'sum(rps)', target: { averageValue: 5 } } }],
+    metrics: [{ external: { metric: { name: 'rps' }, query, target: { averageValue: 5 } } }],
     ...(forecast === null ? {} : { forecast }),
   });
   const asked: string[] = [];
   const nowSeconds = clock.now() / 1000;
-  const runQuery = (query: string): Promise<Answer> => {
-    asked.push(query);
-    const [, range = '', step, ago = '0'] = /\[(\w+):(1[hm])\](?: offset (\d+)s)?/.exec(query) ?? [];
+  const runQuery = (text: string): Promise<Answer> => {
+    asked.push(text);
+    const [, range = '', step, ago = '0'] = /\[(\w+):(1[hm])\](?: offset (\d+)s)?/.exec(text) ?? [];
     const stepSeconds = step === '1h' ? HOUR : 60;
     const end = nowSeconds - Number(ago);
     const start = Math.max(end - (range === '1h' ? HOUR : 15 * 24 * HOUR), nowSeconds - (secondsAgo ?? 0));
@@ -43,9 +52,15 @@ async function check(
     const series = secondsAgo === null || first > end ? [] : [{ labels: {}, value: first }];
     return Promise.resolve(answer ?? values(series, clock.now()));
   };
-  const facts = { scaler, sources: new Map([['default', { source: aSource(), runQuery, clock }]]) };
+  const allScalers = Array.from({ length: documents }, () => scaler);
+  const facts = {
+    scaler,
+    allScalers,
+    sources: new Map([['default', { source: aSource(), runQuery, clock }]]),
+  };
   // Only what the check reads.
-  const [result] = await checkForecast(facts as unknown as ScalerFacts);
+  const results = await checkForecast(facts as unknown as ScalerFacts);
+  const result = results.at(-1);
   return { status: result?.status, text: `${result?.message ?? ''}; ${result?.fix ?? ''}`, asked };
 }
 
@@ -92,4 +107,14 @@ it('says why the load cannot be read', async () => {
 
 it('asks for nothing without a forecast', async () => {
   expect(await check(0, { forecast: null })).toEqual({ status: 'ok', text: '; ', asked: [] });
+});
+
+it.each([
+  ['sum(rate(requests_total[1m]))', 1000, '1000 documents have a forecast whose query calculates a rate: '],
+  ['sum(rate(requests_total[1m]))', 999, 'the load of rps is known'],
+  ['sum(shop:requests:rate1m)', 1000, 'the load of rps is known'],
+])('advises recording rules for %s of %d documents or not', async (query, documents, message) => {
+  const { text } = await check(9 * 24 * HOUR, { query, documents });
+
+  expect(text.slice(0, message.length)).toBe(message);
 });
