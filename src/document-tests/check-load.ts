@@ -1,10 +1,10 @@
 import { createLoad, type Load } from '../backtest/simulation/load.js';
 import { parseMeasure } from '../backtest/simulation/measures.js';
 import { parseQueue, type QueueSettings } from '../backtest/simulation/settings.js';
-import { isLeftOut, traceModels } from '../backtest/simulation/trace-models.js';
+import { traceModels } from '../backtest/simulation/trace-models.js';
 import { type Finding, finding, formatPath, type Path } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
-import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { isMemory, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
 import type { MetricInput, TestLoad } from './document-test.js';
 import { parseSeries, type Series } from './parse-series.js';
@@ -46,7 +46,7 @@ export function checkLoad(
     return { load: null, findings };
   const load = loadOf(values, start, intervalSeconds);
   const followers = metrics.filter(
-    (metric, index) => (series[index] ?? []).length === 0 && !isLeftOut(metric),
+    (metric, index) => (series[index] ?? []).length === 0 && !isMemory(metric),
   );
   if (followers.length === 0) return { load: { models: metrics.map(() => null), queue: null }, findings };
   const built = traceModels({ ...scaler, spec: { ...scaler.spec, metrics: followers } }, load, {

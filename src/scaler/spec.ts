@@ -336,3 +336,14 @@ export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
 export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
+
+export type CpuMetric = (ResourceMetric | ContainerResourceMetric) & { readonly name: 'cpu' };
+
+export function isCpu(metric: MetricSpec): metric is CpuMetric {
+  return isOfResource(metric) && metric.name === 'cpu';
+}
+
+/** Returns whether the metric is memory, which does not depend on the number of pods. */
+export function isMemory(metric: MetricSpec): boolean {
+  return isOfResource(metric) && metric.name !== 'cpu';
+}

@@ -2,7 +2,7 @@ import type { Assumptions, WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../simulation/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
 import { type MetricModel, CONTAINER } from '../simulation/samples.js';
-import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { isMemory, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
@@ -94,11 +94,6 @@ function modelOf(
   if (isMemory(metric)) return { kind: 'constant', load };
   const measured = { load, loadIs: 'mean', windowSeconds, spanSeconds } as const;
   return { kind: 'share', ...measured, saturation, unitsPerLoad: 1, isRate };
-}
-
-/** Returns whether the metric is memory, which does not depend on the number of pods. */
-export function isMemory(metric: MetricSpec): boolean {
-  return isOfResource(metric) && metric.name !== 'cpu';
 }
 
 function missingRequest(metric: MetricSpec, requests: History['requests']): string | null {

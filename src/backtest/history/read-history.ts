@@ -1,5 +1,5 @@
 import { BacktestError } from '../compare/check-size.js';
-import { isMemory, type History, type MetricHistory } from './history-models.js';
+import { type History, type MetricHistory } from './history-models.js';
 import {
   type Column,
   columnOf,
@@ -31,7 +31,7 @@ import { resourceWindowSeconds } from '../../prometheus/data-source/resource-que
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { ceilingQuery } from '../../prometheus/queries/compile-queries.js';
 import { isDifference, isRate } from '../../promql/ranges.js';
-import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { isCpu, isMemory, isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
@@ -272,10 +272,6 @@ function plain(query: string): HistoryQuery {
 
 function sumOf(amounts: ReadonlyMap<string, number>): number {
   return [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
-}
-
-function isCpu(metric: MetricSpec): boolean {
-  return isOfResource(metric) && metric.name === 'cpu';
 }
 
 function isZeroIfMissing(metric: MetricSpec): boolean {

@@ -1,5 +1,5 @@
 import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
-import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { isMemory, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Load } from './load.js';
@@ -33,12 +33,12 @@ export function traceModels(
   const models: (MetricModel | null)[] = [];
   const containers = containersOf(scaler).length;
   const { metrics } = scaler.spec;
-  if (metrics.every(isLeftOut)) {
+  if (metrics.every(isMemory)) {
     const names = metrics.map(({ identity }) => identity).join(', ');
     return { error: `a load trace does not contain the usage of ${names}: use --prometheus` };
   }
   for (const metric of metrics) {
-    if (isLeftOut(metric)) {
+    if (isMemory(metric)) {
       models.push(null);
       continue;
     }
@@ -47,11 +47,6 @@ export function traceModels(
     models.push(model);
   }
   return { models };
-}
-
-/** Returns whether a load has no information about a metric, such as memory. */
-export function isLeftOut(metric: MetricSpec): boolean {
-  return isOfResource(metric) && metric.name !== 'cpu';
 }
 
 function modelOf(

@@ -9,13 +9,12 @@ import type { Scoring, Demand } from '../../backtest/compare/figures.js';
 import type { Load } from '../../backtest/simulation/load.js';
 import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
 import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
-import { isLeftOut } from '../../backtest/simulation/trace-models.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { describeReadError } from '../../config/describe-read-error.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { readBoundedText } from '../../files/read-bounded.js';
-import { autoCapacityOf, isOfResource, type MetricSpec } from '../../scaler/spec.js';
+import { autoCapacityOf, isCpu, isMemory, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/source-defaults.js';
 import type { Instant } from '../../units/time.js';
@@ -62,9 +61,7 @@ async function readText(file: string, io: CommandIo): Promise<string> {
 }
 
 export function usesCpu(variants: readonly Variant[]): boolean {
-  return variants.some(({ scaler }) =>
-    scaler.spec.metrics.some((metric) => isOfResource(metric) && metric.name === 'cpu'),
-  );
+  return variants.some(({ scaler }) => scaler.spec.metrics.some(isCpu));
 }
 
 /** Returns `podStart.seconds` of the first document; null: it is unset. */
@@ -132,7 +129,7 @@ function shortRangeLines(
 ): readonly string[] {
   const ranges = variants.flatMap(({ scaler }) =>
     scaler.spec.metrics.flatMap((metric) => {
-      if (isOfResource(metric)) return metric.name === 'cpu' ? [resourceWindowSeconds] : [];
+      if (isOfResource(metric)) return isCpu(metric) ? [resourceWindowSeconds] : [];
       return isDifference(metric.query) ? [largestWrittenRangeSeconds(metric.query)] : [];
     }),
   );
@@ -172,8 +169,8 @@ export function traceLines(
       variants.flatMap(({ scaler }) => scaler.spec.metrics.filter(isNamed)).map(({ identity }) => identity),
     ),
   ];
-  const distinct = namesOf(isLeftOut);
-  const sharing = namesOf((metric) => !isLeftOut(metric) && !measures.has(metric.identity));
+  const distinct = namesOf(isMemory);
+  const sharing = namesOf((metric) => !isMemory(metric) && !measures.has(metric.identity));
   return [
     ...(sharing.length < 2
       ? []

@@ -1,6 +1,5 @@
 import type { Range } from '../../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../../backtest/history/history-input.js';
-import { isMemory } from '../../backtest/history/history-models.js';
 import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
 import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
 import type { Variant } from '../../backtest/compare/variant.js';
@@ -26,7 +25,7 @@ import { type HistorySources, openSaved, openServers } from './history-sources.j
 import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
 import { readRange } from './read-range.js';
 import { localTimes } from '../output/lines.js';
-import { isOfResource } from '../../scaler/spec.js';
+import { isMemory, isOfResource } from '../../scaler/spec.js';
 
 const DEFAULT_STEP_SECONDS = 15;
 

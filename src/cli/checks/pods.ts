@@ -6,7 +6,7 @@ import { readyPodsCountFrom } from '../../decision/proposals/group-pods.js';
 import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
 import { resourceSampledAt } from '../../prometheus/samples.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
-import { isOfResource, scalerKey } from '../../scaler/spec.js';
+import { isCpu, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -87,7 +87,7 @@ function isStarting({ pod, createdAt }: OwnedPod, { scaler, context }: ScalerFac
 
 /** Returns which ready pods the decision counts as unready, because their CPU samples cover less than a window. */
 function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonly OwnedPod[]): string {
-  const cpu = scaler.spec.metrics.find((metric) => isOfResource(metric) && metric.name === 'cpu');
+  const cpu = scaler.spec.metrics.find(isCpu);
   const source = cpu === undefined ? undefined : sources.get(cpu.source)?.source;
   if (source === undefined || context === null) return '';
   const now = context.clock.now();

@@ -5,7 +5,7 @@ import { resourceQuery } from '../../prometheus/data-source/resource-queries.js'
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
-import { isOfResource, type MetricSpec, scalerKey, type ScalerSpec } from '../../scaler/spec.js';
+import { type CpuMetric, isCpu, isOfResource, scalerKey, type ScalerSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
@@ -45,12 +45,6 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
       'scale on a metric of the whole load: requests per second of the service, or jobs in the queue, as an External metric with averageValue',
     ),
   ];
-}
-
-type CpuMetric = Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>;
-
-function isCpu(metric: MetricSpec): metric is CpuMetric {
-  return isOfResource(metric) && metric.name === 'cpu';
 }
 
 /** Returns the target in cores per pod; null if the pod has no request for a utilization. */
