@@ -233,14 +233,14 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
  */
 function withIgnored(held: Condition, scaler: Scaler, { target }: Observed): Condition {
   const { metadata } = scaler.document;
+  const ofDocument = ignoredOfDocument(metadata.annotations, scaler);
+  const ofTarget = ignoredOfTarget(target.annotations, scaler);
+  // Nearly always: no name is built.
+  if (ofDocument.length === 0 && ofTarget.length === 0) return held;
   const texts = [
-    ignoredSentence(
-      ignoredOfDocument(metadata.annotations, scaler),
-      nameOtherScaler({ kind: 'Scaler', ...metadata }),
-    ),
-    ignoredSentence(ignoredOfTarget(target.annotations, scaler), nameTarget(scaler.namespace, target.ref)),
+    ignoredSentence(ofDocument, nameOtherScaler({ kind: 'Scaler', ...metadata })),
+    ignoredSentence(ofTarget, nameTarget(scaler.namespace, target.ref)),
   ].filter((text) => text !== null);
-  if (texts.length === 0) return held;
   const message = [held.message, ...texts].join('; ');
   return held.reason === 'NotHeld'
     ? buildCondition('Held', 'AnnotationIgnored', message)

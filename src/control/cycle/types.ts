@@ -50,7 +50,10 @@ export interface Observed {
   readonly memory: Memory;
   readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
-  /** The autoscaler that the document was made from, if it no longer scales the target; null: it does, or is unknown. */
+  /**
+   * In a dry run: the autoscaler that the document was made from, if it no longer scales the target; null: it does, or is
+   * unknown.
+   */
   readonly formerScaler: string | null;
   readonly pause: Pause | null;
   readonly isDryRun: boolean;
