@@ -21,7 +21,7 @@ interface ReadDocuments {
 
 export function checkConfig({ configFile, documents, problems }: ReadDocuments): readonly CheckResult[] {
   const chosen = problems.filter(({ code }) => CHOSEN.has(code));
-  const others = problems.filter((one) => !chosen.includes(one));
+  const others = problems.filter(({ code }) => !CHOSEN.has(code));
   const facts = chosen.map(({ message, file }) =>
     resultsOf('config', 'config').ok(`${file === null ? '' : `${file}: `}${message}`),
   );

@@ -1,5 +1,5 @@
 import { runCycle } from '../../control/cycle/cycle.js';
-import { readPause } from '../../control/cycle/pause.js';
+import { readPause, whyNotKept } from '../../control/cycle/pause.js';
 import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';
@@ -40,7 +40,10 @@ export async function checkDecision(
   const { spec } = scaler;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
   // The cycle was a dry run, whatever the document says.
-  const notKept = facts.isDryRun ? 'the dry run' : record.otherScaler === undefined ? null : 'the conflict';
+  const notKept = whyNotKept({
+    isDryRun: facts.isDryRun,
+    hasConflict: record.otherScaler !== undefined,
+  });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const without = spec.fallback === null ? 'windows' : 'windows and fallback';
   const sentence = `current decision, without ${without}: ${decision.reason}${describeHold(facts, pause)}`;

@@ -16,7 +16,7 @@ const DAY_SECONDS = 86_400;
 const STEP = '1h';
 const FINE_STEP = '1m';
 
-/** So many range queries over a rate are expensive for the data source. */
+/** From this count on, range queries over rates are expensive for the data source. */
 const MANY_FORECASTS = 1000;
 
 /** Reports since when the load that a forecast needs is known, and once, if many forecasts calculate it from rates. */

@@ -21,7 +21,7 @@ import { measureCapacities, withCapacities } from '../memory/measured-capacity.j
 import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { readPause } from './pause.js';
+import { readPause, whyNotKept } from './pause.js';
 import { findOtherScaler, nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
@@ -40,10 +40,8 @@ export async function observe(
   const { scaler, memory, now, signal } = input;
   const { cluster } = ports;
   const isDryRun = ports.dryRun || scaler.spec.dryRun;
-  const pauseOf = (of: ScaleTarget | null, other: OtherScaler | null) => {
-    const notKept = isDryRun ? 'the dry run' : other === null ? null : 'the conflict';
-    return readPause(scaler.spec, of?.annotations ?? {}, now, notKept);
-  };
+  const pauseOf = (of: ScaleTarget | null, other: OtherScaler | null) =>
+    readPause(scaler.spec, of?.annotations ?? {}, now, whyNotKept({ isDryRun, hasConflict: other !== null }));
   let target: ScaleTarget | null = null;
   try {
     const watched = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
@@ -51,7 +49,7 @@ export async function observe(
     target = read.target;
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, others);
-    const formerScaler = otherScaler === null ? formerScalerOf(input, cluster) : null;
+    const formerScaler = isDryRun && otherScaler === null ? formerScalerOf(input, cluster) : null;
     const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read);
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     // V8 needs 3 us for a spread, which is a tenth of a cycle.

@@ -75,6 +75,17 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
   return { by: 'annotation', direction, until, replicas, annotated: { direction, until }, notes };
 }
 
+/** Returns what prevents the fixed count of a pause from being set; null: nothing. */
+export function whyNotKept({
+  isDryRun,
+  hasConflict,
+}: {
+  readonly isDryRun: boolean;
+  readonly hasConflict: boolean;
+}): string | null {
+  return isDryRun ? 'the dry run' : hasConflict ? 'the conflict' : null;
+}
+
 function keptAt(replicas: number, notKept: string | null): string {
   return notKept === null ? `kept at ${replicas}` : `would be kept at ${replicas} without ${notKept}`;
 }
