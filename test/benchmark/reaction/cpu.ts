@@ -112,7 +112,7 @@ function tableOf(measured: readonly (readonly Step[])[]): readonly string[] {
   return [
     `| figure | ${VARIANTS.map(({ name }) => name).join(' | ')} |`,
     `| --- |${VARIANTS.map(() => ' --- |').join('')}`,
-    row('first change of the replicas: minimum, maximum', (steps) =>
+    row('first change of the replicas: minimum, median, maximum', (steps) =>
       spread(steps.map(({ seconds }) => seconds)),
     ),
     row(`its replicas, of the ${2 * REPLICAS} that the step needs: mean`, (steps) =>
@@ -268,7 +268,7 @@ defaults.
 
 The last column is a model on the same simulated cluster, not the HPA itself: its controller every ${PERIOD_SECONDS} s, and
 metrics-server, which scrapes every ${SCRAPE_SECONDS} s and has the mean of the last interval. On a control plane of Kubernetes 1.36
-with a metrics API that answered at once, the HPA wrote after 1.3, 9.7 and 18.4 s (minimum and maximum of 20
+with a metrics API that answered at once, the HPA wrote after 1.3, 9.7 and 18.4 s (minimum, median and maximum of 20
 steps); metrics-server adds up to 15 s.
 
 A step shows when it exceeds the tolerance of 10 %: after 1.5 s in the interval of metrics-server, and after 4.5 s in
