@@ -273,8 +273,9 @@ steps); metrics-server adds up to 15 s.
 
 A step shows when it exceeds the tolerance of 10 %: after 1.5 s in the interval of metrics-server, and after 4.5 s in
 the 45 s between the first and the last of four scrapes, so the default is 3 s later than the model, and more on a busy
-machine. In three runs, the median of the default was 18.9, 19.1 and 24.0 s, and that of the model 17.3 and 18.3 s. With
-scrapes every 5 s, the window is 20 s, a step shows after 1.5 s, and the load needs [more pods](#window-of-cpu).
+machine. In four runs, the median of the default was 18.9 to 24.0 s (20.9 s on an idle machine), and that of the model
+17.3 to 18.3 s. With scrapes every 5 s, the window is 20 s, a step shows after 1.5 s, and the load needs
+[more pods](#window-of-cpu).
 
 Rounds do not follow the scrapes: one round serves all scalers with merged queries, and Prometheus spreads the scrapes
 of its targets over the interval, so that the pods of most workloads have no common time of their newest samples. A
