@@ -14,17 +14,17 @@ export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
   /**
-   * Start of the time in which full values of all metrics are at or below their threshold; null: a metric is above it
-   * or has no full value.
+   * Since when all metrics have had full values at or below their thresholds. Null: a metric is above its threshold, or
+   * has no full value.
    */
   readonly inactiveSince: Instant | null;
-  /** Part of a sentence. */
+  /** The cause as part of a sentence: `queue is 3, not above its activation of 5`. */
   readonly why: string;
 }
 
 /**
- * Returns the activation state, or null if it does not apply: it requires `minReplicas` 0 and a metric with a
- * threshold. Source: algorithm.md, step 5.
+ * Returns the activation state of a document with `minReplicas: 0` and a metric with `activation.above`; null: the
+ * document has no activation. Source: algorithm.md, step 5.
  */
 export function readActivation(snapshot: Snapshot): Activation | null {
   const { spec } = snapshot.scaler;
@@ -44,12 +44,18 @@ export function readActivation(snapshot: Snapshot): Activation | null {
   return { isActive: false, inactiveSince, why };
 }
 
-/** Metrics of pods have no value at 0 replicas and must not prevent a scale-up from 0. */
+/**
+ * Returns the metrics that may propose a count at 0 replicas. Metrics of pods have no value there, and a missing value
+ * would prevent the scale-up.
+ */
 export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly JudgedMetric[] {
   return metrics.filter(({ spec }) => isTotal(spec));
 }
 
-/** Returns the count after activation, and the reason if activation has changed it. */
+/**
+ * Returns the count after activation. `note` is the reason of the change, or null if activation has not changed the
+ * count.
+ */
 export function activate(
   picked: number,
   activation: Activation,
@@ -78,7 +84,7 @@ export function activate(
   return { replicas: Math.max(1, picked), note: `${inactive}${kept}` };
 }
 
-/** Returns when the last replica may be removed. */
+/** Returns the end of `cooldownSeconds`: activation may remove the last replica from then on. */
 export function cooldownUntil(inactiveSince: Instant, { scaler }: Snapshot): Instant {
   return addSeconds(inactiveSince, scaler.spec.cooldownSeconds);
 }

@@ -20,7 +20,10 @@ export const SCALING_DISABLED = buildCondition(
   'scaling is disabled since the replica count of the target is zero',
 );
 
-/** Replaces the conditions of an earlier version of the document. */
+/**
+ * The conditions of a document that has changed since the last evaluation. They replace the conditions of its earlier
+ * version.
+ */
 export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
     'ScalingActive',
@@ -35,8 +38,8 @@ export const NOT_EVALUATED: readonly Condition[] = [
 ];
 
 /**
- * `isTrusted`: whether the count may follow the proposals; otherwise, or without any, the condition is the failure of the
- * first metric without a value.
+ * Returns `ScalingActive`. If `isTrusted` is false, or if no metric proposes a count, a metric without a value makes
+ * the condition False, with the failure of the first such metric.
  */
 export function scalingActive(pick: Pick, { isTrusted }: { readonly isTrusted: boolean }): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
@@ -54,7 +57,10 @@ function validMetric(message: string): Condition {
   return buildCondition('ScalingActive', 'ValidMetricFound', message);
 }
 
-/** Scalers with an equal metric share the string, which their records keep. */
+/**
+ * The condition for a metric name. Scalers with an equal name share the message, because their records keep it in
+ * memory.
+ */
 const calculatedFrom = rememberByText((metric) =>
   validMetric(`the replica count was calculated from ${metric}`),
 );
@@ -72,19 +78,19 @@ export function metricFailed(spec: MetricSpec, failure: Failure): Condition {
   return buildCondition('ScalingActive', FAILED_REASON[spec.type], message);
 }
 
-/** Returns `Resource metric cpu`. */
+/** Returns the name of a metric in messages: `Resource metric cpu`. */
 export function nameMetric({ type, identity }: MetricSpec): string {
   return `${type} metric ${identity}`;
 }
 
-/** Returns the conditions of a decision that went through the limits. Source: algorithm.md, step 6. */
+/** Returns the conditions of a decision to which the limits were applied. Source: algorithm.md, step 6. */
 export function limitedConditions(
   context: LimitContext,
   limited: LimitedCount,
   pick: Pick,
 ): readonly Condition[] {
   const active = scalingActive(pick, { isTrusted: true });
-  // Nearly every decision ends here.
+  // For speed: nearly no decision has a limit.
   if (limited.steps.length === 0) return [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
   return [ableToScale(context, limited), scalingLimited(context, limited), active];
 }
@@ -113,7 +119,7 @@ function able(reason: ReasonOf<'AbleToScale'>, message: string): Condition {
   return buildCondition('AbleToScale', reason, message);
 }
 
-/** The decisions of all scalers that have nothing to do share this condition and the next one. */
+/** Constants, because the decisions of all scalers without a limit share this condition and the next one. */
 const READY_FOR_NEW_SCALE = able('ReadyForNewScale', 'no stabilization window changes the recommendation');
 
 const WITHIN_RANGE = limitedBy('DesiredWithinRange', 'the desired count is within the acceptable range');
@@ -129,7 +135,10 @@ function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condi
   );
 }
 
-/** Compares the count before and after the rate limits and bounds. Source: algorithm.md, points 28, 34, 35. */
+/**
+ * Returns `ScalingLimited`, which compares the count before the rate limits and bounds with the count after them.
+ * Source: algorithm.md, points 28, 34, 35.
+ */
 function scalingLimited(context: LimitContext, limited: LimitedCount): Condition {
   const stabilized = countAfter('downscale_confirmation', context, limited);
   const bounded = countAfter('max_replicas', context, limited);
@@ -138,8 +147,8 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
 }
 
 /**
- * If the count does not rise, a schedule has lowered `maxReplicas` below the count, and the limits of a scale-up do not
- * apply.
+ * If the count does not rise, the limits of a scale-up cannot be the cause: a schedule has lowered `maxReplicas` below
+ * the count.
  */
 function tooHigh(
   { current, spec, bounds }: LimitContext,
@@ -164,7 +173,7 @@ function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount
     : limitedBy('TooFewReplicas', `${describeCount(stabilized, limited)}, ${describeFloor(context.bounds)}`);
 }
 
-/** Returns the count before rate limits and bounds, as the reason states it: `23 by stabilization`. */
+/** Returns the count before the rate limits and bounds, with the limit that determines it: `23 by stabilization`. */
 function describeCount(stabilized: number, { steps }: LimitedCount): string {
   const by = steps.findLast(({ limit }) => limit === 'stabilization' || isHold({ limit }))?.limit;
   return by === undefined ? `${stabilized} recommended` : `${stabilized} by ${by}`;
@@ -174,7 +183,7 @@ function limitedBy(reason: ReasonOf<'ScalingLimited'>, message: string): Conditi
   return buildCondition('ScalingLimited', reason, message);
 }
 
-/** Returns the count set by the last of `limits` that changed it, or null. */
+/** Returns the result of the last of `limits` that changed the count; null: none of them did. */
 function capOf({ steps }: LimitedCount, limits: readonly LimitName[]): number | null {
   return steps.findLast(({ limit }) => limits.includes(limit))?.to ?? null;
 }

@@ -17,11 +17,11 @@ import { describeFailure } from '../units/failure.js';
 import { countAre } from '../units/format.js';
 
 /**
- * Decides how many replicas the target should have, and why. Pure: reads no clock, network or file, does not throw for
- * a snapshot that `parseSnapshot` accepts, and returns the same decision for the same snapshot. Ignores dry run, pause
- * and leadership, which only prevent a decision from being applied. `podFacts` saves time if it is about the same list
- * of pods; it never changes the decision. Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go,
- * reconcileAutoscaler), with the limits of CHPA.
+ * Returns how many replicas the target should have, and why. Pure: reads no clock, network or file, and returns the
+ * same decision for the same snapshot. Does not throw for a snapshot that `parseSnapshot` accepts.
+ * Dry run, pause and leadership are not considered: they only prevent that a decision is applied.
+ * `podFacts` must be about the pods of the snapshot. It only saves time and never changes the decision.
+ * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
  */
 export function decide(given: Snapshot, podFacts?: PodFacts): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
@@ -57,9 +57,10 @@ interface ShortCut {
 }
 
 /**
- * Moves replicas outside of the bounds to the nearest bound, and keeps a 0 that was set manually (with `minReplicas`
- * above 0). Uses no metric and applies no limit. The upper bound is the highest ceiling of the document and its
- * schedules, not one that a schedule has lowered. Null if the decision needs metrics. Source: algorithm.md, point 22.
+ * Returns the decision if it needs no metric, otherwise null. A count outside of the bounds moves to the nearest bound,
+ * and a 0 that was set manually stays (with `minReplicas` above 0). No limit applies. The upper bound is
+ * `highestCeiling`, not a `maxReplicas` that a schedule has lowered: the limits decide how fast the count follows that.
+ * Source: algorithm.md, point 22.
  */
 function takeShortCut(
   { scaler, target, state }: Snapshot,
@@ -124,7 +125,10 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
   });
 }
 
-/** A metric has no value, or only a partial one, so the count may rise but not fall. Source: algorithm.md, step 4. */
+/**
+ * Returns the decision while a metric has no value, or only a partial one: the count may rise but not fall. Source:
+ * algorithm.md, step 4.
+ */
 function holdUntrusted(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],
@@ -175,7 +179,7 @@ function decideWithinLimits(
     bounds,
   }: {
     readonly pick: Pick;
-    /** Whether every metric has a full value of its own. */
+    /** Whether every proposal comes from a full value, or from a fallback that may lower the count. */
     readonly isTrusted: boolean;
     readonly activation: Activation | null;
     readonly activated: ReturnType<typeof activate>;
@@ -212,7 +216,8 @@ function decideWithinLimits(
       snapshot,
       ...(recommended > reactive ? { forecast: forecast?.result } : {}),
     },
-    // The stabilization window records the recommendation of the metrics, without the forecast.
+    // The stabilization window keeps what the metrics recommended (`reactive`): a raise by the forecast must not delay
+    // a later scale-down.
     state: buildNextState(snapshot, {
       desired,
       recommended: reactive,
@@ -230,7 +235,7 @@ interface Parts {
   readonly metrics: readonly JudgedMetric[];
   readonly steps: readonly LimitStep[];
   readonly conditions: readonly Condition[];
-  /** The reason, or the facts from which it is written. */
+  /** The reason as text, or the facts from which `explainCount` writes it. */
   readonly reason: string | Measured;
   readonly state: Decision['state'];
   /** Unset: the document has no forecast, or the decision used no metric. */

@@ -17,13 +17,13 @@ import {
 } from './snapshot/snapshot.js';
 
 interface MetricExplanation {
-  /** Starts with the class of the answer: value, partial, missing, nan, invalid or failed. */
+  /** The answer of the data source. Its first word is the class: value, partial, missing, nan, invalid or failed. */
   readonly answer: string;
-  /** Null without a proposal. */
+  /** The calculation of the proposal; null: the metric has no proposal. */
   readonly arithmetic: string | null;
 }
 
-/** Returns what a data source answered to the query of a metric, and how the proposal follows from it. */
+/** Returns what the data source answered, and how the proposal follows from the answer. */
 export function explainMetric(metric: JudgedMetric, snapshot: Snapshot): MetricExplanation {
   return { answer: answerText(metric, snapshot), arithmetic: explainArithmetic(metric, snapshot) };
 }
@@ -41,7 +41,7 @@ function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Sn
     : `${facts.join(', ')}; not usable: ${describeFailure(result.error)}${fallback}`;
 }
 
-/** Returns the capacity of a pod that `capacity.auto` has measured; empty: the metric has none. */
+/** Returns a clause about the capacity that `capacity.auto` has measured; empty: the metric has no `capacity.auto`. */
 function measuredText(spec: MetricSpec, sample: Sample): readonly string[] {
   const auto = autoCapacityOf(spec);
   if (auto === undefined) return [];
@@ -59,7 +59,10 @@ function spreadText(low: number, high: number): string {
   return low === high ? formatNumber(low) : `${formatNumber(low)} to ${formatNumber(high)}`;
 }
 
-/** Returns `it was 9.5 for pods started before 2026-01-01T10:00:00Z (now 75 % of that)`. */
+/**
+ * Returns the change of a measured capacity: `it was 9.5 for pods started before 2026-01-01T10:00:00Z (now 75 % of
+ * that)`.
+ */
 export function describeDrift({ before, oldestPod, since }: CapacityDrift, value: number): string {
   const when =
     oldestPod === null
@@ -78,7 +81,7 @@ function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[]
   return [...window, `of ${countOf(sample.pods.length, 'pod')}`];
 }
 
-/** Returns where the window comes from; empty: the query or the service config sets it. */
+/** Returns why the window has this length; empty: the query or the service config sets the window. */
 function windowOrigin(sample: ContainersSample | PodsSample): string {
   if (sample.form === 'pods' || sample.learnedIntervalSeconds === undefined) return '';
   const { learnedIntervalSeconds: interval } = sample;
@@ -87,7 +90,7 @@ function windowOrigin(sample: ContainersSample | PodsSample): string {
     : ` (4 scrapes, at most ${interval} s apart)`;
 }
 
-/** Says when the fallback begins, if it is still to come. */
+/** Returns a clause with the start of the fallback; empty: the fallback has already started, or never will. */
 function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): string {
   const { fallback } = snapshot.scaler.spec;
   const start = fallbackStart(spec, result, snapshot);

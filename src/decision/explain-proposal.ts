@@ -10,7 +10,7 @@ import { drainOf, sumOf } from './proposals/total-metrics.js';
 import type { MetricResult, PodGroups } from './result/decision.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/** A metric whose value proposes a count. */
+/** A metric whose value proposes a count, with the numbers of that proposal. */
 interface Proposed extends Pick<JudgedMetric, 'spec' | 'sample' | 'result'> {
   readonly arithmetic: Arithmetic;
   readonly proposal: number;
@@ -22,9 +22,9 @@ function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Propose
 }
 
 /**
- * Returns value and target of a metric: `cpu is at 83 % of the requests, target 60 %` if the proposal is `ceil(83 / 60
- * x replicas)`. Otherwise adds what a reader needs to recompute the proposal: the number of pods that count, the pods
- * with assumed usage, or the tolerance.
+ * Returns the value and the target of a metric. `cpu is at 83 % of the requests, target 60 %` is all if the proposal is
+ * `ceil(83 / 60 x replicas)`. Otherwise the text adds what a reader needs to recompute the proposal: the number of pods
+ * that count, the pods whose usage is assumed, or the tolerance.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -43,8 +43,9 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
 }
 
 /**
- * Returns value and target of a metric. A total that is compared per pod is printed in both forms, because the average
- * is the current value and the proposal follows from the total: `43.334 per pod, 130 in total, target 30 per pod`.
+ * Returns the value and the target of a metric. For a total with a target per pod, both the average and the total are
+ * printed: the average is the current value, but the proposal is computed from the total. Example: `43.334 per pod, 130
+ * in total, target 30 per pod`.
  */
 export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -65,7 +66,7 @@ export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string 
   return `${average}${usage} in total${drainText(metric, write)}, target ${wanted} per pod`;
 }
 
-/** Returns the parts of a total: ` (64 + a backlog of 480 / 60 s)`. */
+/** Returns the two parts of a total: ` (64 + a backlog of 480 / 60 s)`; empty: the metric has no backlog. */
 function drainText({ spec, sample }: JudgedMetric, write: (milli: number) => string): string {
   const drain = drainOf(spec, sample);
   if (drain === null) return '';
@@ -82,14 +83,17 @@ function targetText({ target, name }: MetricSpec): string {
     : formatAmount(milliToNumber(target.milli), name);
 }
 
-/** The printed numbers, from which a reader computes `ceil(usage x pods / target)`. Usage and target are integers. */
+/**
+ * The numbers that are printed. A reader can compute `ceil(usage x pods / target)` from them. Usage and target are
+ * integers.
+ */
 type Reading = Pick<Arithmetic, 'usage' | 'target' | 'pods'>;
 
 function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Returns the numbers of the pass that determined the proposal. */
+/** Returns the numbers of the last pass, which determined the proposal. */
 function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
   return { usage: filledUsage ?? usage, target, pods };
 }
@@ -97,8 +101,8 @@ function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
 const MOST_DECIMALS = 12;
 
 /**
- * Returns a function that formats milli-units. Memory is rounded, but not so far that the printed numbers would give
- * another count.
+ * Returns a function that formats milli-units. Amounts of memory are rounded as far as possible: a reader must get the
+ * same count from the printed numbers as from the exact ones.
  */
 function writerOf({ spec, arithmetic }: Proposed, snapshot: Snapshot): (milli: number) => string {
   const { name } = spec;
@@ -149,7 +153,9 @@ function podClauses(metric: Proposed, snapshot: Snapshot): string {
   return `${aside}${over}${binaryClause(metric)}`;
 }
 
-/** Returns the assumptions about unready and missing pods: idle for a scale-up, at full usage for a scale-down. */
+/**
+ * Returns which usage was assumed for unready and missing pods: none for a scale-up, the full target for a scale-down.
+ */
 function asideText(metric: Proposed, snapshot: Snapshot): string {
   const { spec, result, arithmetic } = metric;
   const { usage, filledUsage, target } = arithmetic;
@@ -174,7 +180,10 @@ function fullText(target: MetricTarget): string {
   return target.type === 'Utilization' ? `${Math.max(100, target.percent)} % of the requests` : 'the target';
 }
 
-/** Returns null if the tolerance does not keep the count; empty if the printed numbers alone give the same count. */
+/**
+ * Returns the clause about the tolerance. Null: the tolerance does not keep the count. Empty: the printed numbers give
+ * the same count without the tolerance.
+ */
 function toleranceClause(
   { arithmetic, result }: Proposed,
   snapshot: Snapshot,
@@ -189,7 +198,7 @@ function toleranceText({ ratio }: MetricResult, { scaler }: Snapshot): string {
   return `within the tolerance of ${formatNumber((ratio !== null && ratio > 1 ? up : down) * 100)} %`;
 }
 
-/** Returns why the proposal differs from the result of the printed numbers; empty: it does not. */
+/** Returns why the proposal differs from the count that the printed numbers give; empty: both are equal. */
 function binaryClause({ arithmetic, proposal }: Proposed): string {
   const count = read(readingOf(arithmetic));
   if (count === proposal) return '';
@@ -202,8 +211,8 @@ function overPods(pods: number, specReplicas: number, noun: string): string {
 }
 
 /**
- * Returns the calculation of a proposal as a formula: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`. Null
- * without a proposal.
+ * Returns the calculation of a proposal: `83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6`; null: the metric has
+ * no proposal.
  */
 export function explainArithmetic(metric: JudgedMetric, snapshot: Snapshot): string | null {
   const { result } = metric;
@@ -227,7 +236,7 @@ function totalFormula(metric: Proposed, snapshot: Snapshot): string {
   return `${total} / ${target} = ${ratioText(result.ratio)}, ${count}`;
 }
 
-/** Returns the sum of a metric with a backlog: `64 + 480 / 60 s = 72, `. */
+/** Returns the first step of the calculation for a metric with a backlog: `64 + 480 / 60 s = 72, `; otherwise empty. */
 function drainFormula({ spec, sample, arithmetic }: Proposed): string {
   const drain = drainOf(spec, sample);
   if (drain === null) return '';
@@ -260,7 +269,7 @@ function filledText(ratio: number, { missing, unready }: PodGroups): string {
   return `${both.join(' and ')} counted as idle`;
 }
 
-/** Null if nothing keeps the count. */
+/** Returns what keeps the count in spite of the ratio; null: nothing does. */
 function keptText({ result, arithmetic }: Proposed, snapshot: Snapshot): string | null {
   const { keptBy } = arithmetic;
   if (keptBy === null) return null;

@@ -6,20 +6,23 @@ import { isBoundOverHold, isHold } from './limits/limits.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/** Facts, besides the decision, for the reason of a decision that used metrics. */
+/** What `explainCount` needs besides the decision. */
 export interface Measured {
-  /** The largest proposal, after activation and before any limit. */
+  /** The largest proposal after activation, before any limit. */
   readonly recommended: number;
-  /** Null: activation determines the count, because no metric has a proposal. */
+  /** The metric with the largest proposal. Null: no metric has a proposal, and activation determines the count. */
   readonly winner: JudgedMetric | null;
-  /** How activation has changed the count. */
+  /** How activation has changed the count; null: it has not. */
   readonly note: string | null;
   readonly snapshot: Snapshot;
-  /** Set if a forecast has raised the recommendation. */
+  /** Set only if a forecast has raised the recommendation. */
   readonly forecast?: ForecastResult | undefined;
 }
 
-/** Returns the reason of a decision that used metrics: value, target, and the limits that changed the count. */
+/**
+ * Returns the reason of a decision that used metrics: value and target of the largest proposal, then the limits that
+ * changed the count.
+ */
 export function explainCount(
   {
     currentReplicas: current,
@@ -43,7 +46,7 @@ export function explainCount(
   const held = explainSteps(limits);
   const outcome = countChange(current, desired);
   const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;
-  // `join` makes a flat string: a template would keep its parts in memory for each scaler that keeps a reason.
+  // `join` makes a flat string. A template literal would keep its parts in memory as well, for each scaler.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }
 
@@ -52,7 +55,10 @@ export function countChange(from: number, to: number): string {
   return from === to ? `stays at ${to}` : `${from} -> ${to}`;
 }
 
-/** A bound that overrides a hold comes last: the hold continues, but the bound determines the count. */
+/**
+ * Returns the limits in order, except that a hold is omitted if a bound overrides it: the hold continues, but the bound
+ * determines the count.
+ */
 function explainSteps(steps: readonly LimitStep[]): string {
   if (steps.length === 0) return '';
   const isOver = isBoundOverHold(steps);
@@ -66,8 +72,9 @@ function explainSteps(steps: readonly LimitStep[]): string {
 }
 
 /**
- * Returns the message of the Event for a change, in the words of the HPA (`cpu resource utilization ... above target`)
- * if they are true. Changes by schedules, fallbacks, activation and earlier recommendations have their own messages.
+ * Returns the message of the Event for a change. It has the words of the HPA (`cpu resource utilization ... above
+ * target`) if they are true. Changes by schedules, fallbacks, activation and earlier recommendations have their own
+ * messages.
  */
 export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision): string {
   const isUp = decision.desiredReplicas > decision.currentReplicas;
@@ -85,7 +92,10 @@ export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision
   return spec === undefined ? 'a metric above its activation' : `${metricInEvent(spec)} above target`;
 }
 
-/** Returns the limit that keeps a falling count above the recommendation; empty: none does. */
+/**
+ * Returns a clause with the limit that keeps a falling count above the recommendation; empty: the count is the
+ * recommendation.
+ */
 function keptAbove({ recommendedReplicas, desiredReplicas, limits }: Decision): string {
   const last = limits.at(-1);
   if (last === undefined || desiredReplicas === recommendedReplicas) return '';

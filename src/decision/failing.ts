@@ -19,8 +19,8 @@ const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPa
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
 
 /**
- * Returns whether a condition is worth a line in the log: everything that stops or delays scaling. Unlike `isFailing`,
- * it includes a hold, a forbidden window, a target at 0 and a paused rollout.
+ * Returns whether the log reports a condition, because something stops or delays scaling. Unlike `isFailing`, that
+ * includes a hold, a forbidden window, a target at 0 and a paused rollout.
  */
 export function isDegraded({ type, status, reason }: Condition): boolean {
   switch (type) {

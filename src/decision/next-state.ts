@@ -14,9 +14,9 @@ import {
 } from './snapshot/snapshot.js';
 
 /**
- * Returns the recommendations before this decision. For the first decision of a scaler, the current count is a
- * recommendation made now, so that nothing scales down during the first window. An empty list does not mark a first
- * decision. Source: algorithm.md, point 26.
+ * Returns the recommendations of earlier decisions. For the first decision of a scaler, the current count serves as a
+ * recommendation made now, so that nothing scales down during the first window. An empty list does not mean that the
+ * decision is the first. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
   return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
@@ -24,7 +24,7 @@ export function seedRecommendations({ state, now, target }: Snapshot): readonly 
 
 export interface Outcome {
   readonly desired: number;
-  /** Null if no recommendation was made. */
+  /** The largest proposal; null: no recommendation was made. */
   readonly recommended: number | null;
   /** Null if the decision used no metric. */
   readonly metrics: readonly JudgedMetric[] | null;
@@ -34,7 +34,7 @@ export interface Outcome {
   readonly forecast?: ForecastState | undefined;
 }
 
-/** Returns the state for the next decision, if this one is applied. Source: algorithm.md, step 7. */
+/** Returns the state for the next decision, provided that this one is applied. Source: algorithm.md, step 7. */
 export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
@@ -70,7 +70,10 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   };
 }
 
-/** A decision that uses no metric does not know whether usage is still at the limits. */
+/**
+ * Returns the saturation for the next decision. If this decision used no metric, it is not known since when usage has
+ * been at the limits.
+ */
 function saturationAfter(
   { saturation }: State,
   metrics: readonly JudgedMetric[] | null,
@@ -79,7 +82,7 @@ function saturationAfter(
   return metrics.find((metric) => metric.saturation !== undefined)?.saturation;
 }
 
-/** Returns whether the next decision uses a result from before `time`. */
+/** Returns whether the state contains a result from before `time` that the next decision uses. */
 function hasOlder({ recommendations, downscaleProposals, inactiveSince }: State, time: Instant): boolean {
   const times = [recommendations?.[0]?.at, downscaleProposals[0]?.at, inactiveSince];
   return times.some((at) => at !== undefined && at !== null && at < time);
@@ -98,16 +101,16 @@ function downscaleProposals(
 const NO_PROPOSALS: State['downscaleProposals'] = [];
 
 /**
- * Returns whether promscaler set the target to 0. A decision that keeps a 0 does not show who set it, so the state
- * decides.
+ * Returns whether promscaler set the target to 0. A decision that keeps a 0 does not show who set it, so the previous
+ * state is used.
  */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
 /**
- * Without pods a metric normally has no value. The time at 0 replicas does not count, so that a workload that scales up
- * from 0 does not use its fallback immediately.
+ * Returns since when each metric without a value has failed. The time at 0 replicas does not count: metrics normally
+ * have no value without pods, and a workload that scales up from 0 must not use its fallback immediately.
  */
 function failingSince(
   { now, state, target }: Snapshot,
@@ -132,13 +135,13 @@ function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: Scale
   return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
 }
 
-/** Returns the entries since `start`, followed by `added` unless it is null. */
+/** Returns the entries since `start`, followed by `added`. With `added` null, returns only the entries. */
 export function recent<T extends { readonly at: Instant }>(
   entries: readonly T[],
   added: T | null,
   start: Instant,
 ): readonly T[] {
   const kept = entries.every(({ at }) => at >= start) ? entries : entries.filter(({ at }) => at >= start);
-  // `concat` returns a list without spare capacity, which the memory of each scaler would keep.
+  // `concat` returns a list without spare capacity. `push` would reserve memory, once for each scaler.
   return added === null ? kept : kept.concat(added);
 }

@@ -6,31 +6,34 @@ type Direction = 'both' | 'scale-up' | 'scale-down';
 export interface Pause {
   readonly by: 'annotation' | 'document' | 'both';
   readonly direction: Direction;
-  /** When the pause ends automatically; null: it ends when it is removed. */
+  /** When the pause ends automatically; null: it lasts until somebody removes it. */
   readonly until: Instant | null;
-  /** Fixed count during the pause; null: the current count is kept. */
+  /** The fixed count during the pause; null: the current count is kept. */
   readonly replicas: number | null;
-  /** What the annotations of the target pause, and until when; null: they pause nothing. */
+  /** What the annotations of the target pause, and until when; null: the annotations pause nothing. */
   readonly annotated: { readonly direction: Direction; readonly until: Instant | null } | null;
-  /** The fixed count, the reason of the user, invalid annotations, and the field of the document. Each may contain any separator. */
+  /**
+   * Further clauses of the message: the fixed count, the user's reason, invalid annotations, and the field of the
+   * document. A list, because a user's text may contain any separator.
+   */
   readonly notes: readonly string[];
 }
 
 const SUBJECTS = { both: 'scaling', 'scale-up': 'scale-up', 'scale-down': 'scale-down' } as const;
 
-/** Returns for example `scaling is paused by annotation until 2026-01-01T12:00:00Z; kept at 3; load test`. */
+/** Returns the whole message: `scaling is paused by annotation until 2026-01-01T12:00:00Z; kept at 3; load test`. */
 export function pauseMessage({ annotated, notes }: Pause): string {
   const subject =
     annotated === null ? [] : [`${SUBJECTS[annotated.direction]} is ${byAnnotation(annotated)}`];
   return [...subject, ...notes].join('; ');
 }
 
-/** Returns the message without its end: `by annotation; kept at 3; load test`. */
+/** Returns the message without the end of the pause: `by annotation; kept at 3; load test`. */
 export function pauseCause({ annotated, notes }: Pause): string {
   return [...(annotated === null ? [] : [sourceOf(annotated.direction)]), ...notes].join('; ');
 }
 
-/** Returns why a count is set: `paused by annotation, kept at 3, load test`. */
+/** Returns the reason for a count that a pause sets: `paused by annotation, kept at 3, load test`. */
 export function pauseReason({ annotated, notes }: Pause): string {
   return [...(annotated === null ? [] : [byAnnotation(annotated)]), ...notes].join(', ');
 }

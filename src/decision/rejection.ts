@@ -1,25 +1,27 @@
 import { isOfObject, type Problem } from '../scaler/problems/problem.js';
 
 export interface RejectedVersion {
-  /** The first error, in one line. */
+  /** The first error in one line. */
   readonly cause: string;
-  /** Whether a file with the same name takes precedence over this object. The file may be valid. */
+  /**
+   * Whether this object is not used because a file with the same name takes precedence. The file itself may be valid.
+   */
   readonly isUnusedObject: boolean;
 }
 
-/** Fields of a problem that a rejection needs. The API has these fields, too. */
+/** The fields of a problem that this file reads. Problems in answers of the API have them, too. */
 export type Rejecting = Pick<Problem, 'severity' | 'code' | 'file' | 'path' | 'message'> & {
   readonly scaler?: string | null | undefined;
 };
 
-/** Returns whether a file takes precedence over an object with the same name. */
+/** Returns whether the problem is that a file takes precedence over an object with the same name. */
 export function isUnusedObject(problem: Pick<Problem, 'code' | 'file'>): boolean {
   return problem.code === 'duplicate-document' && isOfObject(problem);
 }
 
 /**
- * Returns why a version of a document is rejected; null: it has no error. Errors of an unused object are named only if
- * there are no others.
+ * Returns why a version of a document is rejected; null: the version has no error. That an object is not used because
+ * of a file is named only if there is no other error.
  */
 export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | null {
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -31,14 +33,17 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
-/** Returns a few words for a state that precedes the rejection. */
+/** Returns a few words about the rejection, to be added to a state that takes precedence over `Rejected`. */
 export function inShort({ isUnusedObject }: RejectedVersion): string {
   return isUnusedObject
     ? 'the Scaler object with this name is not used'
     : 'the newest version of the document is rejected';
 }
 
-/** Most messages already begin with the path, or with the path of the enclosing object. */
+/**
+ * Returns path and message in one line. The path is omitted if the message already begins with it, or with the path of
+ * the enclosing object, as most messages do.
+ */
 export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {
   const [named = ''] = message.split(/[\s:]/, 1);
   const isNamed = named !== '' && path.startsWith(named);

@@ -22,9 +22,8 @@ import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
 
 export interface Remedy {
-  /** An imperative. */
+  /** What to do, as an imperative. */
   readonly text: string;
-  /** What to copy; null: nothing. */
   readonly snippet: Snippet | null;
 }
 
@@ -44,18 +43,18 @@ export interface TroubledScaler extends Pausable {
     readonly kind: string;
     readonly namespace: string;
     readonly name: string;
-    /** File of its document; null: an object; unset: unknown. */
+    /** File of the other document. Null: it is an object. Unset: unknown. */
     readonly file?: string | null | undefined;
     /** Whether the file takes precedence over an object with the same name. */
     readonly isAlsoObject?: boolean | undefined;
   } | null;
   /** Null: the document is a file. */
   readonly generation: number | null;
-  /** File of the document; null: an object, or unknown. */
+  /** File of the document. Null: it is an object, or the file is unknown. */
   readonly file?: string | null | undefined;
-  /** The command that runs `doctor` for this scaler where the service runs; unset: it is unknown. */
+  /** The command that runs `doctor` for this scaler where the service runs; unset: unknown. */
   readonly doctor?: string | undefined;
-  /** The queries as they are sent, by their path in the document; unset: unknown. */
+  /** The queries as they are sent, with their path in the document; unset: unknown. */
   readonly queries?:
     | readonly { readonly path: string; readonly query: string; readonly graphUrl: string | null }[]
     | undefined;
@@ -68,8 +67,8 @@ export interface TroubledScaler extends Pausable {
 }
 
 /**
- * Returns what a person can do about the state of a scaler; empty: the state needs no action. The first one is the best
- * command, if there is one. A command contains only what the document and the state say.
+ * Returns what a person can do about the state of a scaler; empty: the state needs no action. If there is a command,
+ * the best one comes first. A command contains only values from the document and the state.
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
@@ -85,7 +84,7 @@ export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
 
 type Find = (scaler: TroubledScaler) => readonly Remedy[];
 
-/** States that end automatically, or that need no action, have no remedy. */
+/** A state without an entry ends automatically or needs no action. */
 const REMEDIES: Partial<Record<StateName, Find>> = {
   Invalid: fixDocument,
   Rejected: fixDocument,
@@ -161,7 +160,6 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** Returns the field of a document with the corrected name of its target. */
 export function correctedName(name: string): string {
   return `spec.scaleTargetRef.name: ${name}`;
 }
@@ -196,7 +194,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** Only a person knows which of the two should stay. */
+/** Only a person knows which of the two scalers should stay, so the text offers a choice. */
 function deleteThis(scaler: TroubledScaler): Remedy {
   const { generation, rejections } = scaler;
   const file = generation === null ? (scaler.file ?? 'its file') : null;
@@ -212,7 +210,7 @@ function deleteOther(other: OtherScaler): Remedy {
   return { text: `To keep this one, delete ${kind} ${namespace}/${name}`, snippet };
 }
 
-/** Without its file, an object with the same name would take effect. */
+/** For a file, the command deletes an object with the same name, too: otherwise the object would take effect. */
 function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
   const { namespace, name, file, isAlsoObject = false } = scaler;
   const deletion = kubectl(namespace, 'delete', OBJECTS_PATH, name);
@@ -224,7 +222,7 @@ function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | '
     : { text: `${text}, remove ${key} from ${file}`, snippet: null };
 }
 
-/** Without a value of each metric, a dry run has nothing to compare, and a scaler could not scale. */
+/** Missing values come first: without them, a dry run has nothing to compare, and a scaler cannot scale. */
 function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
@@ -247,7 +245,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** A scaler may contain the manifest of an adopted HPA, so it is not deleted. */
+/** Another scaler is not deleted but put in dry run, because it may contain the manifest of an adopted HPA. */
 function makeWay(other: OtherScaler): readonly Remedy[] {
   const { kind, namespace, name, file } = other;
   if (kind !== 'Scaler') return [deleteOther(other)];
@@ -265,7 +263,7 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
 
 type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
 
-/** Returns null unless a Scaler object was made from an HPA or a ScaledObject, or conflicts with one. */
+/** Null unless a Scaler object was made from an HPA or ScaledObject, or conflicts with one. */
 function adopt(scaler: TroubledScaler, flag: string, from: Origin | null = scaler.otherScaler) {
   if (from === null || scaler.generation === null) return null;
   return adoptCommand({ ...from, namespace: scaler.namespace }, flag);
@@ -291,7 +289,7 @@ function doctor(scaler: TroubledScaler): Snippet {
   return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
 }
 
-/** If no node has room, commands can only show what the nodes lack. */
+/** If no node has room for the pods, a command can only show what the nodes lack. */
 function startPods(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions } = scaler;
   const byTime = '--sort-by=.lastTimestamp';
@@ -325,8 +323,8 @@ function findData(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns whether Prometheus did not answer, so that trying the query there is pointless. Codes 400 and 422 are errors
- * of the query.
+ * Returns whether Prometheus did not answer at all, so that trying the query in its UI is pointless. HTTP 400 and 422
+ * are answers: they report an error in the query.
  */
 function isUnanswered({ error }: TroubledScaler['metrics'][number]): boolean {
   return error !== null && /^Prometheus: (?!.*\bHTTP 4(?:00|22)\b)/.test(error);
@@ -340,13 +338,13 @@ function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
   });
 }
 
-/** Returns the query at a path of the document as it is sent; null: it is unknown. */
+/** Returns the query at `path` of the document as it is sent; null: unknown. */
 function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet | null {
   const { query, graphUrl } = queries.find((one) => one.path === path) ?? { query: null, graphUrl: null };
   return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
 }
 
-/** The document's maximum may differ from the maximum in effect, which a schedule can set. */
+/** A schedule can set the maximum in effect, so the text distinguishes it from the maximum of the document. */
 function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
@@ -363,7 +361,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   return generation === null ? [meanwhile, raised] : [raised];
 }
 
-/** Suggested up to twice the maximum; beyond that, a person should look at the metric first. */
+/** Only used for at most twice the maximum: beyond that, a person should look at the metric first. */
 function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
   return {
@@ -379,7 +377,7 @@ function explain(scaler: TroubledScaler): Remedy {
   };
 }
 
-/** Returns a patch command for an object. For a file, returns `edit` (default: the field) for the owner of the file. */
+/** Returns the patch command for an object, but for a file the line to edit (default: the first field). */
 function patch(
   scaler: TroubledScaler,
   text: string,

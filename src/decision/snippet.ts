@@ -6,7 +6,7 @@ import { quoteForShell } from '../units/clean-text.js';
 export interface Snippet {
   readonly kind: 'command' | 'edit' | 'query';
   readonly text: string;
-  /** The query in the UI of Prometheus; unset: unknown. */
+  /** A link to the query in the UI of Prometheus; unset: unknown. */
   readonly graphUrl?: string;
 }
 
@@ -18,13 +18,13 @@ export interface Named {
 export interface Pausable extends Named {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * End of a pause of 30 minutes from now, in RFC 3339, set by the dashboard: pause commands then use plain kubectl, for
-   * readers who may not have the plugin.
+   * The end of a pause of 30 minutes from now, in RFC 3339. Only the dashboard sets it: pause commands then use plain
+   * kubectl, because its readers may not have the plugin.
    */
   readonly pauseUntil?: string | undefined;
 }
 
-/** Returns `NAMESPACE/NAME` for a shell. */
+/** Returns `NAMESPACE/NAME`, quoted for a shell. */
 export function keyOf({ namespace, name }: Named): string {
   return quoteForShell(`${namespace}/${name}`);
 }
@@ -46,12 +46,18 @@ export function command(text: string): Snippet {
   return { kind: 'command', text };
 }
 
-/** Other kinds can only be paused in their document. */
+/**
+ * Returns whether promscaler reads annotations of the target. Targets of other kinds can be paused only in their
+ * document.
+ */
 export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
   return Object.hasOwn(WATCHED_KINDS, target.kind);
 }
 
-/** `replicas` null: the count stays as it is. The command replaces all annotations of an earlier pause. */
+/**
+ * Returns the command for a pause; `replicas` null: the count stays as it is. The command also removes the annotations
+ * of an earlier pause.
+ */
 export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Snippet {
   const { pauseUntil } = scaler;
   const count = replicas === null ? '' : ` --replicas ${replicas}`;
@@ -61,7 +67,10 @@ export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Sn
   return annotate(scaler, `${paused}=true`, fix, `${until}=${pauseUntil}`, `${reason}=dashboard`);
 }
 
-/** Without a pause, the other annotations have no effect. */
+/**
+ * Returns the command that ends a pause. The other annotations of the pause can stay, because they have no effect
+ * without `paused`.
+ */
 export function resume(scaler: Pausable): Snippet {
   return scaler.pauseUntil === undefined
     ? command(`promscaler resume ${keyOf(scaler)}`)
@@ -72,7 +81,7 @@ function annotate(scaler: Pausable, ...annotations: readonly string[]): Snippet 
   return kubectl(scaler.namespace, 'annotate', targetOf(scaler), '--overwrite', ...annotations);
 }
 
-/** Returns `deployment/web`. */
+/** Returns the target for kubectl: `deployment/web`. */
 export function targetOf({ target }: Pick<Pausable, 'target'>): string {
   return `${target.kind.toLowerCase()}/${target.name}`;
 }
@@ -82,7 +91,7 @@ const ADOPTED: Readonly<Record<string, string>> = {
   ScaledObject: 'scaledobject',
 };
 
-/** Returns the command for a step of a hand-over; null: `adopt` takes no such autoscaler. */
+/** Returns the `adopt` command for one step of the hand-over; null: `adopt` does not accept this kind of autoscaler. */
 export function adoptCommand(
   { kind, namespace, name }: Named & { readonly kind: string },
   flag: string,

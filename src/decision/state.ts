@@ -8,12 +8,12 @@ import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 import { countOf } from '../units/format.js';
 
-/** How urgent a state is, most urgent first. */
+/** How urgent a state is, in order from the most urgent. */
 export const SEVERITIES = ['cannot-follow', 'held', 'waiting', 'idle', 'ok'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Each state with its severity. API, CLI, dashboard and the status of objects show these words. */
+/** The states with their severities. API, CLI, dashboard and the status of objects show these names. */
 export const STATES = {
   Invalid: 'cannot-follow',
   Conflict: 'cannot-follow',
@@ -45,13 +45,13 @@ export const STATE_NAMES = Object.keys(STATES).filter((name): name is StateName 
 export interface ScalerState {
   readonly name: StateName;
   readonly severity: Severity;
-  /** A few words on one line, such as `no series for queue_length`; null: nothing is special. */
+  /** In a few words on one line, such as `no series for queue_length`; null: the state needs no explanation. */
   readonly cause: string | null;
-  /** When the state ends; null if that depends on more than time. */
+  /** When the state ends; null: the end depends on more than time. */
   readonly until: Instant | null;
 }
 
-/** A past cycle lacks the optional facts; its conditions contain most of them. */
+/** The record of a past cycle lacks the optional facts; its conditions contain most of them. */
 export interface StateFacts {
   readonly decision: PastDecision | null;
   readonly outcome: {
@@ -60,7 +60,7 @@ export interface StateFacts {
     readonly to: number | null;
     readonly message: string;
   };
-  /** One of each type, as they are known after the cycle. */
+  /** The conditions after the cycle, at most one of each type. */
   readonly conditions: readonly Condition[];
   readonly pause?: Pause | null;
   readonly dryRun?: boolean;
@@ -84,7 +84,7 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
     if (reason === null) continue;
-    // A state that precedes the rejection must not hide it.
+    // If another state takes precedence, its cause mentions the rejection, too.
     const hidden = rejection !== null && state !== 'Rejected' ? [inShort(rejection)] : [];
     return found(state, { ...reason, cause: [reason.cause, ...hidden, ...ignored].join('; ') });
   }
@@ -103,7 +103,7 @@ function found(name: StateName, { cause, until = null }: Reason): ScalerState {
   return { name, severity: STATES[name], cause: cause.replaceAll('\n', ' '), until };
 }
 
-/** Shared, because the status of each scaler holds a reference to its state. */
+/** One object for all scalers that are OK, to save memory: the status of each scaler keeps its state. */
 const OK: ScalerState = { name: 'OK', severity: 'ok', cause: null, until: null };
 
 interface Rule {
@@ -114,9 +114,9 @@ interface Rule {
 }
 
 /**
- * In order of precedence: a pause precedes problems of metrics, because its author does not expect the scaler to follow
- * its load, and missing pods precede missing metrics, because pods that do not run have none. Without a target there is
- * nothing to decide, in dry run or not.
+ * The rules in order of precedence. A pause precedes problems of metrics, because whoever paused a scaler does not
+ * expect it to follow its load. Missing pods precede missing metrics, because pods that do not run have no metrics. A
+ * missing target precedes the dry run, because without a target there is nothing to decide.
  */
 const RULES: readonly Rule[] = [
   {
@@ -222,7 +222,7 @@ export const STATE_TABLE: readonly Omit<Rule, 'find'>[] = [
   { state: 'OK', when: 'no other state applies' },
 ];
 
-/** Returns the message of `Held` up to `end`, if it is True with one of these reasons. */
+/** Returns the message of `Held` up to the first `end`; null: `Held` is not True with one of these reasons. */
 function heldBy(conditions: readonly Condition[], reasons: readonly string[], end = ';'): Reason | null {
   const held = conditionOf(conditions, 'Held');
   if (held?.status !== 'True' || !reasons.includes(held.reason)) return null;
@@ -237,10 +237,10 @@ function conflict(facts: StateFacts): Reason | null {
   return { cause: `${who === '' ? 'another client' : who} keeps changing spec.replicas` };
 }
 
-/** The end of the pause is in `until`. */
+/** Returns the cause without the end of the pause, which is in `until`. */
 function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   const { pause: current, conditions } = facts;
-  // The record of a past cycle has only the condition.
+  // The record of a past cycle has no `pause`, only the condition.
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
@@ -283,7 +283,7 @@ function writeFailed({ outcome, conditions }: StateFacts): Reason | null {
 function noData({ decision, conditions }: StateFacts): Reason | null {
   const active = conditionOf(conditions, 'ScalingActive');
   const isActive = active === undefined || !isFailing(active);
-  // Metrics of pods have no value at 0 replicas.
+  // At 0 replicas, metrics of pods have no value, which is no failure.
   if (isActive && decision?.currentReplicas === 0) return null;
   const missing = (decision?.metrics ?? []).filter(
     ({ error, fallback }) => error !== null || fallback !== undefined,
@@ -313,7 +313,7 @@ function atMaximum({ decision }: StateFacts): Reason | null {
   return boundBy(decision, 'max_replicas', `maxReplicas is ${decision.maxReplicas}`);
 }
 
-/** Returns whether the maximum in effect, not a limit before it, keeps the count below the recommendation. */
+/** Returns whether the maximum in effect keeps the count below the recommendation. False: a limit before it does. */
 function wantsMore({ recommendedReplicas, desiredReplicas, maxReplicas }: PastDecision): boolean {
   return (recommendedReplicas ?? 0) > maxReplicas && desiredReplicas >= maxReplicas;
 }
@@ -339,8 +339,8 @@ function atMinimum({ decision }: StateFacts): Reason | null {
 }
 
 /**
- * The step of a bound names its schedule. Without such a step, a limit of an earlier recommendation had already changed
- * the count to the bound.
+ * Returns the cause for a count at a bound. If the bound has changed the count, its step names the schedule. Otherwise
+ * an earlier limit had already moved the count to the bound, and that limit is added.
  */
 function boundBy(
   { recommendedReplicas, desiredReplicas, limits }: PastDecision,
@@ -363,7 +363,7 @@ function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
   return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
 }
 
-/** The state while a limit keeps the count from the recommendation; null: the bounds have their own rules. */
+/** The state while a limit keeps the count from the recommendation; null: the rules of the bounds decide. */
 const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
   untrusted_metric: 'PartialData',
   stabilization: 'Stabilizing',
@@ -378,7 +378,7 @@ const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
   forbidden_window: 'Backoff',
 };
 
-/** Returns the last limit that moves the count in the direction of the result, if its state is this one. */
+/** Returns the last limit that moves the count towards the result, if it belongs to `state`; otherwise null. */
 function limitCause({ decision }: StateFacts, state: StateName): Reason | null {
   if (decision === null || decision.recommendedReplicas === null) return null;
   const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;

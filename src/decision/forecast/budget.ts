@@ -2,25 +2,28 @@ import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 
-/** After a longer pause between two decisions, only this much of it counts, because its counts are unknown. */
+/**
+ * Limits the time that one decision accounts for. What the counts were in a longer pause between two decisions is
+ * unknown.
+ */
 const LONGEST_STEP_SECONDS = 300;
 
 export interface Counts {
   readonly current: number;
-  /** The count without a forecast. */
+  /** The count that the scaler would have without a forecast. */
   readonly reactive: number;
-  /** The count of a forecast that is not used; null: the forecast is used, or there is none. */
+  /** The count that an unused forecast proposes (`Observe`); null: the forecast is used, or proposes none. */
   readonly observed: number | null;
-  /** Pods needed for the load, at the usage that the forecast plans with. */
+  /** Pods needed for the current load, at the usage that the forecast plans with. */
   readonly needed: number;
   readonly ready: number;
-  /** The pods that would carry load without a forecast. */
+  /** The pods that would carry load by now without a forecast (`carryingPods`). */
   readonly carrying: number;
-  /** The count that a forecast proposed early enough for its pods to be ready now. */
+  /** The count that the forecast proposed one pod start ago, so that its pods are ready now. */
   readonly foreseen: number;
 }
 
-/** Returns what was spent since the last decision, in pod-seconds. */
+/** Returns what the forecast added and prevented since the last decision, in pod-seconds. */
 export function stepOf(
   { before, now }: { readonly before: Instant; readonly now: Instant },
   { current, reactive, observed, needed, ready, carrying, foreseen }: Counts,
@@ -70,9 +73,9 @@ export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'>
 }
 
 /**
- * Returns the pod-seconds that the forecast added, in percent of the replicas of three days without it. For days that
- * are not recorded yet, assumes the count `reactive`, so that the first raise of a new scaler does not use the whole
- * budget.
+ * Returns the pod-seconds that the forecast added within three days, in percent of the pod-seconds without a forecast.
+ * While less than three days are recorded, the rest counts as a time with `reactive` replicas: otherwise the first
+ * raise of a new scaler would use the whole budget.
  */
 export function spentPercent(parts: readonly SpentPart[], reactive: number): number {
   const [first] = parts;
@@ -85,7 +88,10 @@ export function spentPercent(parts: readonly SpentPart[], reactive: number): num
   return total > 0 ? (100 * added) / total : 0;
 }
 
-/** Returns the loads of the last ten minutes, including this one. */
+/**
+ * Returns the loads of the last ten minutes, to which `load` is added. Each minute has the sum and the number of its
+ * loads.
+ */
 export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: number): readonly LoadMinute[] {
   const at = multipleBefore(now, 60);
   const start = addSeconds(at, -9 * 60);
@@ -94,7 +100,10 @@ export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: nu
   return [...kept, { at, sum: open.sum + load, count: open.count + 1 }];
 }
 
-/** Returns the proposals of the last `seconds` and the last one before, and adds this one if it differs. */
+/**
+ * Returns the proposals of the last `seconds`, preceded by the one that was in effect at their start. The new proposal
+ * is added only if it differs from the last one.
+ */
 export function addProposal(
   proposals: readonly Recommendation[],
   { at, replicas }: Recommendation,
@@ -106,10 +115,10 @@ export function addProposal(
   return (kept.at(-1)?.replicas === replicas ? kept : [...kept, { at, replicas }]).slice(-MOST_PROPOSALS);
 }
 
-/** Bounds the state of a scaler whose forecast changes with each decision. */
+/** Limits the list for a forecast that changes with each decision. */
 const MOST_PROPOSALS = 64;
 
-/** Returns the count that a forecast had proposed `seconds` before. */
+/** Returns the count that the forecast proposed `seconds` ago; 0: it proposed none. */
 export function foreseenAt(
   { proposals }: Pick<ForecastState, 'proposals'>,
   now: Instant,

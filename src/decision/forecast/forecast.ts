@@ -11,15 +11,15 @@ import { advanceReactive, carryingPods, reactiveOf } from './reactive.js';
 
 export interface Forecasted {
   readonly result: ForecastResult;
-  /** The recommendation, raised by the forecast if it is used. */
+  /** The recommendation of the metrics, or the higher one of a forecast that is used. */
   readonly recommended: number;
   readonly state: ForecastState;
 }
 
 /**
- * Compares the forecast with the recommendation of the metrics. Only raises it, only with `mode: Raise` and full values
- * of all metrics, and only within its budget. Null: the document has no forecast. Source: algorithm.md, section 3,
- * Forecast.
+ * Compares the forecast with the recommendation of the metrics. The forecast can only raise it, and only with `mode:
+ * Raise`, with full values of all metrics, and within its budget. Null: the document has no forecast. Source:
+ * algorithm.md, section 3, Forecast.
  */
 export function forecastFor(
   snapshot: Snapshot,

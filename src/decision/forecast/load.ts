@@ -9,18 +9,18 @@ import type { Pod, Sample } from '../snapshot/snapshot.js';
 export interface Load {
   readonly metric: string;
   readonly total: number;
-  /** Load that a ready pod may carry when a forecast load arrives; at least the target. */
+  /** The load that a ready pod may have when the expected load arrives; at least the target. */
   readonly ofPod: number;
-  /** The usage of a pod with `ofPod`: `95 %`, `the target`. */
+  /** The words for `ofPod`: `95 %`, `the target`. */
   readonly usage: string;
-  /** Empty, or a unit with a space before it. */
+  /** The unit with a leading space; empty: the load has no unit. */
   readonly unit: string;
 }
 
 /**
- * Returns the load that a full value shows; or why it is not known. For a target in percent of the requests, a pod may
- * carry `fillPercent` of its requests: the reserve of the target is for unexpected load. A target of type
- * AverageValue says what a pod carries.
+ * Returns the load of a full value, or why it is not known. With a target in percent of the requests, a forecast fills
+ * each pod up to `fillPercent` (at least the target): the reserve above the target is for unexpected load. With a
+ * target of type AverageValue, a pod carries the target.
  */
 export function loadOf(
   metric: MetricSpec,
@@ -45,7 +45,7 @@ export function loadOf(
   return { metric: metric.identity, total, ofPod: (request * percent) / 100, usage, unit };
 }
 
-/** Returns the usage that a ready pod may have when a forecast load arrives: `95 %`, `the target`. */
+/** Returns the usage up to which a forecast fills a ready pod: `95 %`, `the target`. */
 export function usageWhenFull({ target }: MetricSpec, fillPercent: number): string {
   return target.type === 'Utilization' ? `${Math.max(target.percent, fillPercent)} %` : 'the target';
 }

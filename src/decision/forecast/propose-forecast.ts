@@ -7,24 +7,25 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
 import { FEWEST_SEASONS } from './seasons.js';
 
-/** A forecast needs values in this many of the last ten minutes. */
+/** Number of the last ten minutes that must have a value. With fewer, the current load is not known well enough. */
 const FEWEST_MINUTES = 5;
 
 /**
- * Days with a smaller rise do not count: the pods for it already run, and small rises at various times would add up.
+ * The load of a day must rise to this multiple of its level. The pods for a smaller rise already run, and small rises
+ * at various times would add up.
  */
 const LEAST_RISE = 1.25;
 
-/** Limits the factor that scales the load of an earlier day to today. */
+/** Upper limit of the factor by which the load of an earlier day is scaled to today's level. */
 const HIGHEST_SCALE = 2;
 
-/** Limits a forecast to this multiple of the highest load in the lookback. */
+/** Upper limit of the expected load, as a multiple of the highest load in the lookback. */
 const ABOVE_HIGHEST = 1.2;
 
 export interface Proposed {
-  /** Null: there is no forecast. */
+  /** The replicas for the expected load; null: there is no forecast. */
   readonly replicas: number | null;
-  /** Part of a sentence. */
+  /** The calculation, or why there is no forecast; part of a sentence. */
   readonly why: string;
 }
 
@@ -38,8 +39,8 @@ export interface Given {
 }
 
 /**
- * Returns the replicas for the expected load: a quantile of the loads at the same time of earlier days, each scaled to
- * today's level. A higher load never gives a lower count.
+ * Returns the replicas for the expected load. The expected load is a quantile of the loads that earlier days had at
+ * this time, each scaled to today's level. A higher load never gives a lower count.
  */
 export function proposeForecast({ now, forecast, history, load, minutes, maxReplicas }: Given): Proposed {
   if (history === undefined) return silent('the load of the earlier days was not read yet');
@@ -89,27 +90,27 @@ function silent(why: string): Proposed {
 export interface ExpectedLoad {
   /** The lowest load of the earlier days, scaled to today's level. */
   readonly low: number;
-  /** The quantile that the forecast plans with. */
+  /** The quantile of these loads for which the forecast plans. */
   readonly expected: number;
   readonly high: number;
 }
 
 export interface LoadAhead {
-  /** The history that a decision now would use. */
+  /** The history that a decision made now would use. */
   readonly history: LoadHistory;
   readonly later: readonly LaterSeasons[];
 }
 
 interface LaterSeasons {
   readonly at: Instant;
-  /** Seconds until the decision that plans for this load; negative: already made. */
+  /** Seconds from now until the decision that plans for the load at `at`; negative: that decision was in the past. */
   readonly seconds: number;
   readonly seasons: readonly Season[];
 }
 
 /**
- * Returns the load expected within the lead time, whether it rises or not; null: too little is known. The second
- * argument selects a later time; its load is scaled to the current level.
+ * Returns the load expected at the end of the lead time, even if it does not rise; null: too few loads are known. The
+ * second argument selects a later time, whose load is also scaled to the current level.
  */
 export function expectLoad(
   { forecast, history, minutes }: Pick<Given, 'forecast' | 'minutes'> & { readonly history: LoadHistory },
@@ -134,7 +135,7 @@ function rankOf({ quantile }: Forecast, count: number): number {
   return Math.ceil(quantile * count) - 1;
 }
 
-/** Returns why no load can be expected, or null. */
+/** Returns why no load can be expected; null: it can. */
 function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMinute[]): string | null {
   if (unusable !== null) return unusable;
   if (seasons.length < FEWEST_SEASONS) {
@@ -146,7 +147,10 @@ function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMi
     : null;
 }
 
-/** Returns whether the load rises on two thirds of the days, or on two thirds of the same weekdays. */
+/**
+ * Returns whether the load rises on at least two thirds of the days, or on at least two thirds of the days with this
+ * weekday.
+ */
 function hasRise(seasons: readonly Season[], now: Instant, leadSeconds: number): boolean {
   const then = addSeconds(now, leadSeconds);
   const weeks = seasons.filter(({ at }) => Math.round(secondsBetween(at, then) / 86_400) % 7 === 0);
@@ -165,7 +169,7 @@ function levelOf(minutes: readonly LoadMinute[]): number {
 
 interface Scaled {
   readonly load: number;
-  /** Today's level divided by that of the day; null: that one was 0. */
+  /** Today's level divided by the level of the earlier day; null: the earlier level was 0. */
   readonly ratio: number | null;
 }
 
@@ -182,7 +186,7 @@ function localTime(at: Instant, { timeZone }: Forecast): string {
   return formatLocal(at, timeZone);
 }
 
-/** Returns `7 days and 3 Thursdays`. */
+/** Returns the days in words: `7 days and 3 Thursdays`. */
 function describeDays(
   seasons: readonly Season[],
   now: Instant,
@@ -200,7 +204,10 @@ function describeDays(
   return parts.filter((part) => part !== '').join(' and ');
 }
 
-/** 362.5 / 0.001 is 362500.00000000006 in binary, which needs 362,500 pods. */
+/**
+ * Returns the pods for a load, rounded up. Rounds the quotient first: 362.5 / 0.001 is 362500.00000000006 in binary
+ * floating point, but needs 362,500 pods.
+ */
 function podsFor(load: number, ofPod: number): number {
   return ceilCount(roundTo(load / ofPod, MOST_DIGITS));
 }
@@ -209,12 +216,18 @@ function amount(load: number, digits: number): string {
   return String(roundTo(load, digits));
 }
 
-/** Rounds to significant digits, but no number of four digits to less than these. */
+/**
+ * Rounds to `digits` significant digits. Numbers from 1000 to 9999 keep all four digits, so that 1234 does not become
+ * 1230.
+ */
 function roundTo(value: number, digits: number): number {
   return Number(value.toPrecision(value >= 1000 && value < 10_000 ? Math.max(4, digits) : digits));
 }
 
-/** More digits make a sentence hard to read, and doubles differ after these. */
+/**
+ * Upper limit of significant digits: longer numbers are hard to read, and rounding errors of doubles can show in later
+ * digits.
+ */
 const MOST_DIGITS = 12;
 
 interface Digits {
@@ -223,8 +236,8 @@ interface Digits {
 }
 
 /**
- * Returns the fewest significant digits, from three on, with which the sentence adds up: a reader who multiplies and
- * divides its numbers gets its results.
+ * Returns the fewest significant digits, at least three, with which a reader can check the sentence: the printed
+ * factors, multiplied and divided, give the printed results.
  */
 function digitsOf({
   load,
@@ -236,7 +249,7 @@ function digitsOf({
   needed,
 }: Scaled & {
   readonly seen: number;
-  /** The highest load, if it limits the expected one. */
+  /** The highest load in the lookback, if it limits the expected load; otherwise null. */
   readonly limit: number | null;
   readonly expected: number;
   readonly ofPod: number;

@@ -6,35 +6,40 @@ import type { Raise } from '../snapshot/snapshot.js';
 
 const DAY_MS = 86_400_000;
 
-/** Raises of two days are at the same time of day if their starts differ by at most this. */
+/** Two raises are at the same time of day if their starts differ by at most this. */
 const SAME_TIME_MS = 30 * 60_000;
 /**
- * After a longer time in which the forecast does not raise the count, the next raise is a new one, unless it is at the
- * same time of day. So a day has at most 48 raises.
+ * A raise ends when the forecast has not raised the count for this long; then the next raise is a new one. Raises that
+ * start within `SAME_TIME_MS` of each other are one raise, so a day has at most 48.
  */
 const LONGEST_PAUSE_SECONDS = 300;
 /**
- * A longer raise counts as several, each with its own time of day. Pods that remain after a raise do not count: the
- * tolerance can keep one for the rest of the day.
+ * A longer raise counts as several, each with its own time of day. Pods that remain after a raise do not prolong it,
+ * because the tolerance can keep such a pod for the rest of the day.
  */
 const LONGEST_SECONDS = 3600;
 const WEEKDAYS_KEPT = 28;
 
-/** One missing pod is worth ten unneeded pods. */
+/**
+ * A forecast is worth its cost if it adds at most this many pod-seconds for each missing pod-second that it prevents.
+ */
 const WORTH = 10;
-/** Fewer days are not representative: one may be a holiday, two a weekend. */
+/**
+ * Days with a raise that are needed for a judgment. Fewer are not representative: one may be a holiday, two a weekend.
+ */
 const FEWEST_DAYS = 3;
 const FEWEST_WEEKDAYS = 2;
 
-/** Pod-seconds since the last decision. */
+/** What the forecast added and prevented since the last decision, in pod-seconds. */
 interface Step {
   readonly added: number;
   readonly prevented: number;
 }
 
 /**
- * Adds what a step has cost and prevented to the raise that it belongs to. Keeps the last two raises of each weekday and
- * time of day within 28 days, at most `MOST_RAISES`: 24 a day, or fewer days with more.
+ * Adds what the forecast added and prevented since the last decision to the raise that caused it. For each weekday and
+ * time of day, the last two raises within 28 days are kept. At most `MOST_RAISES` are kept in total: 24 a day, or fewer
+ * days if a day has more.
  */
 export function addToRaises(
   raises: readonly Raise[],
@@ -72,7 +77,7 @@ export function addToRaises(
   ];
 }
 
-/** Returns the raises that began at this local time, with the local days since then. */
+/** Returns the raises that began at this local time of day, with the number of local days since then. */
 function atThisTime(
   raises: readonly Raise[],
   now: Instant,
@@ -88,9 +93,9 @@ function atThisTime(
 }
 
 /**
- * Returns why a forecast should not raise now: its raises at this time of earlier days have added more than ten times
- * the pod-seconds that they have prevented. Judges raises of the same weekday if there are two, otherwise of any day if
- * there are three. Null: it should raise, or too little is known.
+ * Returns why a forecast should not raise now: at this time of earlier days, its raises added more than ten times the
+ * pod-seconds that they prevented. Days with the same weekday are judged if there are at least two, otherwise the days
+ * of the last week if there are at least three. Null: the forecast should raise, or too little is known.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
   const known = atThisTime(raises, now, timeZone).filter(({ days }) => days >= 1);

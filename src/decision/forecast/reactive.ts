@@ -10,14 +10,15 @@ import { podRequests } from '../proposals/pod-requests.js';
 import type { JudgedMetric } from '../proposals/propose.js';
 import type { Pod, ReactiveCount, Recommendation, Snapshot } from '../snapshot/snapshot.js';
 
-/** Until a forecast raises the count, this is the count of the target. */
+/** Returns the count of the target, which is also the count without a forecast until the forecast first raises it. */
 export function reactiveOf({ target, state }: Snapshot): ReactiveCount {
   const { lastScaleUp, lastScaleDown, scaleEvents } = state;
   return { replicas: target.specReplicas, lastScaleUp, lastScaleDown, scaleEvents };
 }
 
 /**
- * Returns how many pods would carry the current load without a forecast: those that would have run for `leadSeconds`.
+ * Returns how many pods would carry the current load if there were no forecast: the pods that would have started at
+ * least `leadSeconds` ago.
  */
 export function carryingPods(
   { replicas, scaleEvents }: ReactiveCount,
@@ -35,8 +36,9 @@ export function carryingPods(
 }
 
 /**
- * Returns the count that the scaler would set now without a forecast. Without it, load beyond the capacity of the pods
- * would not show: full pods raise the count step by step, while the pods of a forecast show the whole load at once.
+ * Returns the count that the scaler would set now if it had no forecast. It can be lower than the proposal for the
+ * visible load: full pods hide load beyond their capacity, so that the count would rise step by step, while the
+ * additional pods of a forecast show the whole load at once.
  */
 export function advanceReactive(
   before: ReactiveCount,
@@ -74,14 +76,20 @@ export function advanceReactive(
   };
 }
 
-/** Without a forecast, no recommendation would exceed `most`, the count for the visible load. */
+/**
+ * Limits the recommendations of earlier decisions to `most`, because without a forecast none would have exceeded the
+ * count for the visible load.
+ */
 function atMost(most: number, recommendations: readonly Recommendation[]): readonly Recommendation[] {
   return recommendations.some(({ replicas }) => replicas > most)
     ? recommendations.map(({ at, replicas }) => ({ at, replicas: Math.min(most, replicas) }))
     : recommendations;
 }
 
-/** Returns the largest proposal if the target had another count and the same load. */
+/**
+ * Returns the largest proposal that the metrics would make for the same load if the target had `current` replicas, of
+ * which `carrying` carry load.
+ */
 function recommendedAt(
   { current, carrying }: { readonly current: number; readonly carrying: number },
   metrics: readonly JudgedMetric[],
@@ -103,8 +111,8 @@ function recommendedAt(
 }
 
 /**
- * Returns the usage at which a pod hides further load, in the unit of the target: its cpu limit, otherwise its
- * requests. Null: not known, or not a resource metric.
+ * Returns the usage of a pod at which it hides further load: its cpu limit, or without one its requests. The unit is
+ * that of the target. Null: the usage is not known, or the metric is not of a resource.
  */
 function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;
@@ -118,7 +126,7 @@ function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   return limit === null ? request : (100 * limit) / request;
 }
 
-/** Returns milli-units; null: a pod has no limit. */
+/** Returns the mean cpu limit of the pods in milli-units; null: a pod has no limit. */
 function meanLimit(pods: readonly Pod[]): number | null {
   let sum = 0;
   for (const { cpuLimit } of pods) {

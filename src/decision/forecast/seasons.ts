@@ -3,27 +3,25 @@ import { formatLocal, instantOfLocal } from '../../schedules/local-time.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { Season } from '../snapshot/snapshot.js';
 
-/** Each of the last seven days, and the same weekday of the four weeks before. */
+/** The earlier days that a forecast looks at: the last seven days, and this weekday in the four weeks before now. */
 const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 
-/** A forecast needs this many earlier days. */
+/** Number of earlier days with a load that a forecast needs. */
 export const FEWEST_SEASONS = 3;
 
-/** A season's load is the highest until this long after a pod started now would carry load. */
+/** A season's load is the highest until this long after the time when a pod that is started now would carry load. */
 const SECONDS_AFTER_LEAD = 180;
 
-/** The mean load of this long before now is compared with the same time of earlier days. */
+/** The mean load over this time before now is compared with the mean at the same time of earlier days. */
 const LEVEL_SECONDS = 600;
 
-/** A load at a time, in base units. */
+/** A load in base units, and its time. */
 export interface LoadPoint {
   readonly at: Instant;
   readonly load: number;
 }
 
-/**
- * Returns the current local time on each earlier day, latest first. A day lasts 23 or 25 hours when the clock changes.
- */
+/** Returns the same local time on each earlier day, latest first. A day has 23 or 25 hours when the clock changes. */
 export function seasonTimes(now: Instant, { lookbackDays, timeZone }: Forecast): readonly Instant[] {
   const local = Date.parse(`${formatLocal(now, timeZone)}Z`);
   const secondsPastMinute = (now % 60_000) / 1000;
@@ -32,18 +30,20 @@ export function seasonTimes(now: Instant, { lookbackDays, timeZone }: Forecast):
   );
 }
 
-/** Returns the range of loads that a season needs, in seconds relative to its time. */
+/** Returns the range of loads that `seasonOf` needs, in seconds relative to `at`. */
 export function seasonSeconds(leadSeconds: number): { readonly from: number; readonly to: number } {
   return { from: -LEVEL_SECONDS, to: leadSeconds + SECONDS_AFTER_LEAD };
 }
 
-/** A load for each minute from `start` on; NaN: it is not known. */
+/** One load for each minute from `start` on; NaN: the load is not known. */
 export interface MinuteLoads {
   readonly start: Instant;
   readonly values: Float64Array;
 }
 
-/** Returns the known loads around the time of a season, and at most one before and after them. */
+/**
+ * Returns the known loads in the range that the season at `at` needs, and at most one before and one after that range.
+ */
 export function pointsAround(
   { start, values }: MinuteLoads,
   at: Instant,
@@ -61,9 +61,9 @@ export function pointsAround(
 }
 
 /**
- * Returns the highest load of a day from now until 180 s after a pod started now would carry load. Uses means of two
- * consecutive points, because the maximum of noisy points is too high. Null if the points, in the order of their times,
- * have a gap of more than `maxGapSeconds`.
+ * Returns the season of the earlier day at `at`. `load` is the highest load from `at` until 180 s after a pod that is
+ * started at `at` would carry load. It is the highest mean of two consecutive points, because the maximum of noisy
+ * points is too high. Null: there is a gap of more than `maxGapSeconds`. `points` must be in order of time.
  */
 export function seasonOf(
   at: Instant,

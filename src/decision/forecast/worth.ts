@@ -4,18 +4,19 @@ import type { ForecastState } from '../snapshot/snapshot.js';
 import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
 import { sumOfParts } from './budget.js';
 
-/** Three days of parts, without the unfinished one. */
+/** Number of finished parts that are needed: three days have 12 parts, of which the last one is unfinished. */
 const FEWEST_PARTS = 11;
 
-/** Ten minutes of one missing pod in three days are not worth a change. */
+/** With less missing pod-time in three days, a change of the document is not worth it. */
 const LEAST_SHORT_POD_SECONDS = 600;
 
-/** Mean over the time. Fewer missing pods are not worth a forecast. */
+/** The same limit as the mean number of missing pods over three days. */
 export const LEAST_MISSING_PODS = LEAST_SHORT_POD_SECONDS / (PARTS * PART_SECONDS);
 
 /**
- * Returns a condition if a forecast in mode `Observe` would have prevented at least half of the missing pod-time of
- * three days, within its budget. Null: it would not have, or it is not known yet. The result changes every 6 hours.
+ * Returns a condition if a forecast in mode `Observe` would have been useful: within its budget, it would have
+ * prevented at least half of the missing pod-time of three days. Null: it would not have been, or too little is known.
+ * The result changes at most every 6 hours.
  */
 export function worthRaising(
   { mode, budgetPercent }: Forecast,

@@ -4,15 +4,16 @@ import { describeFailure } from '../../units/failure.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export interface Ceiling {
-  /** 0 to `MAX_REPLICAS`. */
+  /** An integer from 0 to `MAX_REPLICAS`. */
   readonly replicas: number;
-  /** Why `replicas` is an earlier value; null: the query has a value now. */
+  /** Why the query has no usable value, so that `replicas` is an earlier value; null: it has one. */
   readonly error: string | null;
 }
 
 /**
- * Returns the ceiling of `maxReplicasFrom`, rounded down: the value of its query, otherwise the last full value; null
- * if there is neither, so that only `maxReplicas` applies. A partial value may be too low and is ignored.
+ * Returns the ceiling of `maxReplicasFrom`: the value of its query, rounded down. Without a full value, the last full
+ * value applies, because a partial value may be too low. Null: there is neither, and only `maxReplicas` limits the
+ * count.
  */
 export function ceilingOf({
   scaler,
@@ -29,7 +30,7 @@ export function ceilingOf({
   return last === undefined ? null : { replicas: last, error };
 }
 
-/** Returns why the query's answer cannot be used as a ceiling, or null. */
+/** Returns why the answer of the query is not a ceiling; null: it is one. */
 export function whyNoCeiling(sample: Snapshot['maxReplicasFrom']): string | null {
   if (sample === undefined) return 'the query was not sent';
   if (sample.form === 'error') return describeFailure(sample.failure);

@@ -6,7 +6,7 @@ import type { Limit, LimitContext } from './limit.js';
 
 /**
  * `downscaleConfirmation`: holds a scale-down until every decision of the last `seconds`, and at least `decisions`
- * consecutive ones, have proposed fewer replicas than the current count. Then scales down to the highest of these
+ * consecutive ones, have proposed fewer replicas than the current count. The count then falls to the highest of these
  * proposals. Uses `state.downscaleProposals`. Source: reliability.md, D6.
  */
 export const confirmDownscale: Limit = (replicas, context) => {
@@ -33,9 +33,9 @@ export const confirmDownscale: Limit = (replicas, context) => {
 type Asking = Pick<LimitContext, 'now' | 'current' | 'recommended' | 'state'>;
 
 /**
- * Returns the consecutive decisions that propose fewer replicas than the current count, up to this one, and only as
- * many as a confirmation needs. Empty if this decision does not propose fewer, and during a recovery hold, because its
- * numbers may be too low.
+ * Returns the latest consecutive proposals of fewer replicas than the current count, including this one, but no more
+ * than a confirmation needs. Empty if this decision does not propose fewer replicas, or during a recovery hold, because
+ * its values may be too low.
  */
 export function nextDownscaleProposals(
   { now, current, recommended, state }: Asking,
@@ -47,7 +47,8 @@ export function nextDownscaleProposals(
   const broken = earlier.findLastIndex(({ replicas }) => replicas >= current);
   const inARow = [...earlier.slice(broken + 1), { at: now, replicas: recommended }];
   const start = addSeconds(now, -seconds);
-  // The newest entry that is at least `seconds` old proves that the whole time is covered.
+  // `start` is `seconds` ago. The newest entry from before `start` proves that the whole time is covered, so older ones
+  // are not needed.
   const proof = inARow.findLastIndex(({ at }) => at <= start);
   return inARow.slice(Math.max(0, Math.min(proof, inARow.length - decisions)));
 }

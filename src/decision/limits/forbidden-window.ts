@@ -2,8 +2,9 @@ import { addSeconds, formatInstant, type Instant, laterOf } from '../../units/ti
 import type { Limit, LimitContext } from './limit.js';
 
 /**
- * The forbidden windows of CHPA: no scale-up (scale-down) within the window after the last scale-up (scale-down), or
- * after any change with `forbiddenWindowsSince: AnyRescale`. The window includes its end; 0 disables it.
+ * The forbidden windows of CHPA: no scale-up within `upscaleForbiddenWindowSeconds` after the last scale-up, and no
+ * scale-down within `downscaleForbiddenWindowSeconds` after the last scale-down. With `forbiddenWindowsSince:
+ * AnyRescale`, any change starts both windows. A window includes its end; 0 disables it.
  */
 export const applyForbiddenWindow: Limit = (replicas, context) => {
   const { current } = context;

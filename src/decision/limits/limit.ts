@@ -14,7 +14,10 @@ export interface LimitContext {
   readonly current: number;
   /** The largest proposal, before any limit. */
   readonly recommended: number;
-  /** Recommendations of earlier decisions, including the seed of the first decision. Source: algorithm.md, point 26. */
+  /**
+   * Recommendations of earlier decisions, or for the first decision the current count (`seedRecommendations`). Source:
+   * algorithm.md, point 26.
+   */
   readonly recommendations: readonly Recommendation[];
   readonly state: State;
 }
@@ -22,9 +25,9 @@ export interface LimitContext {
 export interface Limited {
   readonly to: number;
   readonly reason: string;
-  /** When the limit ends; null if that depends on more than time. */
+  /** When the limit ends; null: the end depends on more than time. */
   readonly until: Instant | null;
 }
 
-/** Returns another count with the reason, or null to keep the count. Pure. */
+/** Returns the limited count and the reason, or null if the limit does not change `replicas`. Pure. */
 export type Limit = (replicas: number, context: LimitContext) => Limited | null;

@@ -10,9 +10,9 @@ import { describeBound, describeFloor } from './scheduled-bounds.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /**
- * All limits in the order applied. Each starts with the result of the previous one. Without `behavior`,
- * `scale_up_limit` and `stabilization` work as in the HPA. The other limits apply only if the document sets them or
- * after a failure.
+ * All limits in the order in which they are applied. Each limit gets the result of the previous one. Without
+ * `behavior`, `scale_up_limit` and `stabilization` work as in the HPA. The other limits apply only if the document sets
+ * them, or after a failure.
  */
 export const LIMITS: readonly { readonly name: LimitName; readonly apply: Limit }[] = [
   { name: 'stabilization', apply: stabilize },
@@ -43,8 +43,8 @@ export function countAfter(
 }
 
 /**
- * Returns whether `maxReplicas` has lowered a count that a recovery hold or a confirmation kept. Bounds override holds,
- * and the reason is then the bound. Source: reliability.md, decision 16.
+ * Returns whether `maxReplicas` has lowered a count that a hold kept. A bound overrides a hold and is then the reason
+ * of the count. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
@@ -68,8 +68,8 @@ export function applyLimits(context: LimitContext): LimitedCount {
 }
 
 /**
- * If one of these limits leads to the same count as a bound, the reason names the bound. Source: algorithm.md, points
- * 28, 34.
+ * If one of these limits leads to the same count as a bound, the limit is not reported, and the reason is the bound.
+ * Source: algorithm.md, points 28, 34.
  */
 const YIELDS_TO_BOUND: ReadonlySet<LimitName> = new Set([
   'policy',
@@ -82,7 +82,7 @@ function boundOf(from: number, to: number, context: LimitContext): number | unde
   return (to > from ? limitToMinReplicas : limitToMaxReplicas)(from, context)?.to;
 }
 
-/** Shared by all decisions, which are kept for a round or longer. */
+/** One list for all decisions without a limit, to save memory: decisions are kept for a round or longer. */
 const NO_STEPS: readonly LimitStep[] = [];
 
 function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): Limited | null {
@@ -91,8 +91,8 @@ function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): L
 }
 
 /**
- * Lowers a scale-up to the ceiling, but not below the current count. Never changes a scale-down. Source: algorithm.md,
- * step 6.7.
+ * Lowers a scale-up to the ceiling of `maxReplicasFrom`, but not below the current count. Never changes a scale-down.
+ * Source: algorithm.md, step 6.7.
  */
 function limitToCeiling(replicas: number, { spec, current, ceiling }: LimitContext): Limited | null {
   if (ceiling === null || replicas <= current || replicas <= ceiling.replicas) return null;
@@ -115,8 +115,8 @@ function excerpt(query: string): string {
 
 /**
  * Lowers the count to `maxReplicas`. If a schedule has lowered `maxReplicas` below the current count, the policies of
- * `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not, because bounds override
- * them. Source: algorithm.md, step 1; reliability.md, decision 16.
+ * `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not slow it down, because a
+ * bound overrides them. Source: algorithm.md, step 1; reliability.md, decision 16.
  */
 function limitToMaxReplicas(replicas: number, context: LimitContext): Limited | null {
   const { spec, bounds, current } = context;
@@ -140,8 +140,8 @@ function slowestFall(context: LimitContext): { readonly replicas: number; readon
 }
 
 /**
- * Holds a scale-down until every metric has returned values for long enough. Never holds a scale-up. Uses
- * `state.holdScaleDownUntil`, which the control loop computes (algorithm.md, section 4).
+ * Holds a scale-down after missing values until every metric has returned values for long enough. Never holds a
+ * scale-up. The control loop computes `state.holdScaleDownUntil` (algorithm.md, section 4).
  */
 function applyRecoveryHold(replicas: number, { now, current, state }: LimitContext): Limited | null {
   const until = state.holdScaleDownUntil;
@@ -154,9 +154,10 @@ function applyRecoveryHold(replicas: number, { now, current, state }: LimitConte
 }
 
 /**
- * CHPA's limit for one scale-up; without `behavior`, also the HPA's (factor 2, minimum 4). With `behavior` it applies
- * only if the document or preset sets it; then the lower of policy and limit applies. Never below the current count,
- * because the factor is at least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
+ * Limits one scale-up to a factor of the current count, but at least to a minimum: the limit of CHPA and, without
+ * `behavior`, of the HPA (factor 2, minimum 4). With `behavior`, it applies only if the document or the preset sets it,
+ * in addition to the policies. The result is never below the current count, because the factor is at least 1. Source:
+ * horizontal.go, calculateScaleUpLimit; CHPA's README.
  */
 function applyScaleUpLimit(replicas: number, context: LimitContext): Limited | null {
   const limit = scaleUpLimit(context);

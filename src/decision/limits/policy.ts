@@ -5,13 +5,13 @@ import type { Limit, LimitContext } from './limit.js';
 import { stepWindowSeconds } from './step-limit.js';
 
 interface PolicyLimit {
-  /** At least 0. */
+  /** The count that the policies allow; at least 0. */
   readonly replicas: number;
   readonly reason: string;
   readonly until: Instant | null;
 }
 
-/** Applies the rate policies of `behavior` in the direction of the change; none without `behavior`. */
+/** Applies the rate policies of `behavior` for the direction of the change. Without `behavior`, there are none. */
 export const applyPolicies: Limit = (replicas, context) => {
   const limit = policyLimit(replicas, context);
   if (limit === null) return null;
@@ -21,9 +21,10 @@ export const applyPolicies: Limit = (replicas, context) => {
 };
 
 /**
- * Returns how far the policies let the count move towards `replicas`; null without `behavior` or without a change.
- * Never beyond the current count in the other direction: a policy slows a change but does not reverse it. Source:
- * horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points 31-33).
+ * Returns how far the policies let the count move towards `replicas`; null: there is no `behavior` or no change. The
+ * result is never on the other side of the current count, because a policy slows a change but does not reverse it.
+ * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points
+ * 31-33).
  */
 export function policyLimit(replicas: number, context: LimitContext): PolicyLimit | null {
   const { spec, current } = context;
@@ -68,8 +69,9 @@ function select(
 }
 
 /**
- * Returns the count that one policy allows, starting from the count at the start of its period: the current count minus
- * all changes within the period, in both directions. Calculated in binary doubles: 100 + 10 % is 111, 100 - 90 % is 9.
+ * Returns the count that one policy allows. The policy applies to the count at the start of its period: the current
+ * count minus all changes within the period, in both directions. Calculated in doubles, as in the HPA: 100 + 10 % is
+ * 111, 100 - 90 % is 9.
  */
 function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
   const changed = recentEvents(policy, direction, context).reduce((sum, event) => sum + event.change, 0);
@@ -83,7 +85,10 @@ function percentOf(start: number, percent: number, direction: Direction): number
   return direction === 1 ? Math.ceil(start * (1 + percent / 100)) : Math.trunc(start * (1 - percent / 100));
 }
 
-/** A change in the other direction allows more: it counts only if it was certainly made within the period. */
+/**
+ * Returns the changes within the period of a policy. A change in the other direction allows the policy more, so it
+ * counts only if even its earliest possible time is within the period.
+ */
 function recentEvents(
   policy: ScalingPolicy,
   direction: Direction,
@@ -105,10 +110,10 @@ function endOfPeriod(policy: ScalingPolicy, events: LimitContext['state']['scale
       );
 }
 
-/** The longest period of the default policies of the HPA, which apply to a document without `behavior`. */
+/** The longest period of the HPA's default policies, which apply to a document without `behavior`. */
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
-/** Returns how far back the policies of the spec look. */
+/** Returns for how many seconds the limits need past changes. */
 export function longestPeriodSeconds(spec: ScalerSpec): number {
   const { behavior, maxScaleDownPercentPerWindow } = spec;
   const stepWindow = maxScaleDownPercentPerWindow === null ? 0 : stepWindowSeconds(spec);

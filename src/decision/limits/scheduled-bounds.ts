@@ -6,17 +6,17 @@ export interface Bounds {
   readonly minReplicas: number;
   /** At least `minReplicas`. */
   readonly maxReplicas: number;
-  /** The schedules that determine floor and ceiling; null: the document. */
+  /** The schedules that determine `minReplicas` and `maxReplicas`; null: the document determines it. */
   readonly floor: BoundBy | null;
   readonly ceiling: BoundBy | null;
-  /** The floor before it was lowered to the ceiling; null if it was not. */
+  /** The floor before it was lowered to `maxReplicas`; null: it was not lowered. */
   readonly clippedFloor: number | null;
 }
 
 interface BoundBy {
   readonly schedule: string;
   readonly replicas: number;
-  /** `before` and `after`: the bound ramps before the start or after the end. */
+  /** `before`: the bound ramps before the start of the schedule. `after`: it ramps back after the end. */
   readonly phase: 'during' | 'before' | 'after';
   readonly until: Instant;
 }
@@ -28,10 +28,10 @@ interface Unscheduled {
 }
 
 /**
- * Returns the highest floor and the lowest ceiling of active or ramping schedules, which replace the bounds of the
- * document. A floor above the ceiling is lowered to it. During a ramp, a bound moves from the document's to the
- * schedule's bound in proportion to the time, rounded up: the ramp ends at the start of the schedule, or `rampSeconds`
- * after its end. Source: algorithm.md, step 1.
+ * Returns the bounds of the document, or instead the highest floor and the lowest ceiling of the schedules that are
+ * active or ramping. A floor above the ceiling is lowered to the ceiling. During a ramp, a bound moves linearly from
+ * the document's value to the schedule's value, rounded up. A ramp ends at the start of the schedule, and another one
+ * starts at its end; each takes `rampSeconds`. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -66,10 +66,10 @@ export function widestBounds({ minReplicas, maxReplicas, schedules }: Unschedule
 }
 
 /**
- * Returns the highest ceiling that may have led to the current count; a count above it is lowered immediately. The
- * ceiling of a schedule counts while it is active, and after that until the next scale-up. If no schedule allowed more
- * than the document at the last scale-up, the count was within the maximum of the document, and lowering that maximum
- * takes effect immediately. Source: reliability.md, decision 8.
+ * Returns the highest maximum that may have led to the current count. A count above it is lowered immediately.
+ * The maximum of a schedule counts while the schedule is active, and after that until the next scale-up. If no schedule
+ * allowed more than the document at the last scale-up, then the document's maximum allowed the count, and lowering that
+ * maximum takes effect immediately. Source: reliability.md, decision 8.
  */
 export function highestCeiling(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
@@ -82,7 +82,10 @@ export function highestCeiling(
     .reduce((highest, schedule) => Math.max(highest, schedule.maxReplicas ?? 0), maxReplicas);
 }
 
-/** Returns whether the schedule was active or ramping at any time from `since` (null: ever) until now. */
+/**
+ * Returns whether the schedule was active or ramping at any time between `since` and now; `since` null: at any time
+ * until now.
+ */
 function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): boolean {
   const { last, next } = recurringAround(schedule, now);
   return [last, next, ...schedule.dates].some(
@@ -94,7 +97,7 @@ function wasOnSince(schedule: Schedule, since: Instant | null, now: Instant): bo
 }
 
 /**
- * Returns a string such as `minReplicas is 3`, or with a schedule `minReplicas is 10 by schedule "day" until
+ * Returns a bound with its origin: `minReplicas is 3`, `minReplicas is 10 by schedule "day" until
  * 2026-11-20T20:00:00Z`.
  */
 export function describeBound(field: string, replicas: number, by: BoundBy | null): string {
@@ -114,7 +117,7 @@ export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }:
     : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
 }
 
-/** How much of a schedule's bound is in effect: above 0, at most 1. */
+/** How far the bounds of a schedule are in effect. `fraction` is above 0 and at most 1, which is the whole bound. */
 interface Share {
   readonly fraction: number;
   readonly phase: BoundBy['phase'];

@@ -4,9 +4,9 @@ import type { Recommendation } from '../snapshot/snapshot.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
- * Without `behavior`, uses the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even if
- * it is above the current count. With `behavior`, a window never reverses the direction of a change. Source:
- * horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
+ * Without `behavior`, returns the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even
+ * if that is above the current count. With `behavior`, a window can keep the current count but never reverses a change.
+ * Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
  */
 export const stabilize: Limit = (replicas, context) =>
   context.spec.behavior === null
@@ -17,7 +17,7 @@ function stabilizeDownscale(replicas: number, context: LimitContext): Limited | 
   const { now, spec, recommendations, state } = context;
   const window = spec.downscaleStabilizationSeconds;
   const start = addSeconds(now, -window);
-  // Builds no list: in nearly every decision, no recommendation is higher.
+  // For speed, builds no list: in nearly every decision, no earlier recommendation is higher.
   let to = replicas;
   for (const { at, replicas: earlier } of recommendations) if (at >= start && earlier > to) to = earlier;
   if (to === replicas) return null;
@@ -41,13 +41,13 @@ function stabilizeBothWays(
   if (current < up) return up === replicas ? null : kept(up, upward);
   if (current > down) return down === replicas ? null : kept(down, downward);
   if (current === replicas) return null;
-  // The current count is between the two windows: the window that opposes the change keeps it.
+  // The current count is between the two results, so the window that opposes the change keeps it.
   return replicas > current
     ? kept(current, upward, (entry) => entry.replicas <= current)
     : kept(current, downward, (entry) => entry.replicas >= current);
 }
 
-/** A loop instead of Math.max(...list): 200,000 arguments overflow the stack. */
+/** Not `Math.max(...list)`: 200,000 arguments would overflow the stack. */
 function highest(recent: readonly Recommendation[], replicas: number): number {
   return recent.reduce((most, entry) => Math.max(most, entry.replicas), replicas);
 }
@@ -72,7 +72,8 @@ function kept(
     return { to, reason: `the recommendations of the last ${windowSeconds} s`, until: null };
   const when = `${formatInstant(last.at)}${sinceChange(last.at, state)}`;
   const counts = windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`;
-  // Only the current count that seeds the list has the time of the recommendation after it.
+  // The first entry of a new list is the count of the target, not a recommendation. Only that entry has the same time
+  // as the next one.
   const isSeed = (recent[index + 1]?.at ?? now) === last.at;
   const reason = isSeed
     ? `the count was ${last.replicas} at the first decision, at ${when}${counts}`

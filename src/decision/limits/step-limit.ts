@@ -2,16 +2,16 @@ import type { ScalerSpec } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import type { Limit, LimitContext } from './limit.js';
 
-/** The HPA's default stabilization, for a document without any window. */
+/** The HPA's default stabilization window, for a document that sets no window. */
 const DEFAULT_WINDOW_SECONDS = 300;
 
-/** Limits the list of scale events of a scaler that scales up often. */
+/** Limits the window, because the state keeps every scale event within it. */
 const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
- * `maxScaleDownPercentPerWindow`: within one window, removes at most this share of the highest count in the window, but
- * always allows 1. It does not apply if the maximum of the document was lowered, but does apply to the ceiling of a
- * schedule. Source: algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
+ * `maxScaleDownPercentPerWindow`: within one window, a scaler may remove at most this share of the highest count in the
+ * window, but always 1 pod. It does not apply if the maximum of the document was lowered, but does apply to the maximum
+ * of a schedule. Source: algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
@@ -20,14 +20,17 @@ export const limitStep: Limit = (replicas, context) => {
 };
 
 interface StepLimit {
-  /** At least 0, not above the current count. */
+  /** The lowest count that is allowed: from 0 to the current count. */
   readonly replicas: number;
   readonly reason: string;
-  /** When the oldest change leaves the window; null: no change. */
+  /** When the oldest change leaves the window; null: the window contains no change. */
   readonly until: Instant | null;
 }
 
-/** Returns null if the document sets no such limit. Rounds the share down: 50 % of 5 is 2. */
+/**
+ * Returns the lowest count that is allowed now; null: the document sets no such limit. The share is rounded down: 50 %
+ * of 5 is 2.
+ */
 export function stepLimit({ now, spec, current, state }: LimitContext): StepLimit | null {
   const percent = spec.maxScaleDownPercentPerWindow;
   if (percent === null) return null;
@@ -50,8 +53,8 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
 }
 
 /**
- * Returns the forbidden window of scale-down; if it is 0, the stabilization window; without either, 300 s. At most an
- * hour.
+ * Returns the forbidden window of scale-down. If that is 0, the stabilization window is used, and without either 300 s.
+ * The result is at most one hour.
  */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =

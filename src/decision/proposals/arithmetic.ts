@@ -3,15 +3,15 @@ import { addMilli, type Milli, milliFromNumber } from '../../units/quantity.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
 /**
- * Returns `ceil(value)` as a count, at most 2^31-1. No epsilon, as in the HPA: 28 % over a target of 100 with 25 pods
- * is 0.28 * 25 = 7.000000000000001 in binary, so 8 pods.
+ * Returns `ceil(value)` as a count, at most 2^31-1. As in the HPA, no rounding error is corrected: with 25 pods and a
+ * ratio of 0.28, `0.28 * 25` is 7.000000000000001 in binary floating point, which gives 8 pods.
  */
 export function ceilCount(value: number): number {
   // `|| 0` turns a negative zero into 0.
   return Math.min(MAX_REPLICAS, Math.ceil(value)) || 0;
 }
 
-/** How far usage may differ from its target, as fractions of the target, before the count changes. Both at least 0. */
+/** How far usage may differ from its target before the count changes. Fractions of the target, at least 0. */
 export interface Tolerances {
   readonly down: number;
   readonly up: number;
@@ -23,16 +23,16 @@ export function tolerancesOf(spec: ScalerSpec): Tolerances {
 }
 
 /**
- * Returns whether `1 - down <= ratio <= 1 + up`, inclusive. With these operations 1.1 is within 0.1; with `|1 - ratio|
- * <= 0.1` it would not be. NaN and Infinity are outside. Source: replica_calculator.go, Tolerances.isWithin.
+ * Returns whether `1 - down <= ratio <= 1 + up`. This form matters: 1.1 is within 0.1 here, but not with `|1 - ratio|
+ * <= 0.1`, because of rounding. NaN and Infinity are outside. Source: replica_calculator.go, Tolerances.isWithin.
  */
 export function isWithinTolerance(ratio: number, tolerances: Tolerances): boolean {
   return 1 - tolerances.down <= ratio && ratio <= 1 + tolerances.up;
 }
 
 /**
- * A sum of numbers from Prometheus in milli-units, each rounded as in `milliFromNumber`. The part that is exact as a
- * double is added as one, which takes a fraction of the time and memory of a bigint for each value.
+ * The sum of numbers from Prometheus in milli-units, each rounded as in `milliFromNumber`. For speed and memory,
+ * numbers are added as doubles as long as the sum is exact, and only the rest as bigint.
  */
 export class MilliSum {
   #exact = 0;
@@ -45,7 +45,7 @@ export class MilliSum {
     else this.#rest = addMilli(this.#rest, milliFromNumber(value));
   };
 
-  /** Saturates at 2^63-1. */
+  /** The sum, at most 2^63-1. */
   get total(): Milli {
     const exact = BigInt(this.#exact);
     return this.#rest === 0n ? exact : addMilli(exact, this.#rest);

@@ -10,11 +10,11 @@ export interface ProposalContext {
   readonly now: Instant;
   readonly target: ReplicaCounts;
   readonly pods: readonly Pod[];
-  /** Facts about `pods`. */
+  /** Facts about `pods`, kept between decisions. */
   readonly podFacts: PodFacts;
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;
-  /** Null: not known, or not used. */
+  /** The time in which pods start; null: it is not known, or the document does not use it. */
   readonly podStartSeconds: number | null;
   readonly saturation: Saturation | undefined;
 }
@@ -22,21 +22,24 @@ export interface ProposalContext {
 export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
 
 /**
- * The numbers of a proposal, which is `ceil(usage / target x pods)` unless something keeps the count. Usage and target
- * are percent of the requests for a utilization, otherwise milli-units. The explanation prints them.
+ * The numbers of a proposal, for its explanation. The proposal is `ceil(usage / target x pods)`, unless the current
+ * count is kept. Usage and target are percent of the requests for a utilization, otherwise milli-units.
  */
 export interface Arithmetic {
-  /** The total, or the average of the pods that count. */
+  /** The total of the metric, or the average of the pods that count. */
   readonly usage: number;
-  /** The average with an assumed usage of the unready and missing pods; null: no pod has one. */
+  /** The average including the assumed usage of unready and missing pods; null: no usage was assumed. */
   readonly filledUsage: number | null;
   readonly target: number;
   readonly pods: number;
-  /** The ratio is within the tolerance, or assumed usage must not reverse the direction. */
+  /**
+   * Why the current count is kept. `tolerance`: the ratio is within the tolerance. `direction`: with the assumed usage,
+   * the count would change in the other direction.
+   */
   readonly keptBy: 'tolerance' | 'direction' | null;
 }
 
-/** `error` is set, and `arithmetic` null, if and only if `proposal` is null. */
+/** The result of one metric. If and only if `proposal` is null, `error` is set and `arithmetic` is null. */
 export interface Proposal extends Omit<MetricResult, 'name' | 'partial' | 'fallback'> {
   readonly arithmetic: Arithmetic | null;
 }
@@ -58,13 +61,18 @@ export function proposalContext(snapshot: Snapshot, podFacts?: PodFacts): Propos
   };
 }
 
-/** Returns the stated or measured time in which pods start; null: not known, or the document does not use it. */
+/**
+ * Returns the time in which pods start, as the document states it or as it was measured. Null: it is not known, or the
+ * document does not use it.
+ */
 export function podStartSeconds({ scaler, podStartSeconds: measured }: Snapshot): number | null {
   const { podStart } = scaler.spec;
   return podStart === null ? null : (podStart.seconds ?? measured ?? null);
 }
 
-/** `why`: the failure of the sample, or why its value proposes no count. */
+/**
+ * Returns a result without a proposal. `why` is the failure of the sample, or the reason why its value gives no count.
+ */
 export function noProposal(why: Failure | string, seen: Partial<Proposal> = {}): Proposal {
   const nothing: CurrentValue = {};
   const unseen = { current: nothing, pods: NO_PODS, podReasons: {}, ratio: null };

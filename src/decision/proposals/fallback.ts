@@ -5,10 +5,10 @@ import type { FallbackUse, MetricResult } from '../result/decision.js';
 import { type Snapshot, metricKey } from '../snapshot/snapshot.js';
 
 /**
- * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises to the
- * count, `exact` also lowers to it, `currentReplicasIfHigher` keeps a higher count. The time at 0 replicas does not
- * count: no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3; the modes are the
- * fallback behaviors of KEDA.
+ * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises the
+ * count to the fallback, `exact` also lowers it, and `currentReplicasIfHigher` keeps a higher count. The time at 0
+ * replicas does not count, so that no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step
+ * 3; the modes are the fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
@@ -22,7 +22,7 @@ export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: S
   return { ...result, proposal, error: null, ratio: null, fallback: use };
 }
 
-/** Returns when the fallback will replace the missing proposal; null: never, or it already does. */
+/** Returns when the fallback will replace the missing proposal; null: never, or it already has. */
 export function fallbackStart(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): Instant | null {
   const { fallback } = snapshot.scaler.spec;
   if (fallback === null || result.proposal !== null || result.error === null) return null;

@@ -2,11 +2,11 @@ import { addSeconds, type Instant, instantFromMs, secondsBetween, YEAR_ONE } fro
 import type { PodGroups } from '../result/decision.js';
 import type { Pod } from '../snapshot/snapshot.js';
 
-/** When and over which window the usage was measured, and the warmup time of a pod. */
+/** When usage was measured and over which window, and how long a pod warms up. */
 export interface ReadinessRule {
-  /** Whether the HPA's rule for cpu applies. */
+  /** Whether the HPA's rule for unready pods applies, which it does for cpu only. */
   readonly isCpu: boolean;
-  /** If 0, only the HPA's rule applies. */
+  /** 0: a pod needs no warmup, so that only the HPA's rule applies. */
   readonly podWarmupSeconds: number;
   readonly now: Instant;
   readonly sampledAt: Instant;
@@ -15,16 +15,17 @@ export interface ReadinessRule {
   readonly initialReadinessDelaySeconds: number;
 }
 
-/** Pods by how a metric counts them. `reasons`: by pod name, why a pod is not in `ready`. */
+/** The pods in the groups in which a metric counts them. `reasons` says, by pod name, why a pod is not in `ready`. */
 export interface GroupedPods {
   readonly groups: PodGroups;
   readonly reasons: Readonly<Record<string, string>>;
 }
 
 /**
- * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. `readiness` is set for cpu, and
- * for all metrics with `podWarmupSeconds`; other metrics also count pods that are not Ready. A pod without a sample is
- * missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10 and 11).
+ * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. With `readiness` null, as for
+ * metrics other than cpu without `podWarmupSeconds`, pods count even if they are not Ready. A pod that is not pending
+ * and has no sample is missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10
+ * and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -51,13 +52,15 @@ export function groupPods(
     else if (warmup !== null) setAside('unready', pod, warmup);
     else groups.ready.push(pod.name);
   }
-  // A plain object would lose the reason of a pod named `__proto__`.
+  // `Object.fromEntries`, because an assignment to `reasons['__proto__']` would lose the reason of a pod with that
+  // name.
   return { groups, reasons: Object.fromEntries(reasons) };
 }
 
 /**
- * Returns when each ready pod that is still too young will count, earliest first: at the first decision whose sample
- * covers a whole window in which the pod was ready, if samples stay as old as this one.
+ * Returns the times from which the pods that are Ready but do not count yet will count, earliest first. A pod counts
+ * from the first decision whose sample covers a window in which the pod was always Ready. Assumes that future samples
+ * are as old as this one.
  */
 export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): readonly Instant[] {
   return pods
@@ -67,7 +70,7 @@ export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): r
     .sort((one, other) => one - other);
 }
 
-/** A pod counts at the latest when it is no longer young. */
+/** Returns when a pod will count: once it has been Ready for long enough, but no later than it stops being young. */
 function countsFrom(pod: Pod, rule: ReadinessRule): Instant {
   const { isCpu, windowSeconds, podWarmupSeconds: warmup, cpuInitializationPeriodSeconds: youth } = rule;
   const start = pod.startTime ?? YEAR_ONE;
@@ -97,10 +100,11 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 }
 
 /**
- * `podWarmupSeconds`: a young pod counts once its Ready condition has been True for that long at the time of the
- * measurement. A young pod that is no longer ready is unready. A pod is young for `cpuInitializationPeriodSeconds` plus
- * `podWarmupSeconds` after its start. An older pod that is not ready is more likely overloaded than idle, and counting
- * it as idle would keep the count from rising. Source: reliability.md, D5.
+ * Returns why a pod is still warming up; null: it is not. With `podWarmupSeconds`, a young pod counts once it had been
+ * Ready for that long when usage was measured. A pod is young for `cpuInitializationPeriodSeconds` plus
+ * `podWarmupSeconds` after its start. A young pod that is not Ready does not count. An older pod that is not Ready
+ * does: it is more likely overloaded than idle, and counting it as idle would keep the count from rising. Source:
+ * reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

@@ -16,9 +16,9 @@ import { hasSettled } from './settled-pods.js';
 import type { MetricSpec, MetricTarget } from '../../scaler/spec.js';
 
 /**
- * Returns the proposal of a metric with a value per pod. Missing and unready pods are omitted first and then assumed to
- * oppose the change, so that missing data can only slow the change down. Source: replica_calculator.go,
- * GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
+ * Returns the proposal of a metric with a value per pod. A first pass omits missing and unready pods. A second pass
+ * assumes that they oppose the change, so that missing data can slow a change but not cause one. Source:
+ * replica_calculator.go, GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
   metric: PodMetric,
@@ -59,12 +59,14 @@ function noSample(metric: PodMetric, given: Given): string {
   return `no sample of any pod that counts (they may be unready)${when}`;
 }
 
-/** Missing requests come first, because a user must fix them, while samples appear as pods become ready. */
+/**
+ * Puts missing requests before the message: a user must fix them, while missing samples appear when the pods are ready.
+ */
 function withCause(requests: Requests | { readonly error: string }, message: string): string {
   return 'error' in requests ? `${requests.error}; ${message}` : message;
 }
 
-/** Passes the values of a pod to `use`; returns whether the sample has any. */
+/** Calls `use` with each value of a pod. Returns whether the sample has any. */
 type UseValues = (pod: string, use: (value: number) => void) => boolean;
 
 function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): UseValues {
@@ -76,7 +78,7 @@ function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): Use
   };
 }
 
-/** As `UseValues`, for the position of a pod in the sample. */
+/** Returns the same function as `valuesOf`, but for the index of a pod in the sample instead of its name. */
 function valuesAt(
   metric: PodMetric,
   sample: ContainersSample | PodsSample,
@@ -102,7 +104,7 @@ function valuesAt(
   };
 }
 
-/** `byPod`: null if the target is not a utilization. */
+/** The requests by pod name; null: the target is not a utilization and needs no requests. */
 interface Requests {
   readonly byPod: ReadonlyMap<string, Milli> | null;
 }
@@ -111,14 +113,17 @@ interface FirstPass extends Requests {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
   readonly usage: Usage;
-  /** Number of pods, including those that are not listed. */
+  /** The number of pods that count, whether the selector lists them or not. */
   readonly counted: number;
 }
 
 interface Counted {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
-  /** The pods of the first pass, listed or not: those with a sample that are neither unready nor ignored. */
+  /**
+   * The pods of the first pass: all with a sample that are neither unready nor ignored, whether the selector lists them
+   * or not.
+   */
   readonly names: readonly string[];
 }
 
@@ -129,7 +134,10 @@ interface Given {
 
 const NO_REASONS: Proposal['podReasons'] = {};
 
-/** Handles the usual case quickly: all pods have settled, and the sample has exactly these pods. Null: another case. */
+/**
+ * Returns the first pass for the usual case, in which all pods have settled and the sample has exactly these pods.
+ * Null: the case is another one, for which the pods must be grouped. This shortcut is for speed.
+ */
 function usageOfSettled(metric: PodMetric, { sample, context }: Given): FirstPass | null {
   const { settled } = context.podFacts;
   if (settled === null) return null;
@@ -158,7 +166,7 @@ function countPods(metric: PodMetric, useValues: UseValues, { sample, context }:
 }
 
 function ignore(): void {
-  // The caller needs only whether there is a value.
+  // `hasSample` needs to know only whether there is a value.
 }
 
 function hasReadinessRule(metric: PodMetric, { spec }: ProposalContext): boolean {
@@ -181,7 +189,7 @@ function isCpu(metric: PodMetric): boolean {
   return metric.type !== 'Pods' && metric.name === 'cpu';
 }
 
-/** Null: all containers count. */
+/** Returns the only container that counts; null: all containers count. */
 export function containerOf(metric: MetricSpec): string | null {
   return metric.type === 'ContainerResource' ? metric.container : null;
 }
@@ -192,7 +200,7 @@ function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { 
   return 'error' in answer ? answer : { byPod: answer.requests };
 }
 
-/** Adds the usage of pods; if requests are given, only of pods that have requests. */
+/** Returns the sum of the usage of the named pods. With `byPod`, pods without a request are left out. */
 function sumUsage(names: readonly string[], useValues: UseValues, byPod: Requests['byPod']): Usage {
   const sum = new MilliSum();
   let requested = 0n;
@@ -218,7 +226,9 @@ function onePass(ratio: number, pods: number, { target, tolerances }: ProposalCo
   return { ratio, proposal, filledUsage: null, pods, keptBy: isKept ? 'tolerance' : null };
 }
 
-/** Computes the ratio again, assuming that the omitted pods oppose the change. */
+/**
+ * Computes the ratio again with the omitted pods. For a scale-up they count as idle, for a scale-down as fully used.
+ */
 function secondPass(
   { target }: PodMetric,
   { usage, groups, byPod, counted }: FirstPass,
@@ -234,7 +244,7 @@ function secondPass(
   }
   const again = usageRatio(target, filled);
   const pods = counted + added.size;
-  // Unreachable: the second pass only adds pods that have requests.
+  // Cannot happen, because the second pass only adds pods that have requests.
   if ('error' in again)
     return { ratio, proposal: specReplicas, filledUsage: null, pods, keptBy: 'direction' };
   const count = ceilCount(again.ratio * pods);
@@ -249,11 +259,11 @@ function secondPass(
   return { ratio: again.ratio, proposal, filledUsage: again.usage, pods, keptBy };
 }
 
-/** Usage of some pods in milli-units. */
+/** The usage of some pods together, in milli-units. */
 interface Usage {
   readonly pods: number;
   readonly used: Milli;
-  /** Requests of these pods; 0 if the target is not a utilization. */
+  /** The requests of these pods; 0: the target is not a utilization. */
   readonly requested: Milli;
 }
 
@@ -262,9 +272,10 @@ type UsageRatio =
   | { readonly error: string };
 
 /**
- * Returns `trunc(sum(usage) * 100 / sum(request)) / target` for a utilization: the percentage is truncated to an integer
- * before the division, so 55.9 % with target 50 is 1.1. Otherwise `trunc(sum / number of pods) / target` in milli-units.
- * Source: metrics/utilization.go, GetResourceUtilizationRatio and GetMetricUsageRatio.
+ * Returns the ratio of usage to target. For a utilization, it is `trunc(sum(usage) * 100 / sum(request)) / target`: the
+ * percentage is truncated to an integer before the division, so that 55.9 % with target 50 gives 1.1. Otherwise it is
+ * `trunc(sum / number of pods) / target` in milli-units. Source: metrics/utilization.go, GetResourceUtilizationRatio
+ * and GetMetricUsageRatio.
  */
 function usageRatio(target: MetricTarget, { pods, used, requested }: Usage): UsageRatio {
   if (pods === 0) return { error: 'no sample belongs to a pod of the target' };
@@ -281,7 +292,7 @@ function usageRatio(target: MetricTarget, { pods, used, requested }: Usage): Usa
   return { usage, target: percent, ratio: usage / percent, current };
 }
 
-/** Returns the usage with one more pod, which is assumed to be idle or at full usage. */
+/** Returns the usage including one more pod, whose usage is assumed. */
 function withPod(
   { pods, used, requested }: Usage,
   pod: { readonly request: Milli; readonly usage: Milli },
@@ -293,7 +304,10 @@ function withPod(
   };
 }
 
-/** Returns the usage of a pod at full usage: the target, or max(100, target) percent of its request. */
+/**
+ * Returns the usage that is assumed for a scale-down: the target, or for a utilization max(100, target) percent of the
+ * pod's request.
+ */
 function fullUsage(target: MetricTarget, request: Milli): Milli {
   return target.type === 'Utilization'
     ? (request * BigInt(Math.max(100, target.percent))) / 100n

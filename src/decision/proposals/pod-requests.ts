@@ -6,8 +6,8 @@ type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonl
 
 /**
  * Returns the requests for a resource by pod name, or an error. Every pod that the selector matches must have a
- * request, even if it is ignored, and so must each of its containers. With `container`, only that container counts, and
- * pod-level requests do not. The error names the containers first, because a user must fix them. Source:
+ * request, even an ignored one, and so must each of its containers. With `container`, only the requests of that
+ * container are used, not those of the pod. The error first names the containers that a user must fix. Source:
  * replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
@@ -26,7 +26,7 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
 interface MissingRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container';
-  /** Empty if the containers of the pod are unknown. */
+  /** The containers without a request; empty: the containers of the pod are unknown. */
   readonly containers: readonly string[];
 }
 
@@ -43,7 +43,7 @@ function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
   return total;
 }
 
-/** Computed only for a pod without a request, for speed. */
+/** Returns which containers lack a request. For speed, this is computed only for a pod without a request. */
 function withoutRequest(pod: Pod, resource: string): MissingRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
@@ -56,8 +56,8 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
 }
 
 /**
- * Returns a string such as `container app requests no cpu (pod web-0 and 2 more)`: the first pod, and the number of
- * others.
+ * Returns the error for the first pod, with the number of other pods: `container app requests no cpu (pod web-0 and 2
+ * more)`.
  */
 function describeMissing(
   { pod, kind, containers }: MissingRequest,

@@ -16,19 +16,19 @@ import { stepOnSaturation } from './saturation.js';
 import { inEffect, proposeFromTotal } from './total-metrics.js';
 
 export interface JudgedMetric {
-  /** See `inEffect`. */
+  /** The metric as `inEffect` returns it: with a measured capacity as its target. */
   readonly spec: MetricSpec;
   readonly answer: Sample;
-  /** The answer as the decision uses it. */
+  /** `answer` after `judgeSample`, which turns unusable numbers into an error. */
   readonly sample: Sample;
   readonly result: MetricResult;
-  /** Null if the value of the metric proposes no count. */
+  /** The numbers of the proposal; null: the value of the metric proposes no count. */
   readonly arithmetic: Arithmetic | null;
-  /** For the next decision; unset: the metric has no `saturation`. */
+  /** The saturation for the next decision; unset: the metric has no `saturation`. */
   readonly saturation?: Saturation;
 }
 
-/** Returns one proposal per metric, in the order of the document. An absent sample counts as failed. */
+/** Returns one proposal per metric, in the order of the document. A metric without a sample counts as failed. */
 export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly JudgedMetric[] {
   const context = proposalContext(snapshot, podFacts);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
@@ -49,7 +49,7 @@ export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly Ju
 }
 
 export interface Pick {
-  /** The largest proposal; null if no metric has one. */
+  /** The largest proposal; null: no metric has one. */
   readonly replicas: number | null;
   readonly winner: JudgedMetric | null;
   readonly firstFailing: JudgedMetric | null;
@@ -83,7 +83,7 @@ function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
 
 const NO_SAMPLE: Sample = errorSample('unknown', 'there is no sample for this metric');
 
-/** `saturation` is only set for metrics with a saturation step. */
+/** `saturation` is set only for a metric with `saturation`. */
 interface Proposed {
   readonly proposal: Proposal;
   readonly saturation?: Saturation;
@@ -93,7 +93,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
     const proposal = noProposal(sample.failure);
-    // Without a sample, usage is not known to be at the limits.
+    // Without a sample, it is not known whether usage is still at the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
       ? { proposal, saturation: { ...saturation, since: null } }
@@ -105,7 +105,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
     : { proposal };
 }
 
-/** Lists the fields, because a spread after other fields takes several times as long. */
+/** Lists the fields for speed: a spread combined with other fields takes several times as long. */
 function named({ name }: MetricSpec, partial: string | null, proposed: Proposal): MetricResult {
   const { proposal, current, ratio, error, pods, podReasons, saturation, capacity } = proposed;
   const result = { name, proposal, current, ratio, error, partial, pods, podReasons };
@@ -113,7 +113,7 @@ function named({ name }: MetricSpec, partial: string | null, proposed: Proposal)
   return saturation === undefined ? result : { ...result, saturation };
 }
 
-/** Adds what `capacity.auto` has measured, which most metrics do not have. */
+/** Adds the capacity that `capacity.auto` has measured, if the metric has one. */
 function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): MetricResult {
   if (autoCapacityOf(spec) === undefined) return result;
   const measuredCapacity = sample.form === 'values' ? sample.measuredCapacity : undefined;
@@ -127,5 +127,5 @@ function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext
   return sample.form === 'values' ? WRONG_FORM : proposeFromPods(spec, sample, context);
 }
 
-/** Unreachable: `judgeSample` returns an error for a sample in the wrong form, which the types cannot express. */
+/** Needed only by the compiler: `judgeSample` has turned a sample in the wrong form into an error. */
 const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');

@@ -6,12 +6,15 @@ import type { ContainersSample, Pod, Saturation } from '../snapshot/snapshot.js'
 import type { Proposal, ProposalContext } from './context.js';
 import { ceilCount, MilliSum } from './arithmetic.js';
 
-/** Usage of at least this percentage of the limits hides load. The kernel lets a throttled pod use a little less than its limit. */
+/**
+ * From this percentage of the limits on, usage hides load. It is below 100 because a throttled pod uses slightly less
+ * than its limit.
+ */
 const SATURATED_PERCENT = 98n;
 
 /**
- * A step requires the served load to have grown by this factor: a workload that waits for a lock serves no more with
- * more pods.
+ * The served load must have grown by this factor since the last step. Without this condition, a workload that waits for
+ * a lock would get more and more pods, with which it serves no more.
  */
 const GROWTH = 1.1;
 
@@ -19,15 +22,15 @@ const NONE: Saturation = { since: null, served: null, step: null };
 
 export interface Stepped {
   readonly proposal: Proposal;
-  /** For the next decision. */
+  /** The saturation for the next decision. */
   readonly saturation: Saturation;
 }
 
 /**
- * Raises the proposal of a cpu metric to `factor` times the ready pods if usage has been at the pods' limits for half
- * of a pod start, and more load is served than when usage was last at the target or at the last step. Starting pods
- * count toward the step. The next step waits until they have had time to start. Never lowers a proposal. Source:
- * algorithm.md, section 3, Saturation.
+ * Raises the proposal of a cpu metric to `factor` times the ready pods, but never lowers it. There are two conditions:
+ * usage has been at the limits of the pods for half of a pod start, and more load is served than at the last step, or
+ * than when usage was last at or below the target. Pods that are already starting count toward the step. The next step
+ * waits until they have had time to start. Source: algorithm.md, section 3, Saturation.
  */
 export function stepOnSaturation(
   metric: ResourceMetric,
@@ -116,15 +119,15 @@ function raised(
 }
 
 interface LimitUsage {
-  /** All ready pods. */
+  /** The number of ready pods. */
   readonly ready: number;
   /** Usage of the pods that were ready for the whole window, in percent of their limits, rounded down. */
   readonly percent: bigint;
-  /** Whether `percent` covers all ready pods. */
+  /** Whether `percent` covers all ready pods, not only some of them. */
   readonly isWhole: boolean;
 }
 
-/** Returns the usage of the ready pods, or why it is not known. */
+/** Returns the usage of the ready pods in percent of their limits, or why it is not known. */
 function usageOfLimits(
   sample: ContainersSample,
   pods: readonly Pod[],

@@ -5,18 +5,21 @@ import type { Pod } from '../snapshot/snapshot.js';
 import { podRequests } from './pod-requests.js';
 
 /**
- * Facts about a list of pods that are all running and ready, which is the usual case. Each pod with a sample counts
- * when the youngest of them is old enough.
+ * Facts about a list of pods that are all running and ready, which is the usual case. Once the youngest pod is old
+ * enough, every pod with a sample counts.
  */
 export interface SettledPods {
   readonly groups: PodGroups;
   readonly youngestStart: Instant;
-  /** Returns the sum of the requests; null if a pod has none. */
+  /**
+   * Returns the sum of the requests for a resource; null: a pod has no request. `container` null: of all containers.
+   */
   readonly requested: (resource: string, container: string | null) => Milli | null;
 }
 
 /**
- * A list of pods and facts computed from it. Kept with the list between decisions, so that each fact is computed once.
+ * A list of pods with facts that are computed from it. The facts are kept between decisions and computed only once for
+ * each list.
  */
 export class PodFacts<P extends Pod = Pod> {
   readonly pods: readonly P[];
@@ -26,14 +29,14 @@ export class PodFacts<P extends Pod = Pod> {
     this.pods = pods;
   }
 
-  /** Null: at least one pod is not running or not ready, or the list is empty. */
+  /** The facts; null: a pod is not running or not ready, or the list is empty. */
   get settled(): SettledPods | null {
     if (this.#settled === undefined) this.#settled = settle(this.pods);
     return this.#settled;
   }
 }
 
-/** Returns whether the start of the youngest pod is at least this long ago. */
+/** Returns whether the youngest pod started at least `seconds` ago. */
 export function hasSettled({ youngestStart }: SettledPods, seconds: number, now: Instant): boolean {
   return addSeconds(youngestStart, seconds) <= now;
 }
@@ -46,7 +49,7 @@ function settle(pods: readonly Pod[]): SettledPods | null {
     if (youngestStart === null || startTime > youngestStart) youngestStart = startTime;
     names.add(name);
   }
-  // Two pods with the same name have one sample.
+  // Samples are by name: with two pods of the same name, the groups would count one sample twice.
   if (youngestStart === null || names.size < pods.length) return null;
   return {
     groups: { ready: [...names], unready: [], missing: [], ignored: [] },

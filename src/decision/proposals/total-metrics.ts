@@ -7,7 +7,10 @@ import type { Arithmetic, Proposal, ProposalContext } from './context.js';
 import { NO_PODS, noProposal } from './context.js';
 import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 
-/** Returns the proposal of a metric with one value for the whole workload: Object (one series) or External (a sum). */
+/**
+ * Returns the proposal of a metric with one value for the whole workload: the only series for Object, the sum of all
+ * series for External.
+ */
 export function proposeFromTotal(
   metric: ObjectMetric | ExternalMetric,
   sample: ValuesSample,
@@ -31,8 +34,8 @@ export function proposeFromTotal(
 }
 
 /**
- * Returns the metric as it applies to a sample: with the measured capacity of a pod as its target, and with the time in
- * which pods start, if they are known.
+ * Returns the metric with what is known from measurements: the measured capacity of a pod becomes its target, and the
+ * time in which pods start becomes part of its drain time.
  */
 export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: number | null): MetricSpec {
   if ((metric.type !== 'Object' && metric.type !== 'External') || sample.form !== 'values') return metric;
@@ -49,9 +52,7 @@ export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: nu
   };
 }
 
-/**
- * Returns the sum of the series plus the rate at which the backlog is to be processed; 0 for a sample of another form.
- */
+/** Returns the sum of the series plus the rate at which the backlog is to be processed. 0: the sample has no series. */
 export function totalOf(metric: MetricSpec, sample: Sample): Milli {
   const sum = sumOf(sample);
   const drain = drainOf(metric, sample);
@@ -66,17 +67,17 @@ export function sumOf(sample: Sample): Milli {
 }
 
 interface Drain {
-  /** The backlog divided by the time, rounded up to a milli-unit. */
+  /** The backlog divided by the time in which it is to be processed, rounded up to a milli-unit. */
   readonly rate: Milli;
   readonly backlog: Milli;
-  /** The time as text, with its parts: `60 s`, `(60 s + 120 s of pod start)`. */
+  /** That time as text, with its parts if it has two: `60 s`, `(60 s + 120 s of pod start)`. */
   readonly time: string;
 }
 
 /**
- * Returns the rate at which the backlog is to be processed, in addition to arriving work. The pod start time is added
- * to the drain time: otherwise the backlog that grows until new pods are ready would add more pods again and again.
- * Null: the metric has no backlog.
+ * Returns the rate at which the backlog is to be processed, in addition to new work; null: the metric has no backlog.
+ * The pod start time is added to the drain time, because the backlog grows until new pods are ready, and the larger
+ * backlog would add more pods again and again.
  */
 export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
@@ -91,15 +92,15 @@ export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
   return { rate: (backlog + seconds - 1n) / seconds, backlog, time };
 }
 
-/** Includes pods that are being deleted. */
+/** Counts the pods that are Running and Ready. As in the HPA, that includes pods that are being deleted. */
 function countReadyPods(pods: readonly Pod[]): number {
   return pods.filter((pod) => pod.phase === 'Running' && pod.ready === true).length;
 }
 
 /**
- * `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within tolerance, the proposal is
- * specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into the spec
- * (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
+ * Returns `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within the tolerance, the proposal
+ * is specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into the
+ * spec (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(
   total: Milli,
@@ -123,8 +124,8 @@ function proposePerPod(
 }
 
 /**
- * `ceil(ratio * pods that are Running and Ready)`, including pods that are being deleted; `ceil(ratio)` at 0 replicas.
- * Source: replica_calculator.go, GetObjectMetricReplicas and getUsageRatioReplicaCount.
+ * Returns `ceil(ratio * number of ready pods)`, where pods that are being deleted count, and `ceil(ratio)` at 0
+ * replicas. Source: replica_calculator.go, GetObjectMetricReplicas and getUsageRatioReplicaCount.
  */
 function proposeFromValue(total: Milli, target: Milli, context: ProposalContext): Proposal {
   const { specReplicas } = context.target;

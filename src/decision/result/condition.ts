@@ -1,4 +1,4 @@
-/** The conditions in display order: three conditions of the HPA, then the conditions of promscaler. */
+/** All conditions in display order: first those of the HPA, then those of promscaler. */
 export const CONDITION_TYPES = [
   'AbleToScale',
   'ScalingActive',
@@ -13,7 +13,7 @@ export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 type Status = 'True' | 'False' | 'Unknown';
 
-/** The reasons of each condition, each with its status. docs/reference/conditions.md explains them. */
+/** The reasons of each condition with the status that a reason implies. docs/reference/conditions.md explains them. */
 export const CONDITION_REASONS = {
   AbleToScale: {
     SucceededGetScale: 'True',
@@ -79,7 +79,7 @@ export type ReasonOf<Type extends ConditionType> = keyof (typeof CONDITION_REASO
 
 export type ConditionReason = { readonly [Type in ConditionType]: ReasonOf<Type> }[ConditionType];
 
-/** A condition with the types and reasons of the HorizontalPodAutoscaler, and some of promscaler. */
+/** A condition as in a HorizontalPodAutoscaler, with additional types and reasons. */
 export interface Condition {
   readonly type: ConditionType;
   readonly status: Status;
@@ -91,7 +91,7 @@ const STATUSES: {
   readonly [Type in ConditionType]: Readonly<Record<ReasonOf<Type>, Status>>;
 } = CONDITION_REASONS;
 
-/** Returns a condition with the status of its reason. */
+/** Returns a condition with the status that its reason implies. */
 export function buildCondition<Type extends ConditionType>(
   type: Type,
   reason: ReasonOf<Type> & ConditionReason,
@@ -100,7 +100,7 @@ export function buildCondition<Type extends ConditionType>(
   return { type, status: STATUSES[type][reason], reason, message };
 }
 
-/** Returns undefined if there is no condition of this type. */
+/** Returns the condition of a type, or undefined. */
 export function conditionOf<C extends Condition>(
   conditions: readonly C[],
   type: ConditionType,
@@ -109,7 +109,10 @@ export function conditionOf<C extends Condition>(
   return undefined;
 }
 
-/** Returns the annotations that have no effect, by the message of `Held`. Empty while another reason applies. */
+/**
+ * Returns the clauses about annotations without effect, which are parts of the message of `Held`. Empty: `Held` has
+ * another reason.
+ */
 export function ignoredAnnotations(conditions: readonly Condition[]): readonly string[] {
   const held = conditionOf(conditions, 'Held');
   if (held?.reason !== 'AnnotationIgnored') return [];

@@ -5,24 +5,24 @@ import type { MeasuredCapacity, State } from '../snapshot/snapshot.js';
 import type { Condition } from './condition.js';
 import type { LimitName } from './limit-names.js';
 
-/** The result of `decide`. Log, metrics, conditions and API read it and recompute nothing. */
+/** The result of `decide`. Log, metrics, conditions and API only read it, so that they agree. */
 export interface Decision {
   readonly currentReplicas: number;
   /** Equal to `currentReplicas` if nothing changes. */
   readonly desiredReplicas: number;
   readonly action: 'scale-up' | 'scale-down' | 'none';
   readonly reason: string;
-  /** The largest proposal, before any limit; null if no metric was used or none has a proposal. */
+  /** The largest proposal before any limit; null: no metric was used, or none has a proposal. */
   readonly recommendedReplicas: number | null;
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** One for each metric of the document; empty if no metric was used. */
+  /** One result for each metric of the document; empty: no metric was used. */
   readonly metrics: readonly MetricResult[];
   readonly limits: readonly LimitStep[];
   readonly conditions: readonly Condition[];
   /** Set only for a document with a forecast whose metrics were used. */
   readonly forecast?: ForecastResult;
-  /** State for the next decision, if this one is applied. */
+  /** The state for the next decision, provided that this one is applied. */
   readonly state: State;
 }
 
@@ -30,22 +30,26 @@ export type PastDecision = Omit<Decision, 'state'>;
 
 export interface MetricResult {
   readonly name: string;
-  /** The replicas that this metric alone proposes; null: `error` is set. */
+  /** The replicas that this metric alone proposes; null: it proposes none, and `error` says why. */
   readonly proposal: number | null;
   readonly current: CurrentValue;
   /**
-   * Usage divided by the target, in the pass that determined the proposal; null if there is none or it is not finite.
+   * Usage divided by the target, in the pass that determined the proposal; null: there is no ratio, or it is not
+   * finite.
    */
   readonly ratio: number | null;
   readonly error: Failure | null;
-  /** Why the sample may raise but not lower the count; null: full value. */
+  /** Why the sample is partial, so that it may raise but not lower the count; null: the sample is complete. */
   readonly partial: string | null;
   readonly pods: PodGroups;
-  /** Pod name -> why the pod is unready, missing or ignored. */
+  /** By pod name, why a pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;
   /** The measured capacity of a pod, if it was used as the target; unset: the document's target was used. */
   readonly capacity?: number;
-  /** Capacity measured by `capacity.auto`. Unset: not set for the metric, or nothing was measured yet. */
+  /**
+   * The capacity that `capacity.auto` has measured. Unset: the metric has no `capacity.auto`, or nothing was measured
+   * yet.
+   */
   readonly measuredCapacity?: MeasuredCapacity;
   /** Set only for a metric with `saturation` and a sample. */
   readonly saturation?: SaturationResult;
@@ -54,29 +58,29 @@ export interface MetricResult {
 }
 
 export interface SaturationResult {
-  /** Part of a sentence. */
+  /** Why there is a step or none; part of a sentence. */
   readonly why: string;
-  /** The proposal of a step; null: the usage alone gives the proposal. */
+  /** The proposal of a step; null: there is no step, and the proposal is that of the usage. */
   readonly replicas: number | null;
 }
 
 export interface ForecastResult {
-  /** Replicas for the expected load, at most `maxReplicas`; null: there are none, see `why`. */
+  /** Replicas for the expected load, at most `maxReplicas`; null: there is no forecast, and `why` says the reason. */
   readonly replicas: number | null;
-  /** Part of a sentence. */
+  /** The calculation, or why there is none; part of a sentence. */
   readonly why: string;
   /** Whether the recommendation includes `replicas`; always false with `mode: Observe`. */
   readonly isUsed: boolean;
   /** The count that the scaler would have without a forecast. */
   readonly reactive: number;
   /**
-   * Replicas that the forecast added in the last 3 days (`Observe`: would have added), in percent of the replicas
-   * without it.
+   * Replicas that the forecast added in the last 3 days (with `Observe`: would have added), in percent of the replicas
+   * without a forecast.
    */
   readonly spentPercent: number;
 }
 
-/** Replaces the proposal of a metric without a value. */
+/** The fallback that replaces the missing proposal of a metric. */
 export interface FallbackUse {
   readonly mode: FallbackMode;
   readonly replicas: number;
@@ -85,7 +89,10 @@ export interface FallbackUse {
   readonly error: Failure;
 }
 
-/** Only the values that apply: utilization in whole percent of the requests, other values in base units. */
+/**
+ * The current value of a metric; only the fields that apply are set. Utilization is in whole percent of the requests,
+ * other values are in base units.
+ */
 export interface CurrentValue {
   readonly averageUtilization?: number;
   readonly averageValue?: number;
@@ -104,6 +111,6 @@ export interface LimitStep {
   readonly from: number;
   readonly to: number;
   readonly reason: string;
-  /** When the limit ends; null if that depends on more than time. */
+  /** When the limit ends; null: the end depends on more than time. */
   readonly until: Instant | null;
 }

@@ -1,5 +1,6 @@
 /**
- * The limits of algorithm.md, step 6, in the order applied, and `untrusted_metric`, which ends a decision at step 4.
+ * The limits of algorithm.md, step 6, in the order in which they are applied. `untrusted_metric` comes first, because
+ * it ends a decision at step 4.
  */
 export const LIMIT_NAMES = [
   'untrusted_metric',
@@ -17,7 +18,7 @@ export const LIMIT_NAMES = [
 
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
-/** The names on the dashboard and in the reference. */
+/** The names that the dashboard and the reference show. */
 export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'Incomplete metric',
   stabilization: 'Stabilization',
@@ -32,7 +33,7 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   forbidden_window: 'Forbidden window',
 };
 
-/** Says when a limit without `until` ends. */
+/** When a limit ends for which no time is known (`until` null). */
 export const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'until every metric has a complete value',
   stabilization: 'until these recommendations have left the window',

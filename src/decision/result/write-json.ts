@@ -18,7 +18,7 @@ import type {
   State,
 } from '../snapshot/snapshot.js';
 
-/** `parseSnapshot` reads the result, and the decision on it is the same. */
+/** Returns the snapshot as JSON. `parseSnapshot` reads it back, and the decision on the result is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
   const { spec } = snapshot.scaler;
   const hasLimits = spec.forecast !== null || spec.metrics.some((metric) => 'saturation' in metric);
@@ -37,7 +37,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
   };
 }
 
-/** A past decision has no `state`. */
+/** Returns the decision as JSON. A past decision has no `state`. */
 export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
   const { currentReplicas, desiredReplicas, action, reason, ...rest } = decision;
   return {
@@ -75,8 +75,8 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Lists the fields explicitly, because pods from the watch have further fields, and a snapshot with unknown fields is
- * rejected. Limits are written only for a document that uses them.
+ * Lists the fields explicitly: pods from the watch have further fields, and `parseSnapshot` rejects unknown fields.
+ * Limits are written only for a document that uses them.
  */
 function podToJson(pod: Pod, hasLimits: boolean): Readonly<Record<keyof Pod, unknown>> {
   return {
@@ -96,7 +96,10 @@ function quantitiesToJson(quantities: ReadonlyMap<string, Milli>): Readonly<Reco
   return mapToJson(quantities, formatMilli);
 }
 
-/** Lists the numbers in the order of `parseSnapshot`, so that a replayed decision has the same JSON. */
+/**
+ * Writes the fields in the order in which `parseSnapshot` reads them, so that the JSON of a replayed decision is
+ * identical.
+ */
 function measuredToJson(measured: MeasuredCapacity): Readonly<Record<string, unknown>> {
   const { value, low, high, days, at, drift } = measured;
   const numbers = { value, low, high, days, at: formatInstant(at) };
@@ -151,7 +154,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
   return {
     lastScaleUp: instantOrNull(state.lastScaleUp),
     lastScaleDown: instantOrNull(state.lastScaleDown),
-    // An absent list marks the first decision; an empty one does not.
+    // Without the list, the next decision counts as the first of the scaler; an empty list does not mean that.
     ...(recommendations === undefined ? {} : { recommendations }),
     scaleEvents: state.scaleEvents.map(eventToJson),
     ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),

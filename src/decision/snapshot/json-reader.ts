@@ -1,13 +1,13 @@
 import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 
-/** A parsed JSON value and its path, for error messages. */
+/** A parsed JSON value with its path for error messages. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;
 }
 
-/** JSON with the wrong structure. The message contains field, value and rule. */
+/** An error about the structure of JSON. The message contains field, value and rule. */
 export class JsonShapeError extends Error {
   override name = 'JsonShapeError';
 
@@ -16,7 +16,10 @@ export class JsonShapeError extends Error {
   }
 }
 
-/** Lists and objects are not printed: a deeply nested one would overflow the stack. */
+/**
+ * Returns a value for a message. Lists and objects are not printed, because a deeply nested one would overflow the
+ * stack.
+ */
 function print(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list';
@@ -25,7 +28,7 @@ function print(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-/** Throws for a name that is not in `known`. */
+/** Throws `JsonShapeError` for a field that is not in `known`. */
 export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
   const entries = readMap(field);
   const strange = [...entries.keys()].find((name) => !known.some((key) => key === name));
@@ -39,7 +42,7 @@ export function readObject<K extends string>(field: Field, known: readonly K[]):
   return Object.fromEntries(fields) as Record<K, Field>;
 }
 
-/** Accepts any field names. */
+/** Returns the fields of an object, with any names. */
 export function readMap(field: Field): ReadonlyMap<string, Field> {
   const { value } = field;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -63,7 +66,7 @@ export function readBoolean(field: Field): boolean {
   return field.value;
 }
 
-/** `1e999` becomes Infinity, which the decision rejects. */
+/** Infinity is possible, because JSON can contain `1e999`. The decision rejects it. */
 export function readNumber(field: Field): number {
   if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
   return withoutNegativeZero(field.value);
@@ -77,14 +80,14 @@ export function readInteger(field: Field, min: number): number {
   return withoutNegativeZero(value);
 }
 
-/** JSON can contain `-0` but is written with `0`; both must be the same snapshot. */
+/** JSON can contain `-0`, but 0 is written as `0`. A snapshot that is written and read again must be equal. */
 function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
 /**
- * Returns an instant in UTC from year 1 to 9999. Offsets are rejected, because they could move the instant outside of
- * the years that RFC 3339 can express.
+ * Returns an instant from year 1 to 9999. Only UTC is accepted: an offset could move the instant out of the years that
+ * RFC 3339 can express.
  */
 export function readInstant(field: Field): Instant {
   const instant = typeof field.value === 'string' ? parseInstant(field.value) : null;

@@ -13,9 +13,9 @@ const FORM = {
 } as const;
 
 /**
- * Returns the sample that the decision uses. Numbers that cannot be a measurement (NaN, infinite, negative, the wrong
- * number of series) become an error. An error that the document reads as zero (`onMissing`, `onNaN`) becomes the value
- * 0.
+ * Returns the sample as the decision uses it. Numbers that cannot be a measurement (NaN, infinite, negative), or the
+ * wrong number of series, become an error. If the document reads such an error as zero (`onMissing`, `onNaN`), the
+ * value is 0.
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);
@@ -24,7 +24,7 @@ export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
 
 const ZERO: ValuesSample = {
   form: 'values',
-  // Without series there is no sample time. The age of a total is never used.
+  // Any time will do: without series there is none, and the age of a total is never used.
   at: 0 as ValuesSample['at'],
   partial: null,
   values: [0],
@@ -45,8 +45,8 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
 }
 
 /**
- * A metric with a backlog has no value without it. Without a capacity, only a partial sample uses the document's
- * target.
+ * Returns an error if the backlog is missing or unusable, or the capacity is. A metric with a backlog has no value
+ * without the backlog. If the capacity is missing, only a partial sample may use the document's target.
  */
 function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
@@ -65,7 +65,7 @@ function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | n
 }
 
 /**
- * Returns the measured capacity of a pod if it is used as the target; undefined: there is none, or it is only observed.
+ * Returns the measured capacity of a pod that serves as the target; undefined: there is none, or it is only observed.
  */
 export function capacityOf(
   { capacityQuery, autoCapacity }: ObjectMetric | ExternalMetric,
@@ -75,15 +75,18 @@ export function capacityOf(
   return autoCapacity?.mode === 'Use' ? measuredCapacity?.value : undefined;
 }
 
-/** Reading an answer already drops NaN. A sample that contains NaN anyway is invalid, so that no arithmetic uses it. */
+/**
+ * Returns an error if a sample contains an unusable number. NaN makes the whole sample invalid here: the reader of an
+ * answer has already dropped NaN, and arithmetic must never see it.
+ */
 function errorOfNumbers(values: readonly number[]): ErrorSample | null {
   const { error, partial } = judgeValues(values);
   return error ?? (partial === null ? null : errorSample('invalid', partial));
 }
 
 /**
- * Converts a sample so that JSON can represent it. JSON turns NaN and infinite numbers into null, so a sample with such
- * a number becomes the error that the decision uses for it.
+ * Returns the sample in a form that JSON can express. JSON turns NaN and infinite numbers into null, so a sample with
+ * such a number is replaced by the error that the decision uses for it.
  */
 export function writableSample(sample: Sample): Sample {
   if (sample.form === 'error') return sample;
@@ -92,15 +95,15 @@ export function writableSample(sample: Sample): Sample {
 }
 
 export interface ValuesVerdict {
-  /** Null if at least one value is usable, or if there are no values. */
+  /** Why no value is usable; null: at least one is, or there are no values. */
   readonly error: ErrorSample | null;
-  /** Why some values are not usable. */
+  /** Why only some values are usable; null: all are, or `error` is set. */
   readonly partial: string | null;
 }
 
 /**
- * Checks the values of all series of a metric. A single infinite or negative value makes the sample `invalid`. If all
- * values are NaN, it is `nan`. If only some are NaN, these are dropped and the sample is partial.
+ * Checks the values of all series of a metric. One infinite or negative value makes the sample `invalid`. If all values
+ * are NaN, the sample is `nan`. If only some are NaN, the sample is partial.
  */
 export function judgeValues(values: readonly number[]): ValuesVerdict {
   let nanCount = 0;
@@ -127,7 +130,7 @@ export function seriesCountError({ type }: MetricSpec, count: number): string | 
 /** Returns whether the document reads a failure as 0 (`onMissing: zero`, `onNaN: zero`). */
 export function isReadAsZero(metric: MetricSpec, reason: FailureReason): boolean {
   if (metric.type !== 'Object' && metric.type !== 'External') return false;
-  // `onMissing: zero` is about the rate; it would read the backlog as 0, too.
+  // `onMissing: zero` is meant for the rate of new work; the backlog must not be read as 0.
   if (metric.backlog !== undefined) return false;
   return (
     (reason === 'missing' && metric.onMissing === 'zero') || (reason === 'nan' && metric.onNaN === 'zero')

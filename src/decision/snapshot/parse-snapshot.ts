@@ -39,9 +39,9 @@ export class SnapshotError extends Error {
 }
 
 /**
- * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Does not check rules
- * across fields of the document, because recordings and vectors may violate them. Throws `SnapshotError` for a wrong
- * structure, including unknown fields; the message contains field and reason.
+ * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Rules across fields
+ * of the document are not checked, because recordings and test vectors may violate them. Throws `SnapshotError` if the
+ * structure is wrong or a field is unknown; the message contains the field and the rule.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {
@@ -87,7 +87,7 @@ function readSnapshot(field: Field): Snapshot {
   };
 }
 
-/** Returns an object with the field, or an empty one if it is not set. */
+/** Returns `{ [name]: value }`, or `{}` if the field is not set. */
 function readOptional<K extends string, T>(
   name: K,
   field: Field,
@@ -205,7 +205,10 @@ const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'
 
 const FORMS = ['error', 'values', 'pods', 'containers'] as const;
 
-/** Each form has its own fields: a `kind` next to values, or values next to an error, is rejected. */
+/**
+ * A sample has exactly one form, whose fields are the only ones allowed: a `kind` next to values, or values next to an
+ * error, is rejected.
+ */
 function readSample(field: Field): Sample {
   const given = readMap(field);
   const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);

@@ -3,48 +3,57 @@ import type { Failure } from '../../units/failure.js';
 import type { Milli } from '../../units/quantity.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 
-/** The complete input of a decision. parse-snapshot.ts and write-json.ts convert its JSON form. */
+/** The complete input of a decision. parse-snapshot.ts reads it from JSON, and write-json.ts writes it. */
 export interface Snapshot {
   readonly scaler: Scaler;
-  /** The time of the decision; `decide` reads no clock. */
+  /** The time of the decision. `decide` reads no clock. */
   readonly now: Instant;
   readonly target: ReplicaCounts;
   readonly pods: readonly Pod[];
-  /** One per entry of `scaler.spec.metrics`, in the same order. */
+  /** One sample for each entry of `scaler.spec.metrics`, in the same order. */
   readonly samples: readonly Sample[];
-  /** The answer to the query of `maxReplicasFrom`; unset: the document has none, or the query was not sent. */
+  /** The answer to the query of `maxReplicasFrom`; unset: the document has no such query, or it was not sent. */
   readonly maxReplicasFrom?: ValuesSample | ErrorSample;
-  /** The time in which 95 % of the target's pods have become ready; unset: not known, or not used. */
+  /**
+   * The time in which 95 % of the target's pods have become ready; unset: it is not known, or the document does not use
+   * it.
+   */
   readonly podStartSeconds?: number;
-  /** Unset: the document has no forecast, or its history was not read yet. */
+  /** Unset: the document has no forecast, or the history was not read yet. */
   readonly loadHistory?: LoadHistory;
   readonly state: State;
 }
 
-/** The past load of the metric of the forecast, in base units. */
+/** The past load of the metric that is forecast, in base units. */
 export interface LoadHistory {
-  /** Time from the start of a pod until its load shows in the metric. */
+  /** The time from the creation of a pod until the metric shows its load. */
   readonly leadSeconds: number;
   /** The highest load within the lookback. */
   readonly highest: number;
-  /** The latest day first. */
+  /** One season for each earlier day, latest first. */
   readonly seasons: readonly Season[];
-  /** Why the history cannot be used, or null. */
+  /** Why the history cannot be used; null: it can. */
   readonly unusable: string | null;
 }
 
-/** The load of one earlier day around the current time of day. */
+/** The load of one earlier day, around the time of day that it is now. */
 export interface Season {
-  /** When a pod started at this time of that day would carry load. */
+  /**
+   * The time on that day `leadSeconds` after the current time of day: a pod started at this time of that day would
+   * carry load from then on.
+   */
   readonly at: Instant;
-  /** The highest mean of two consecutive minutes of that day, from this time of day until 180 s after `at`. */
+  /**
+   * The highest load of that day from the current time of day until 180 s after `at`, as a mean of two consecutive
+   * minutes.
+   */
   readonly load: number;
-  /** The mean load of the 10 minutes before this time of that day. */
+  /** The mean load in the 10 minutes before the current time of day. */
   readonly level: number;
 }
 
 export interface ReplicaCounts {
-  /** `.spec.replicas` of the target; 1 if absent there. */
+  /** `.spec.replicas` of the target; 1 if the target does not set it. */
   readonly specReplicas: number;
   readonly statusReplicas: number;
 }
@@ -56,15 +65,15 @@ export interface Pod {
   readonly phase: PodPhase;
   readonly deleting: boolean;
   readonly startTime: Instant | null;
-  /** Status of the `Ready` condition; null: the pod has no such condition. */
+  /** The status of the pod's `Ready` condition; null: the pod has no such condition. */
   readonly ready: boolean | null;
   /** `lastTransitionTime` of the `Ready` condition. */
   readonly readyChangedAt: Instant | null;
-  /** Milli-units by container name and resource name; includes restartable init containers. */
+  /** Requests in milli-units, by container name and resource name. Restartable init containers are included. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** Pod-level requests: milli-units by resource name; null if the pod has none. */
+  /** Pod-level requests in milli-units, by resource name; null: the pod has none. */
   readonly podRequests: ReadonlyMap<string, Milli> | null;
-  /** Sum of the cpu limits of its containers, above 0; unset: it has none, or not for each container. */
+  /** The sum of the cpu limits of the containers, above 0; unset: at least one container has no cpu limit. */
   readonly cpuLimit?: Milli;
 }
 
@@ -74,23 +83,26 @@ export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 interface Valued {
   /** Time of the newest raw sample. */
   readonly at: Instant;
-  /** Why the numbers may be too low; null: full value. A partial sample may raise the count, but not lower it. */
+  /**
+   * Why the numbers may be too low; null: the sample is complete. A partial sample may raise the count, but not lower
+   * it.
+   */
   readonly partial: string | null;
 }
 
 /**
- * Usage by pod and container. Lists, because samples with the same pods share all of them but the values: a tenth of
- * the memory of maps.
+ * Usage by pod and container, as parallel lists. Samples of the same pods share all lists except the values, which
+ * takes a tenth of the memory of maps.
  */
 export interface ContainerUsage {
-  /** Distinct names. */
+  /** Pod names without duplicates. */
   readonly pods: readonly string[];
   /**
-   * Indexes in the following lists at which the containers of each pod start, and the end of the last: one more than
-   * `pods`.
+   * The containers of `pods[i]` are at the indexes from `starts[i]` up to, but not including, `starts[i + 1]`. So there
+   * is one entry more than in `pods`.
    */
   readonly starts: readonly number[];
-  /** '' is the whole pod. */
+  /** Container names; an empty one means the whole pod. */
   readonly containers: readonly string[];
   readonly values: readonly number[];
 }
@@ -98,24 +110,27 @@ export interface ContainerUsage {
 /** Sample of a Resource or ContainerResource metric. */
 export interface ContainersSample extends Valued, ContainerUsage {
   readonly form: 'containers';
-  /** Window of the rate; 0: a gauge. */
+  /** The window of the rate; 0: the metric is a gauge. */
   readonly windowSeconds: number;
-  /** The scrape interval that the window follows; null: not known yet. Unset: the service config sets the window. */
+  /**
+   * The scrape interval from which the window was derived; null: not known yet. Unset: the service config sets the
+   * window.
+   */
   readonly learnedIntervalSeconds?: number | null;
-  /** The answer to `saturation.served.query`. Unset: there is none. */
+  /** The answer to `saturation.served.query`; unset: there is none. */
   readonly served?: number;
 }
 
-/** One value for each pod, for Pods. */
+/** The sample of a Pods metric: one value for each pod. */
 export interface PodsSample extends Valued {
   readonly form: 'pods';
   readonly windowSeconds: number;
-  /** Distinct names. */
+  /** Pod names without duplicates. */
   readonly pods: readonly string[];
   readonly values: readonly number[];
 }
 
-/** Returns usage by pod and container as the lists of a sample. */
+/** Converts usage by pod and container to the lists of a sample. */
 export function listUsage(usage: ReadonlyMap<string, ReadonlyMap<string, number>>): ContainerUsage {
   const starts: number[] = [];
   const containers: string[] = [];
@@ -131,48 +146,54 @@ export function listUsage(usage: ReadonlyMap<string, ReadonlyMap<string, number>
   return { pods: [...usage.keys()], starts, containers, values };
 }
 
-/** The series that a query returned, for Object (exactly one) and External (summed). */
+/** The series that a query returned: exactly one for Object, any number for External, which are summed. */
 export interface ValuesSample extends Valued {
   readonly form: 'values';
   readonly values: readonly number[];
-  /** The sum of the series of `backlog.query`. Unset: the metric has no backlog. */
+  /** The sum of the series of `backlog.query`; unset: the metric has no backlog. */
   readonly backlog?: number;
-  /** The value of `capacity.query`, above 0. Unset: the target applies. */
+  /** The value of `capacity.query`, above 0; unset: the target of the document applies. */
   readonly capacity?: number;
-  /** Capacity measured by `capacity.auto`. Unset: nothing was measured yet. */
+  /** The capacity that `capacity.auto` has measured; unset: nothing was measured yet. */
   readonly measuredCapacity?: MeasuredCapacity;
 }
 
-/** The load that one pod carries, as measured in up to three days. All numbers are above 0. */
+/** The load that one pod carries, measured on up to three days. All loads are above 0. */
 export interface MeasuredCapacity {
-  /** The highest load of a ready pod without errors; since a drift to a lower one, the highest since then. */
+  /**
+   * The highest load that a ready pod has carried without errors. After a drift to a lower capacity, only loads since
+   * then count.
+   */
   readonly value: number;
-  /** Lowest and highest capacity of the days. */
+  /** The lowest and the highest of the capacities of single days. */
   readonly low: number;
   readonly high: number;
-  /** The number of days with a value, at most 3. 0: only the last hour has a value. */
+  /** The number of days with a value, at most 3; 0: only the last hour has one. */
   readonly days: number;
-  /** When it was read. */
+  /** When the capacity was read from the data source. */
   readonly at: Instant;
   /** Unset: the capacity is about the same as on the days before. */
   readonly drift?: CapacityDrift;
 }
 
-/** The pods carry less than 90 %, or more than 110 %, of what they did on the days before. */
+/**
+ * A change of the capacity: now the pods carry less than 90 %, or more than 110 %, of what pods carried on the days
+ * before.
+ */
 export interface CapacityDrift {
   readonly since: Instant;
   readonly before: number;
-  /** Start of the oldest ready pod, and so of the release that replaced all pods. Null: not known. */
+  /** When the oldest ready pod started, and so when the release began that has replaced all pods. Null: not known. */
   readonly oldestPod: Instant | null;
 }
 
-/** No value. Never read as 0 unless the document allows it. */
+/** A sample without a value. It is never read as 0 unless the document allows that. */
 export interface ErrorSample {
   readonly form: 'error';
   readonly failure: Failure;
 }
 
-/** `kind` of a sample in JSON. `failed`: the data source has not answered the query. */
+/** The `kind` of a sample in JSON. `failed`: the data source did not answer the query. */
 export type SampleErrorKind = 'missing' | 'nan' | 'invalid' | 'failed';
 
 export function errorKindOf({ reason }: Failure): SampleErrorKind {
@@ -186,44 +207,45 @@ export interface Recommendation {
 
 export interface ScaleEvent {
   readonly at: Instant;
-  /** +N or -N, never 0. */
+  /** The difference in replicas, never 0. */
   readonly change: number;
   /**
-   * Earliest possible time of a change whose exact time is unknown: a clock was set, or only its intent was found.
-   * Between then and `at`, the change counts only where it limits another change. Absent: `at`.
+   * The earliest possible time of a change whose exact time is unknown, because a clock was set or only the intent of
+   * the change was found. Absent: `at` is exact. Between `earliest` and `at`, the change counts only where it limits
+   * another change.
    */
   readonly earliest?: Instant;
   /**
-   * Other times that identify this change: the time of its intent, and times before a wall clock was set. No decision
-   * reads them. Absent: none.
+   * Other times by which the same change is recognized: the time of its intent, and its time before a clock was set.
+   * Decisions do not read them. Absent: there are none.
    */
   readonly alsoAt?: readonly Instant[];
 }
 
 export interface Saturation {
-  /** Since when usage has been at the limits; null: it is not, or not known to be. */
+  /** Since when usage has been at the limits; null: it is not, or that is not known. */
   readonly since: Instant | null;
-  /** The served load at the last step, or later when usage was at or below the target; null: not known. */
+  /** The served load at the last step, or later when usage was at or below the target; null: it is not known. */
   readonly served: number | null;
-  /** The last step, while its pods may be starting. */
+  /** The last step, until its pods have had time to start. */
   readonly step: { readonly at: Instant; readonly to: number } | null;
 }
 
-/** Pod-seconds are of the last 3 days, in parts of 6 hours. */
+/** The state of a forecast. Pod-seconds are those of the last 3 days, in parts of 6 hours. */
 export interface ForecastState {
-  /** Time of the decision that stored it. */
+  /** The time of the decision that stored this state. */
   readonly at: Instant;
   readonly minutes: readonly LoadMinute[];
   /** The count that the scaler would have without a forecast. */
   readonly reactive: ReactiveCount;
-  /** Changes of the forecast's count, within the time that a pod needs to carry load. */
+  /** The counts that the forecast proposed within the last `leadSeconds`; only changes are listed. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
-  /** Pod-seconds added and prevented by the last raises, latest last. */
+  /** The last raises, with the pod-seconds that each added and prevented; the latest is the last. */
   readonly raises: readonly Raise[];
 }
 
-/** A time in which a forecast raised the count, and its effects in pod-seconds. */
+/** A time in which a forecast raised the count, with the effects in pod-seconds. */
 export interface Raise {
   readonly from: Instant;
   readonly until: Instant;
@@ -244,49 +266,49 @@ export interface ReactiveCount {
   readonly scaleEvents: readonly ScaleEvent[];
 }
 
-/** In pod-seconds. */
+/** A part of 6 hours. All values are in pod-seconds. */
 export interface SpentPart {
   readonly from: Instant;
   /** Pod-seconds that the scaler would have used without a forecast. */
   readonly reactive: number;
-  /** Pod-seconds that the forecast added (`Observe`: would have added). */
+  /** Pod-seconds that the forecast added (with `Observe`: would have added). */
   readonly added: number;
   /** Pod-seconds that would have been missing without a forecast. */
   readonly short: number;
-  /** The part of `short` that the forecast prevented, or would have prevented. */
+  /** The part of `short` that the forecast prevented (with `Observe`: would have prevented). */
   readonly prevented: number;
 }
 
-/** Stored by earlier decisions for this one. `Decision.state` is the `state` of the next snapshot. */
+/** What earlier decisions stored for this one. `Decision.state` becomes the `state` of the next snapshot. */
 export interface State {
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
-  /** Before any limit. Null only for the first decision of the scaler; an empty list is not a first decision. */
+  /** Recommendations before any limit. Null marks the first decision of a scaler; an empty list does not. */
   readonly recommendations: readonly Recommendation[] | null;
   readonly scaleEvents: readonly ScaleEvent[];
-  /** Consecutive decisions that proposed fewer replicas; empty unless the document has `downscaleConfirmation`. */
+  /** The latest consecutive proposals of fewer replicas; empty unless the document has `downscaleConfirmation`. */
   readonly downscaleProposals: readonly Recommendation[];
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
-  /** By `TYPE/IDENTITY`: since when the metric has had no value; empty after a decision at 0 replicas. */
+  /** By `metricKey`, since when a metric has had no value. Empty after a decision at 0 replicas. */
   readonly failingSince: ReadonlyMap<string, Instant>;
-  /** Whether promscaler, not another client, set the target to 0 (possibly by a pause). */
+  /** Whether promscaler set the target to 0, possibly because of a pause. False: another client did. */
   readonly zeroedBySelf: boolean;
   readonly inactiveSince: Instant | null;
-  /** The last full value of `maxReplicasFrom`; unset: none yet, or the document has no such query. */
+  /** The last full value of `maxReplicasFrom`; unset: there was none yet, or the document has no such query. */
   readonly maxReplicasFrom?: number;
   /** Absent: no metric has `saturation`, or none has had a sample. */
   readonly saturation?: Saturation | undefined;
   /** Absent: the document has no forecast. */
   readonly forecast?: ForecastState | undefined;
   /**
-   * When the document last changed. Set only while a recommendation, a scale-down proposal or `inactiveSince` is older
-   * than that. Only reasons read it.
+   * When the document last changed, for reasons only. Set while a recommendation, a scale-down proposal or
+   * `inactiveSince` is older than that change.
    */
   readonly documentChangedAt?: Instant | undefined;
 }
 
-/** Returns a clause if `at` is before the last change of the document, otherwise an empty string. */
+/** Returns a clause if the document has changed since `at`, otherwise an empty string. */
 export function sinceChange(at: Instant, { documentChangedAt }: State): string {
   return documentChangedAt === undefined || at >= documentChangedAt
     ? ''
@@ -306,7 +328,7 @@ export const EMPTY_STATE: State = {
   inactiveSince: null,
 };
 
-/** Returns the key of a metric in state and records: `Resource/cpu`. */
+/** Returns the key of a metric in states and records: `Resource/cpu`. */
 export function metricKey({ type, identity }: MetricSpec): string {
   return `${type}/${identity}`;
 }
