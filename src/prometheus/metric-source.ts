@@ -19,20 +19,21 @@ import { createQueryQueue, type QueryReport } from './source/queue.js';
 import { createRecognition } from './source/recognition.js';
 
 export interface MetricSource {
-  /** Compiles the queries of these scalers, with yields every 20 ms, and forgets facts about other queries. */
+  /** Compiles the queries of these scalers and forgets those of other scalers. Yields to the event loop every 20 ms. */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
-   * Sends each distinct query of the due scalers once, within the limits of the sources and before the next round.
-   * Calls `onReady` for each scaler when all its answers have arrived. The scalers have the same sync period.
+   * Sends each distinct query of the due scalers once, before the next round begins and within the limits of the data
+   * sources. Calls `onReady` for each scaler when all its answers have arrived. All scalers must have the same sync
+   * period.
    */
   readonly startRound: (due: readonly Scaler[], signal: AbortSignal, onReady: OnReady) => void;
   /** Null: the data source does not exist. */
   readonly historyOf: (source: string) => HistorySource | null;
-  /** Null: the scaler has no forecast, or its history was not read yet. */
+  /** Null: the scaler has no forecast, or the load of its earlier days was not read yet. */
   readonly loadAhead: (scaler: Scaler) => LoadAhead | null;
 }
 
-/** Range queries for back-tests: one at a time, and only while no query of a round is running. */
+/** Sends range queries for back-tests, one at a time, and only while no query of a round is running. */
 export interface HistorySource {
   /** The config after the server was recognized. */
   readonly config: SourceConfig;
@@ -46,29 +47,29 @@ export interface MetricSourceOptions {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
-  /** Called with an internal error of a query, which then fails. */
+  /** Called if a query fails with an internal error. */
   readonly onFault?: (error: unknown) => void;
-  /** Called for each query that is not sent because its namespace exceeds a limit of the source. */
+  /** Called for each query that is not sent because a namespace exceeds a limit of the data source. */
   readonly onOverLimit?: (source: string, namespace: string) => void;
-  /** Called once, with a corrected config, if the server of a source differs from its config. */
+  /** Called once, with the corrected config, if the server of a data source is not what its config assumes. */
   readonly onRecognized?: (config: SourceConfig) => void;
   /** Whether to check for duplicate series; default: false. */
   readonly seeksDuplicates?: boolean;
-  /** Called after each round with the largest number of copies of any series of a source. */
+  /** Called after each round with the highest number of copies of one series in a data source. */
   readonly onDuplicates?: (source: string, times: number) => void;
-  /** Called after each round with the number of series in the answers of a source since the last call. */
+  /** Called after each round with the number of series that a data source returned since the last call. */
   readonly onSeries?: (source: string, series: SeriesCounts) => void;
   readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
   /** Creates the client that reads the loads of earlier days, once a document has a forecast. */
   readonly createRangeClient?: ((config: SourceConfig) => RangeClient) | undefined;
-  /** Called after each query for the load of an earlier day; `reason`: why it failed, or null. */
+  /** Called after each query for the load of an earlier day. `reason`: why the query failed; null: it was answered. */
   readonly onHistoryQuery?: (source: string, reason: string | null) => void;
 }
 
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** The load of a day has about 6 kB; a part of a history for a back-test, 100 kB for each series. */
+/** Limits an answer. The load of a day takes about 6 kB, a part of a history 100 kB for each series. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
@@ -82,7 +83,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const capacities = createCapacityWatch({ clock, onFault });
   const ready = createReadyQueue(clock);
   let rounds = 0;
-  /** Compiling and sending run one after another; both yield to other work. */
+  /** The end of the last compilation or round. Both run one after another, and both yield to other work. */
   let last: Promise<void> = Promise.resolve();
 
   return {
@@ -99,7 +100,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
           return await planner.planFor(due, windows.sources());
         } catch (error) {
           onFault(error);
-          // If a cycle waited forever, its scaler would never be due again.
+          // Every scaler gets a reading: if a cycle waited forever, its scaler would never be due again.
           for (const scaler of due) onReady(scaler, withoutValues(scaler, startMs), {});
           return null;
         }
@@ -140,7 +141,7 @@ function learnWindows(
   }
 }
 
-/** Sent after the queries of the round, which does not wait for these. */
+/** Sends the queries for `capacity.auto` after the queries of the round. The round does not wait for them. */
 function readCapacities(plan: Plan, { sources, signal, number: round, capacities }: RoundInput): void {
   capacities.read(plan.queriesOf.keys(), (source, text, { namespace, name }) => {
     const owners = [{ namespace, scaler: name }];

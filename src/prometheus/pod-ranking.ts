@@ -4,7 +4,7 @@ import { columnsOf } from './answers/columns.js';
 export type PodRanking =
   /** Maps pod names to values. Pods without series or with NaN are omitted. Values may be infinite or negative. */
   | { readonly kind: 'ranked'; readonly values: ReadonlyMap<string, number> }
-  /** No series, which may be intended: no pod is preferred. */
+  /** The query returned no series, which may be intended: no pod is preferred. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'unusable'; readonly message: string };
 

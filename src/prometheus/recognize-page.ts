@@ -8,7 +8,7 @@ interface SeenPage {
 const LOGIN_WORDS =
   /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
 
-/** Patterns for titles and words of pages, and the kind of server. The first match applies. */
+/** Patterns in the title and text of a page, each with the kind of server. The first pattern that matches decides. */
 const SERVERS: readonly (readonly [RegExp, string])[] = [
   [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
   [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],

@@ -10,13 +10,13 @@ import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
-/** Since when a metric has returned values without a gap. */
+/** Since when a metric has returned values without a gap. Before, missing values could cause a scale-down. */
 export interface MetricHold {
-  /** The first value after the last gap; null: no value yet. */
+  /** The time of the first value after the last gap; null: there was no value since then. */
   readonly valuesSince: Instant | null;
-  /** The values may be too low until then. */
+  /** Until this time, the values may be too low. */
   readonly until: Instant;
-  /** The last answer that was not a failure; null: none yet. */
+  /** The time of the last answer that was not a failure; null: there was none yet. */
   readonly lastAnswerAt: Instant | null;
   readonly cause: string;
 }
@@ -27,16 +27,16 @@ export interface HoldInput {
   readonly outcome: SampleOutcome;
   /** Start time of the server that answered; null: unknown. */
   readonly startTime: Instant | null;
-  /** Set if the source has several servers. */
+  /** The name of the server that answered; unset: the data source has only one server. */
   readonly serverName?: string | undefined;
-  /** Default: no loss. */
+  /** What is known about data that the server has lost. Default: it has lost nothing. */
   readonly history?: HistoryState;
-  /** H: how long the metric must return values without a gap. */
+  /** H: the time in which the metric must return values without a gap. */
   readonly holdSeconds: number;
-  /** H after a start without any sign of a gap: see `startSeconds`. Default: `holdSeconds`. */
+  /** H after a start of the process without a sign of a gap (`startSeconds` of a metric). Default: `holdSeconds`. */
   readonly startSeconds?: number;
   readonly periodSeconds: number;
-  /** Interval of the data source. Default: unknown. */
+  /** Scrape interval of the data source. Default: unknown. */
   readonly scrapeIntervalSeconds?: number | undefined;
 }
 
@@ -46,13 +46,13 @@ type SampleOutcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** The cause as long as no answer was a gap. */
+/** The cause of a hold while no answer has shown a gap since the process started. */
 const PROCESS_START = 'no earlier values are known';
 const FAILED_AT_START = 'no earlier values are known, and the first query failed';
 
 /**
- * Returns the hold of one metric after another round. A failed query changes nothing: the next answer shows whether
- * data was lost, by the start time of the source and the duration of its silence. Source: algorithm.md, section 4.
+ * Returns the hold of one metric after another round. A failed query changes nothing: from the next answer, the start
+ * time of the source and the duration of its silence show whether data was lost. Source: algorithm.md, section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
   const { now, outcome, holdSeconds, periodSeconds } = input;
@@ -73,8 +73,8 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const youth = youthOf(input);
   if (youth !== null) {
-    // While the server is younger than H, each answer counts as a gap. After that the metric must return
-    // values for another H.
+    // While the server is younger than H, each answer counts as a gap. Once it is older, the metric must return values
+    // for another H.
     const until = latest(addSeconds(youth.began, 2 * holdSeconds), atLeastUntil);
     return { valuesSince: null, until, lastAnswerAt: now, cause: youth.cause };
   }
@@ -83,18 +83,21 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
     const cause = `the source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }
-  // If the clock was set back, `valuesSince` could be in the future.
+  // `valuesSince` is later than `now` if the clock was set back.
   const valuesSince = before.valuesSince === null || before.valuesSince > now ? now : before.valuesSince;
   const until = addSeconds(valuesSince, secondsToProve(input, before.cause));
   const { history = KEPT } = input;
   if (history.state !== 'unknown' || until > now)
     return { valuesSince, until, lastAnswerAt: now, cause: before.cause };
-  // Prevents scale-down in this round only. If it counted as a gap, a source that fails occasionally would
-  // block scale-down forever.
+  // Prevents a scale-down in this round only. If an unknown history counted as a gap, a source that fails occasionally
+  // would block scale-down forever.
   return { valuesSince, until: addSeconds(now, periodSeconds), lastAnswerAt: now, cause: history.why };
 }
 
-/** Without a known start time, a source may have lost its data before the process started. */
+/**
+ * Returns the seconds for which values must be returned. The shorter time after a start of the process needs a known
+ * start time of the source: without it, the source may have lost its data before the process started.
+ */
 function secondsToProve(
   { startTime, holdSeconds, startSeconds = holdSeconds }: HoldInput,
   cause: string,
@@ -119,14 +122,14 @@ function youthOf({ now, startTime, serverName, history = KEPT, holdSeconds }: Ho
 }
 
 /**
- * After a start, a gauge must return values for two scrape intervals: targets that have just become reachable are all
- * scraped within the first one.
+ * The number of scrape intervals for which a gauge must return values after a start of the process. If all targets have
+ * just become reachable, each is scraped within the first interval.
  */
 const SCRAPES_AT_START = 2;
 
 const VALUE: SampleOutcome = { kind: 'value' };
 
-/** Returns how a sample affects the hold. Only a sample that the decision uses as a full value counts as a value. */
+/** Returns how a sample affects the hold. It counts as a value only if the decision uses it without restriction. */
 export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome {
   const judged = judgeSample(metric, sample);
   if (judged.form === 'error') {
@@ -136,21 +139,21 @@ export function sampleOutcome(metric: MetricSpec, sample: Sample): SampleOutcome
   return judged.partial === null ? VALUE : { kind: 'broken', why: judged.partial };
 }
 
-/** The hold of a metric, with its query, so that the query is built and parsed only once. */
+/** The hold of a metric, with the facts about its query, so that the query is built and parsed only once. */
 export interface HeldMetric {
   readonly metric: MetricSpec;
-  /** Metric, source and query. A change of the key starts a new hold. */
+  /** Contains the metric, its source and its query. If the key changes, a new hold starts. */
   readonly key: string;
-  /** The largest range of its queries. */
+  /** The largest range in the queries of the metric, in seconds. */
   readonly rangeSeconds: number;
-  /** After this time every series of the query has a new sample, if only the process was restarted. */
+  /** If only the process was restarted, every series of the query has a new sample after this many seconds. */
   readonly startRangeSeconds: number;
-  /** The data source with the window for which the query was compiled. */
+  /** The data source, with the window with which the query was compiled. */
   readonly source: SourceConfig | undefined;
   readonly hold: MetricHold;
 }
 
-/** In the order of the metrics. */
+/** The holds of a scaler, in the order of its metrics. */
 export type ScalerHolds = readonly HeldMetric[];
 
 export const NO_HOLDS: ScalerHolds = [];
@@ -158,26 +161,30 @@ export const NO_HOLDS: ScalerHolds = [];
 interface ScalerHoldInput {
   readonly scaler: Scaler;
   readonly samples: readonly Sample[];
-  /** In the order of the metrics; unset: the source of each has one url. */
+  /** In the order of the metrics; unset: every data source has only one url. */
   readonly answers?: readonly Answer[];
-  /** Maps `ageKey` to the age of a server. Servers that did not answer, or whose age is unknown, are absent. */
+  /** Maps `ageKey` to the age of a server. A server that did not answer, or whose age is unknown, is absent. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly now: Instant;
   readonly maxSeconds: number;
 }
 
-/** `state.holdScaleDownUntil` and `holdReason` of the next snapshot, and the holds for the next round. */
+/** The holds for the next round, and the fields `state.holdScaleDownUntil` and `holdReason` of the next snapshot. */
 interface ScalerHoldResult {
   readonly holds: ScalerHolds;
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
 }
 
-/** Returns the holds of a scaler and the longest of them; null if every metric has returned values for long enough. */
+/**
+ * Returns the holds of a scaler. `holdScaleDownUntil` is the end of the longest hold; null: every metric has returned
+ * values for long enough.
+ */
 export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): ScalerHoldResult {
   const { scaler, now } = input;
-  // `map` creates an array of the exact size; `push` would reserve space for 17 elements, for each of 10,000 scalers.
+  // `map` creates an array of the exact size, while `push` would reserve space for 17 elements for each of 10,000
+  // scalers.
   const holds = scaler.spec.metrics.map((metric, index) => advanceHeld(metric, index, previous, input));
   let longest: HeldMetric | null = null;
   for (const held of holds) {
@@ -230,7 +237,10 @@ function boundedHold(
   return boundHold(rangeSeconds, scaler.spec.syncPeriodSeconds, maxSeconds);
 }
 
-/** Returns the hold of a metric whose query or window is new; `hold` is null if its query is new. */
+/**
+ * Returns the facts about a metric whose query or window has changed. `hold` is null if the query has changed, because
+ * a new hold starts then.
+ */
 function holdOfNew(
   metric: MetricSpec,
   previous: ScalerHolds,
@@ -259,8 +269,8 @@ function holdOfNew(
 }
 
 /**
- * A longer window contains earlier times, which the last decisions did not count. The values count as proven for the
- * old window only, so that an earlier, lower load causes no scale-down.
+ * Returns the hold after the window of a metric has grown. A longer window contains times before those of earlier
+ * decisions. The values count as proven for the old window only, so that an earlier, lower load causes no scale-down.
  */
 function afterGrowth(
   { hold, rangeSeconds: before }: HeldMetric,
@@ -274,12 +284,12 @@ function afterGrowth(
   return since > valuesSince ? { ...hold, valuesSince: since, cause } : hold;
 }
 
-/** Includes the window of a recording rule, which the query text does not show. */
+/** Returns the window of a resource query, which the text of a recording rule does not show; otherwise 0. */
 function windowOf(metric: MetricSpec, source: SourceConfig | undefined): number {
   return isOfResource(metric) && source !== undefined ? resourceWindowSeconds(source, metric.name) : 0;
 }
 
-/** H is the largest range of a query, at least two sync periods, at most `recoveryHoldMaxSeconds`. */
+/** Returns H: the largest range of a query, but at least two sync periods and at most `recoveryHoldMaxSeconds`. */
 function boundHold(rangeSeconds: number, periodSeconds: number, maxSeconds: number): number {
   return Math.min(maxSeconds, Math.max(rangeSeconds, 2 * periodSeconds));
 }

@@ -40,10 +40,10 @@ interface SampleContext {
   readonly source: SourceConfig | null;
 }
 
-/** A server whose clock differs by more may have evaluated the query at a time without data. */
+/** If the clock of a server differs by more, it may have evaluated the query at a time without data. */
 const MAX_SKEW_SECONDS = 120;
 
-/** Returns the samples of a scaler from its answers, both in the order of `spec.metrics`. */
+/** Converts the answers of a scaler to samples. Both are in the order of `spec.metrics`. */
 export function toSamples(
   scaler: Scaler,
   answers: readonly Answer[],
@@ -65,7 +65,7 @@ export function toSamples(
   return samples;
 }
 
-/** Returns the sample of `maxReplicasFrom`. */
+/** Converts the answer to the query of `maxReplicasFrom` to a sample. */
 export function toCeiling(
   answer: Answer,
   { source, now }: { readonly source: string; readonly now: Instant },
@@ -75,10 +75,10 @@ export function toCeiling(
 }
 
 /**
- * Returns the sample of one metric. Only series of the target's namespace and the listed pods count. `invalid`: two
- * series for one pod (and container), no `pod` label, or a violation of `judge-sample.ts`. Partial: a partial answer,
- * some NaN, or a server clock that differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section
- * 2.
+ * Returns the sample of one metric. Only series of the target's namespace and of the listed pods count.
+ * The sample is an error of the kind `invalid` if a pod (or container) has two series, if a series has no label `pod`,
+ * or if it violates a rule of `judge-sample.ts`. It is partial if the answer is partial, if some values are NaN, or if
+ * the clock of the server differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section 2.
  */
 export function toSample(metric: MetricSpec, answer: Answer, context: SampleContext): Sample {
   const answered = answeredOrError(answer, metric.source);
@@ -101,7 +101,8 @@ function answeredOrError(answer: Answer, source: string): AnswerWithSeries | Err
   if (answer.class === 'failed') return { form: 'error', failure: { ...answer, source } };
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
-  // Not `missing`, which `onMissing: zero` reads as 0: the server reported that data is absent.
+  // A partial answer without series is `invalid`, not `missing`, which `onMissing: zero` would count as 0: the server
+  // reported that data is absent.
   if (columnsOf(answer).layout.count === 0) return errorSample('invalid', partialOf(answer) ?? 'no series');
   return answer;
 }
@@ -137,7 +138,7 @@ function containersSample(
   };
 }
 
-/** Returns the time of the samples of a resource query: one scrape interval before its evaluation. */
+/** Returns the assumed time of the samples of a resource query: one scrape interval before the query was evaluated. */
 export function resourceSampledAt(source: SourceConfig, evaluatedAt: Instant): Instant {
   return addSeconds(evaluatedAt, -(source.learnedIntervalSeconds ?? source.scrapeIntervalSeconds));
 }
@@ -153,7 +154,7 @@ function windowOfResource(
     : { windowSeconds, learnedIntervalSeconds };
 }
 
-/** Returns the usage of each container without NaN, or why it is unknown. */
+/** Returns the usage of the containers, without those whose value is NaN; or an error if a container has two series. */
 function usageOf(
   { places, isDistinct }: PickedSeries,
   values: readonly number[],
@@ -168,7 +169,8 @@ function usageOf(
     for (let at = places.starts[index] ?? 0; at < (places.starts[index + 1] ?? 0); at += 1) {
       const container = places.containers[at] ?? '';
       const value = values[at] ?? NaN;
-      // A series without `container` is the whole pod; other series of the pod would count its usage twice.
+      // A series without `container` contains the usage of the whole pod, so that other series of the pod would count
+      // it twice.
       if (usage.has(container) || (usage.size > 0 && (container === '' || usage.has('')))) {
         return errorSample(
           'invalid',
@@ -240,7 +242,7 @@ function judgedValues(
   };
 }
 
-/** A partial answer may lack the selected series. */
+/** If the answer is partial, the error is not `missing`, because only this answer may lack the series. */
 function noneSelected(answer: AnswerWithSeries, message: string): ErrorSample {
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);
@@ -251,8 +253,8 @@ function noMatch({ layout }: SeriesColumns): string {
 }
 
 /**
- * Returns `partial` of a sample, which then cannot lower the count. Combines all reasons: a partial answer, series that
- * are NaN, and a server clock that differs by more than 120 s. Null: there are no reasons.
+ * Returns why a sample is partial, so that it cannot lower the count; null: it is not. The reasons are joined: the
+ * answer is partial, some series are NaN, the clock of the server differs by more than 120 s.
  */
 function whySamplePartial(answer: Answer, verdict: ValuesVerdict, now: Instant): string | null {
   const all = [partialOf(answer), verdict.partial, skewOf(answer, now)].filter((reason) => reason !== null);
@@ -278,7 +280,7 @@ interface PickedSeries {
   readonly isPodMissing: boolean;
   /** Whether each pod, or each container of a pod, has only one series. */
   readonly isDistinct: boolean;
-  /** The largest range in the query of a Pods metric; 0 for other metrics. */
+  /** The largest range in the query of a Pods metric, in seconds; 0 for other metrics. */
   readonly windowSeconds: number;
 }
 
@@ -293,13 +295,13 @@ interface LastPicked {
 
 const lastPicked = new RecentMap<MetricSpec, LastPicked>();
 
-/** Returns the series of the listed pods. They are usually the same as in the last round. */
+/** Returns the series of the listed pods. In most rounds, they are the same as in the last one. */
 function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
   const { namespace, pods, now } = scope;
   const last = lastPicked.get(metric, now);
   if (last?.layout === layout && last.namespace === namespace && haveSameNames(last.pods, pods)) {
-    // Frees the earlier list.
+    // Keeps the new list, so that the earlier one can be freed.
     last.pods = pods;
     return last.picked;
   }
@@ -359,14 +361,14 @@ function pickNow(
 }
 
 /**
- * The query may contain several workloads, but only series that a query for this one would return count: a decision
- * must not depend on other documents.
+ * Matches the pods of one workload. The answer may contain several workloads, but a decision must not depend on other
+ * documents. So only series count that a query for this workload alone would return.
  */
 function wholePattern({ kind, name }: TargetRef): RegExp {
   return new RegExp(`^(?:${podsPattern(kind, name)})$`);
 }
 
-/** A series without `container` is the whole pod; other series of the pod would count its usage twice. */
+/** Returns whether no usage is counted twice: a series without `container` contains the usage of the whole pod. */
 function areDistinct(containers: readonly string[]): boolean {
   return (
     containers.length === 1 || (!containers.includes('') && new Set(containers).size === containers.length)
@@ -376,8 +378,8 @@ function areDistinct(containers: readonly string[]): boolean {
 const NO_ROWS: readonly number[] = [];
 
 /**
- * Returns a function that finds the rows of a pod, with its namespace or without that label; null finds rows without
- * the label `pod`. `selected`: only these rows; null: all rows.
+ * Returns a function that finds the rows of a pod with this namespace or without that label; null: rows without the
+ * label `pod`. `selected`: only these rows count; null: all rows count.
  */
 function finder(
   { namespaces }: SeriesLayout,

@@ -5,7 +5,6 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import type { Series, SeriesColumns } from './columns.js';
 import { ANSWER_DEFAULTS } from '../../units/source-defaults.js';
 
-/** Set for a data source with several urls. */
 interface FromUrl {
   /** The url that answered, by its position in the config. */
   readonly urlIndex?: number | undefined;
@@ -14,7 +13,7 @@ interface FromUrl {
 interface Vector extends FromUrl {
   readonly series: readonly Series[];
   readonly evaluatedAt: Instant;
-  /** The same series without an object for each; unset: only `series` has them. */
+  /** The same series in columns, without an object for each series; unset: the answer has only `series`. */
   readonly columns?: SeriesColumns | undefined;
   /** The sum of the answer to `backlog.query`; unset: the metric has no backlog. */
   readonly backlog?: number;
@@ -24,22 +23,25 @@ interface Vector extends FromUrl {
   readonly served?: number;
 }
 
-/** The result of an instant query, by class. A query never throws: a failure is an answer, and absence is never 0. */
+/**
+ * The result of an instant query, by class. A failed query is an answer of the class `failed`, never an exception. A
+ * missing value is never 0.
+ */
 export type Answer =
   | (Vector & { readonly class: 'value' })
   | (Vector & { readonly class: 'partial'; readonly why: string })
   | (FromUrl & { readonly class: 'missing'; readonly message: string })
-  /** Neither an instant vector nor a scalar, or a value that is not a number. */
+  /** The result is neither an instant vector nor a scalar, or contains a value that is not a number. */
   | (FromUrl & { readonly class: 'invalid'; readonly message: string })
-  /** An error, or no answer from the source. */
+  /** The server sent an error, or the source did not answer. */
   | Failure;
 
 export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
 
-/** Replaces the answer of a query, so that no caller waits forever. The error itself is in the log. */
+/** The answer after an internal error, which is logged. Without an answer, the caller would wait forever. */
 export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 
-/** Limits what is read: a hostile or careless query must not exhaust the memory. */
+/** Limits what is read of an answer, so that no server and no careless query can exhaust the memory. */
 export interface AnswerLimits {
   /** The limit of one answer, after decompression. */
   readonly answerBytes: number;
@@ -51,10 +53,10 @@ export interface AnswerLimits {
 
 const MIB = 1024 * 1024;
 
-/** Answers of this many times `maxAnswerBytes` may arrive at the same time. */
+/** Limits the memory for answers that arrive at the same time to this many times `maxAnswerBytes`. */
 const ANSWERS_AT_ONCE = 3;
 
-/** A series has about 20 labels; an answer has 5 levels of nesting. */
+/** Limits the JSON of an answer. A series usually has about 20 labels, and an answer has 5 levels of nesting. */
 const ITEMS_PER_SERIES = 25;
 const MOST_LEVELS = 64;
 
@@ -72,7 +74,7 @@ export function answerLimits({
 
 export const DEFAULT_LIMITS: AnswerLimits = answerLimits({});
 
-/** Returns `16 MiB`, or bytes if that would not be a whole number. */
+/** Returns for example `16 MiB`, or the number of bytes if it is not a whole number of MiB. */
 export function sayBytes(bytes: number): string {
   return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }

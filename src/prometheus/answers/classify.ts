@@ -13,7 +13,7 @@ export interface HttpAnswer {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The year 9999: RFC 3339 has no later times. */
+/** The end of the year 9999: RFC 3339 cannot express a later time. */
 export const LATEST_SECONDS = 253_402_300_799;
 
 /** The values of `errorType` in Prometheus and compatible servers. */
@@ -28,7 +28,10 @@ const REASON_OF_ERROR_TYPE: Readonly<Record<string, FailureReason>> = {
   too_many_requests: 'rate_limited',
 };
 
-/** Prometheus did not evaluate the query in time because it evaluated others. Source: `execEval` of promql/engine.go. */
+/**
+ * The error of a query that waited for other queries until its time limit, so that Prometheus never evaluated it.
+ * Source: `execEval` of promql/engine.go.
+ */
 const IN_QUEUE = /timed out in query queue/;
 
 const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
@@ -52,7 +55,7 @@ export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.seri
   return 'class' in read ? read : classifyResult(read.data, read.why, maxSeries);
 }
 
-/** Returns `data` of an answer and why it may lack data; or the failure. */
+/** Returns the field `data` of an answer and `why` it may be incomplete (null: it is complete), or the failure. */
 function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: string | null } | Failure {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
@@ -65,7 +68,10 @@ function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: 
   return { data, why: whyAnswerPartial(json) };
 }
 
-/** A 203 was changed by a proxy. A 206 is only part of an answer, and its series would count as all series. */
+/**
+ * Returns whether an answer with this status may be read. A proxy changed an answer with status 203, which is still
+ * complete. An answer with status 206 is only a part, but its series would count as all series.
+ */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
 }
@@ -76,7 +82,8 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // A 401, 403 or 429 of a proxy is more specific than the body. For other statuses, `errorType` is.
+  // The statuses 401, 403 and 429, which a proxy may send, say more than the body. For all other statuses, `errorType`
+  // says more.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
@@ -86,13 +93,16 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
 }
 
 /**
- * Error messages of Thanos, Mimir and Cortex after one of their components did not answer. They have the status 422 /
- * `execution`, like an error of the query itself. Excludes limits of a component, which depend on the query and are the
- * same on every url.
+ * Error messages of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422 and
+ * the type `execution`, like an error of the query itself. `ResourceExhausted` is excluded: it is a limit of a
+ * component that depends on the query, so that every url would report it.
  */
 const PART_DOWN = /rpc error: code = (?!ResourceExhausted)|\bproxy Series\(\)|\breceive series from\b/;
 
-/** VictoriaMetrics quotes the query before the error. The query is removed first, because it may contain any word. */
+/**
+ * VictoriaMetrics quotes the query before the error. The quoted query is removed before the error is read, because it
+ * may contain any word.
+ */
 const QUOTED_QUERY = /^error when executing query=[\s\S]* for \(time=\d{1,20}, step=\d{1,20}\): /;
 
 /** Error messages of VictoriaMetrics for a query that it cannot parse, or that calls a function incorrectly. */
@@ -110,16 +120,19 @@ function failedByType(http: HttpAnswer, json: Json): Failure {
   return failed(correctReason(reason, { http, type, error }), named + text);
 }
 
-/** VictoriaMetrics sets `errorType` to the status code, for an invalid query and for any other failure. */
+/**
+ * Returns the text of the error, or '' if it is not a string. For a 422 of VictoriaMetrics, which sends the status code
+ * as `errorType`, the quoted query is removed from the text.
+ */
 function errorOf({ status }: HttpAnswer, type: string, error: unknown): string {
   if (typeof error !== 'string') return '';
   return status === 422 && type === '422' ? error.replace(QUOTED_QUERY, '') : error;
 }
 
 /**
- * Corrects the reason of a 422, which depends on the engine. If a component did not answer, it is a failure of the
- * server, so that another url is tried. If VictoriaMetrics cannot parse the query, it is a failure of the query, which
- * is retried rarely.
+ * Corrects the reason of a failure that depends on the engine. If a component did not answer a 422, the server failed,
+ * so that another url is tried. If VictoriaMetrics could not parse the query, the query is invalid and is retried
+ * rarely.
  */
 function correctReason(
   reason: FailureReason,
@@ -166,7 +179,7 @@ function classifySeries(elements: readonly unknown[], why: string | null): Answe
     : { class: 'partial', series, evaluatedAt, why };
 }
 
-/** Placeholder for the evaluation time of an answer without series; never used. */
+/** The evaluation time of an answer without series. Nothing reads it. */
 const EPOCH: Instant = instantFromSeconds(0);
 
 function readElement(element: unknown): { readonly series: Series; readonly seconds: number } | string {
@@ -195,7 +208,7 @@ function readLabels(metric: unknown): Labels | null {
   return object as Labels;
 }
 
-/** Parses the JSON object of a response; null: there is no object. */
+/** Parses a response that should be a JSON object; null: it is not one. */
 export function parseObject(body: string): Json | null {
   try {
     return asObject(JSON.parse(body));
@@ -204,10 +217,10 @@ export function parseObject(body: string): Json | null {
   }
 }
 
-/** Before 3.0, Prometheus sent infos as warnings. They do not mean that data is missing. */
+/** Prometheus before 3.0 sends infos as warnings with this prefix. An info does not mean that data is missing. */
 const HARMLESS_WARNING = 'PromQL info';
 
-/** Returns why an answer may lack data (`isPartial` or a warning), or null. Such an answer has the class `partial`. */
+/** Returns why an answer may be incomplete (`isPartial` or a warning) and thus `partial`; null: it is complete. */
 export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): string | null {
   const isPartial = json['isPartial'];
   if (isPartial !== undefined && isPartial !== null && isPartial !== false)
@@ -225,14 +238,14 @@ export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): strin
 /** One series of a range query. Values may be NaN or infinite. */
 export interface RangeSeries {
   readonly labels: Labels;
-  /** Unix time in milliseconds and value, ascending. */
+  /** Pairs of Unix time in milliseconds and value, in ascending order of time. */
   readonly points: readonly (readonly [atMs: number, value: number])[];
 }
 
-/** The result of a range query. Without data, `series` is empty. */
+/** The result of a range query. `series` is empty if there is no data. */
 export type RangeAnswer = { readonly class: 'matrix'; readonly series: readonly RangeSeries[] } | Failure;
 
-/** Classifies the answer to a range query. Incomplete answers are failures: missing data would look like a gap. */
+/** Classifies the answer to a range query. An incomplete answer fails, because missing data would look like a gap. */
 export function classifyRange(http: HttpAnswer): RangeAnswer {
   const read = readAnswerData(http);
   if ('class' in read) return read;
@@ -273,7 +286,7 @@ function readSeries(element: unknown): RangeSeries | string {
   return { labels, points };
 }
 
-/** The longest float64 without an exponent, 5e-324 with 17 digits, has 343 characters. */
+/** Limits the length of a value. The longest float64 without an exponent, 5e-324 with 17 digits, has 343 characters. */
 const MAX_LENGTH = 400;
 
 const FINITE = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -298,7 +311,7 @@ export function quote(text: string): string {
   return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
 }
 
-/** Returns a scalar as a string, and only the type of any other value: the server may set `toString` of an object. */
+/** Returns a scalar as a string. Of other values, returns the type: an object could have its own `toString`. */
 function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);

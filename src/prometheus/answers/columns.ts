@@ -19,7 +19,7 @@ function labelIn(labels: Labels, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** The labels that identify the pod of a series. An absent label is null, an absent `container` is ''. */
+/** The labels that identify the pod of a series. Null: the label is absent. An absent `container` is ''. */
 interface Place {
   readonly namespace: string | null;
   readonly pod: string | null;
@@ -27,14 +27,14 @@ interface Place {
 }
 
 export interface NamespaceSeries {
-  /** Rows by pod, in ascending order; null: without the label `pod`. */
+  /** Maps each pod to its rows in ascending order. The key null is for rows without the label `pod`. */
   readonly pods: ReadonlyMap<string | null, readonly number[]>;
   readonly count: number;
 }
 
 type Namespaces = ReadonlyMap<string | null, NamespaceSeries>;
 
-/** The labels of the series of an answer. Answers with the same layout have the same labels in the same order. */
+/** The labels of an answer's series. Answers share a layout if they have the same labels in the same order. */
 export class SeriesLayout {
   readonly count: number;
   readonly #readLabels: () => readonly Labels[];
@@ -47,7 +47,7 @@ export class SeriesLayout {
     this.#places = places;
   }
 
-  /** Parses the labels on each call: parsed, they take four times the memory of their text. */
+  /** Parses the labels on each call, because parsed labels take four times the memory of their text. */
   readLabels(): readonly Labels[] {
     return this.#readLabels();
   }
@@ -56,32 +56,32 @@ export class SeriesLayout {
     return (this.#places ??= this.readLabels().map(placeOf));
   }
 
-  /** The series of each namespace; null: without that label. */
+  /** Maps each namespace to its series. The key null is for series without the label `namespace`. */
   get namespaces(): Namespaces {
     return (this.#namespaces ??= indexRows(this.places));
   }
 
-  /** Null until a caller needs them. */
+  /** Null until a caller has read `places`. */
   protected get knownPlaces(): readonly Place[] | null {
     return this.#places;
   }
 }
 
-/** The rows of an answer, most of which were also in the last answer. */
+/** The rows of a new answer. Most of them were also in the last answer. */
 export interface SentRows {
-  /** The body of the answer, and where the labels of each row start and end in it. */
+  /** The body of the answer, and for each row the two positions in the body between which its labels are. */
   readonly body: Buffer;
   readonly spans: readonly number[];
   readonly counts: readonly number[];
-  /** The row of the last layout with the same labels; -1: there is none. */
+  /** For each row, the row of the last layout that has the same labels; -1: there is none. */
   readonly sources: readonly number[];
 }
 
-/** The bytes of a layout as the server has sent them, to compare the next answer with. */
+/** A layout that keeps its labels as the bytes that were sent, so that the next answer can be compared. */
 export class SentLayout extends SeriesLayout {
-  /** Objects with strings, each followed by a comma. */
+  /** The labels of each row as a JSON object of strings, followed by a comma. */
   readonly bytes: Buffer;
-  /** Where each object ends in `bytes`. */
+  /** For each row, the position in `bytes` where its object ends. */
   readonly ends: Int32Array;
   readonly counts: Uint32Array;
 
@@ -93,8 +93,9 @@ export class SentLayout extends SeriesLayout {
   }
 
   /**
-   * Keeps the places of known rows. Parsing all labels again took 7 of 23 ms for 7,000 series of 700 scalers of which
-   * one changes in each round, and 5 % of the CPU time of a round with 10,000 scalers.
+   * Creates the layout of a new answer and takes the places of known rows from the last layout. Parsing the labels of
+   * all rows again took 7 of 23 ms for the 7,000 series of 700 scalers if one series changed in each round, and 5 % of
+   * the CPU time of a round with 10,000 scalers.
    */
   static following(last: SentLayout | null, { body, spans, counts, sources }: SentRows): SentLayout {
     let size = 0;
@@ -122,12 +123,12 @@ export class SentLayout extends SeriesLayout {
 
 const COMMA = 0x2c;
 
-/** Where a row starts in the bytes of a layout. */
+/** Returns the position in the bytes of a layout where the labels of a row start. */
 export function startOf(ends: Int32Array, row: number): number {
   return row === 0 ? 0 : (ends[row - 1] ?? 0) + 1;
 }
 
-/** The bytes are known to be objects with strings. */
+/** The cast is safe, because the bytes were checked to be JSON objects of strings when the answer was read. */
 function parseLabels(list: string): readonly Labels[] {
   return JSON.parse(`[${list}]`) as readonly Labels[];
 }
@@ -154,7 +155,7 @@ function indexRows(places: readonly Place[]): Namespaces {
   return namespaces;
 }
 
-/** The series of an answer as rows: a value for each row, and labels that answers share. */
+/** The series of an answer as rows: a value for each row, and labels that answers of the same layout share. */
 export class SeriesColumns {
   readonly layout: SeriesLayout;
   readonly values: readonly number[];
@@ -176,7 +177,7 @@ export class SeriesColumns {
     return (this.#series ??= this.labels.map((labels, row) => ({ labels, value: values[row] ?? NaN })));
   }
 
-  /** Rows by the value of a label. Rows without it are in no group. */
+  /** Maps each value of a label to its rows. A row without the label is in no group. */
   byLabel(name: string): ReadonlyMap<string, readonly number[]> {
     this.#byLabel ??= new Map();
     let rows = this.#byLabel.get(name);
@@ -187,7 +188,7 @@ export class SeriesColumns {
 
 const known = new WeakMap<readonly Series[], SeriesColumns>();
 
-/** Returns the columns of an answer. They are created once for each list of series. */
+/** Returns the columns of an answer. They are created only once for each list of series. */
 export function columnsOf(answer: {
   readonly series: readonly Series[];
   readonly columns?: SeriesColumns | undefined;
@@ -222,8 +223,8 @@ export function selectSeries(series: readonly Series[], selector: LabelSelector)
 }
 
 /**
- * Returns the rows that meet all requirements; null: there are no requirements. Starts with the requirement that keeps
- * the fewest rows.
+ * Returns the rows that meet all requirements; null: there are no requirements. The requirement that keeps the fewest
+ * rows is applied first.
  */
 export function selectRows(columns: SeriesColumns, selector: LabelSelector): readonly number[] | null {
   if (selector.length === 0) return null;
@@ -244,7 +245,7 @@ export function selectRows(columns: SeriesColumns, selector: LabelSelector): rea
   );
 }
 
-/** All scalers that use an answer share its index. */
+/** Uses the index of the columns, which all scalers that use the answer share. */
 function rowsOf(columns: SeriesColumns, { key, values }: LabelRequirement): readonly number[] {
   const index = columns.byLabel(key);
   const [value] = values;

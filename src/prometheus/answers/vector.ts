@@ -3,7 +3,7 @@ import type { Answer } from './answer.js';
 import { LATEST_SECONDS, parseObject, parseSampleValue } from './classify.js';
 import { SentLayout, type Series, SeriesColumns, startOf } from './columns.js';
 
-/** An instant vector in columns, and the rest of the answer. */
+/** An instant vector in columns, and the other members of the answer. */
 export interface VectorReading {
   readonly layout: SentLayout;
   /** In the order of `layout`. NaN and infinite values are kept. */
@@ -16,12 +16,12 @@ export interface VectorReading {
 
 export interface VectorBounds {
   readonly series: number;
-  /** Number of members and elements of the whole answer. */
+  /** The maximum number of members and elements in the whole answer. */
   readonly items: number;
 }
 
 const START = '{"status":"success"';
-/** VictoriaMetrics in a cluster sends this member after the status. */
+/** A VictoriaMetrics cluster sends this member after the status. */
 const NOT_PARTIAL = ',"isPartial":false';
 const VECTOR = ',"data":{"resultType":"vector","result":[';
 const HEAD = Buffer.from(START + VECTOR);
@@ -40,19 +40,22 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** The braces, brackets and commas of an element without labels, and of the answer around the elements. */
+/**
+ * Counted for `VectorBounds.items`: the braces, brackets and commas of an element without labels, and those around all
+ * elements.
+ */
 const ITEMS_OF_ROW = 6;
 const ITEMS_AROUND = 16;
-/** Longer members after the data are left to the JSON parser and its limits. */
+/** If the members after the data are longer, the JSON parser reads the answer, with its own limits. */
 const MAX_REST_BYTES = 4096;
 const MAX_NUMBER_BYTES = 512;
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Reads the form in which all engines send an instant vector, without a string or an object for each series. Returns
- * the layout of the last answer, `known`, if the labels are the same, as in most rounds. Null: the answer has another
- * form, has no series, or exceeds a bound; the JSON parser then classifies it.
+ * Reads the form in which all engines send an instant vector, without creating a string or an object for each series.
+ * If the labels are the same as in the last answer, as in most rounds, returns its layout `known`. Null: the answer has
+ * another form, has no series, or exceeds a bound; the caller then parses it as JSON.
  */
 export function readVector(
   body: Buffer,
@@ -63,8 +66,9 @@ export function readVector(
 }
 
 /**
- * Returns the answer whose series were read into columns. `why`: why it may lack data, or null. Few callers need an
- * object for each series, so `series` is created when it is read, also by a copy of the answer.
+ * Returns an answer for series that were read into columns. `why`: the reason why it may be incomplete; null: it is
+ * complete. `series` is a getter that creates the objects when it is read first, because few callers need an object for
+ * each series.
  */
 export function columnAnswer({ layout, values, seconds }: VectorReading, why: string | null): Answer {
   const columns = new SeriesColumns(layout, values);
@@ -80,9 +84,9 @@ export function columnAnswer({ layout, values, seconds }: VectorReading, why: st
     : Object.assign(vector, { class: 'partial', why } as const);
 }
 
-/** A series counts as new after this many consecutive rows of the last answer were missing. */
+/** How many consecutive rows of the last answer are searched for the labels of a series before it counts as new. */
 const MOST_GONE = 64;
-/** Limits comparisons with missing rows: an answer in another order costs little more than a new one. */
+/** Limits failed comparisons, so that an answer in another order costs little more than a new answer. */
 const SEARCHES_PER_SERIES = 2;
 
 class VectorReader {
@@ -105,7 +109,7 @@ class VectorReader {
     this.#body = body;
     this.#known = known;
     this.#bounds = bounds;
-    // One allocation, of the size of the last answer.
+    // Allocated once, with the size of the last answer.
     this.#values = known === null ? [] : new Array<number>(known.count);
     this.#searches = SEARCHES_PER_SERIES * (known?.count ?? 0);
   }
@@ -157,7 +161,10 @@ class VectorReader {
     return true;
   }
 
-  /** Skips the labels of one of the next known rows. Returns the row; -1: the labels are not known. */
+  /**
+   * If the next labels in the answer are those of one of the next known rows, skips the labels and returns the row;
+   * otherwise returns -1.
+   */
   #skipKnown(): number {
     const known = this.#known;
     if (known === null) return -1;
@@ -175,7 +182,7 @@ class VectorReader {
     return -1;
   }
 
-  /** Returns where the labels of a known row end if they are next in the answer, otherwise -1. */
+  /** If the labels of this known row are next in the answer, returns the position where they end; otherwise -1. */
   #endOf(row: number, { bytes, ends }: SentLayout): number {
     const body = this.#body;
     let at = this.#at;
@@ -184,7 +191,7 @@ class VectorReader {
     return at;
   }
 
-  /** Reads an object of strings and returns their number; null: it is not such an object. */
+  /** Reads an object of strings and returns the number of its members; null: the next value is not such an object. */
   #readLabels(): number | null {
     const body = this.#body;
     const from = this.#at;
@@ -207,7 +214,7 @@ class VectorReader {
     return count;
   }
 
-  /** Returns whether the string has an escape sequence; null: it is not a string. */
+  /** Skips a string and returns whether it contains an escape sequence; null: the next value is not a string. */
   #skipString(): boolean | null {
     const body = this.#body;
     const end = body.length;
@@ -229,7 +236,7 @@ class VectorReader {
     return null;
   }
 
-  /** The values of a vector usually have the same time. */
+  /** Compares with the last time before parsing, because the values of a vector usually have the same time. */
   #readTime(): boolean {
     const body = this.#body;
     const from = this.#at;
@@ -264,7 +271,7 @@ class VectorReader {
     return this.#skip(ROW_TAIL);
   }
 
-  /** Returns undefined if the rest is not a valid end of the answer. */
+  /** Returns the members after `data`; null: there are none; undefined: the answer does not end correctly. */
   #readRest(hasPlainHead: boolean): VectorReading['rest'] | undefined {
     const body = this.#body;
     if (!this.#skip(DATA_TAIL)) return undefined;
@@ -272,7 +279,7 @@ class VectorReader {
     if (body.length - this.#at > MAX_REST_BYTES) return undefined;
     const head = `${START}${hasPlainHead ? '' : NOT_PARTIAL},"data":0`;
     const rest = parseObject(head + body.toString('utf8', this.#at));
-    // A second member with one of these names would replace the first one.
+    // If the rest contained `data` or `status` again, the second member would have replaced the first one.
     return rest?.['data'] === 0 && rest['status'] === 'success' ? rest : undefined;
   }
 }

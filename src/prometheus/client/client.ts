@@ -25,8 +25,8 @@ export interface PrometheusServer {
   readonly name?: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /**
-   * Returns since when the server stores data. Null: no answer, the time is not reported (Mimir), or nothing is stored
-   * (Thanos).
+   * Returns since when the server stores data. Null: the server did not answer, does not report the time (Mimir), or
+   * stores nothing (Thanos).
    */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
   /** Unset: the server lists no stores. */
@@ -35,23 +35,23 @@ export interface PrometheusServer {
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient extends PrometheusServer {
-  /** One client for each url, in the order of the config. Unset: this is the client of a single url. */
+  /** One client for each url, in the order of the config. Unset: there is only one url, and this is its client. */
   readonly servers?: readonly PrometheusServer[];
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize?: (options: QueryOptions) => Promise<boolean>;
   readonly fittingConfig?: () => SourceConfig;
-  /** Series in the answers of all urls since the start. */
+  /** The number of series in the answers of all urls since the process started. */
   readonly series?: () => SeriesCounts;
 }
 
-/** These failures are often short, such as a closed keep-alive connection or a proxy without a backend. */
+/** Failures that often pass quickly, such as a closed keep-alive connection or a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
-/** A retry of a 503 within 0.2 s would only add to an overload. */
+/** The pause before a retry. An overloaded server answers 503, and an immediate retry would add to its load. */
 const RETRY_AFTER_MS = 250;
 
 /**
- * Creates a client for the urls of a data source. It tries them in order, recently failed ones last, within one
- * deadline. Each url gets an equal share of the remaining time. `env` is for authentication.
+ * Creates a client that tries the urls of a data source in order, but recently failed ones last. All attempts share one
+ * deadline: each url gets an equal share of the time that is left. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,
@@ -109,8 +109,8 @@ export function createPrometheusClient(
     return 'unavailable';
   };
 
-  // Uses the first server that answers, even without a start time, because the start time of another server
-  // is irrelevant.
+  // The first server that answers decides, even if it reports no start time: the start time of another server would say
+  // nothing about the data of this one.
   const startTime: PrometheusClient['startTime'] = async (options) => {
     return knownOrNull(await firstAnswer(options, (server, mine) => server.startTime(mine)));
   };
@@ -163,32 +163,35 @@ function summary(failures: readonly Failure[]): Answer {
   return failed(reason, message === '' ? 'no time was left for the query' : message);
 }
 
-/** Queries one url of a data source and remembers its state. No method throws. */
+/** Queries one url of a data source and remembers whether it recently failed. No method throws. */
 interface UrlClient {
-  /** Its host, without credentials. */
+  /** The host of the url, without credentials. */
   readonly name: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** `unavailable`: the server did not answer; null: its answer has no start time. */
+  /** `unavailable`: the server did not answer; null: the server reports no start time. */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
   /** `unavailable`: the server did not answer. */
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
   readonly stores: ReadStores;
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try other urls first. After a failure, one query every 30 s tests whether the server has
-   * recovered; for that query this is false. Other queries do not spend half of their time on a failed url.
+   * Whether a query should try the other urls first, so that it does not spend half of its time on a failed url. Every
+   * 30 s after a failure, the value is false for one query, which tests whether the server has recovered.
    */
   readonly goesLast: () => boolean;
   readonly series: () => SeriesCounts;
 }
 
-/** Series in answers: with the labels of the last answer to the same query, or with labels that had to be read. */
+/**
+ * The number of series whose labels equaled those of the last answer to the same query (`known`), and of the series
+ * whose labels had to be parsed (`read`).
+ */
 export interface SeriesCounts {
   readonly known: number;
   readonly read: number;
 }
 
-/** A Thanos querier may be configured without its flavor. */
+/** Flavors with which the list of stores is read: the config of a Thanos querier may not set its flavor. */
 const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
 
 const QUERY_PATH = '/api/v1/query';
@@ -234,7 +237,7 @@ function createUrlClient(
     const answer = read(result, text);
     if (answer.class !== 'failed') {
       nextTryMs = null;
-      // A spread would create an object for each series.
+      // Not a spread: it would call the getter `series`, which creates an object for each series.
       return index === null ? answer : Object.assign(answer, { urlIndex: index });
     }
     const nowMs = clock.monotonicMs();
@@ -255,12 +258,12 @@ function createUrlClient(
     const reading = isWhole
       ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
       : null;
-    // Only VictoriaMetrics adds members to an answer that lacks nothing.
+    // Checked only for these answers: of all engines, only VictoriaMetrics adds members to a complete answer.
     const mayBeOther = reading === null || reading.rest !== null;
     if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
       engine.recognize();
     if (reading === null) {
-      // An error says nothing about the series of the next answer.
+      // After an error, the kept labels stay: an error says nothing about the series of the next answer.
       if (isWhole) layouts.keep(text, null);
       return redacted(classifyAnswer(result, config.maxSeries), result);
     }
@@ -306,7 +309,7 @@ function createUrlClient(
   };
 }
 
-/** The time after a `Retry-After` in which no request is sent. */
+/** The time after a response with `Retry-After` in which no request is sent. */
 interface Silence {
   /** Returns the reason for not sending a request, or null. */
   readonly reasonFor: (namespace: string | undefined) => FailureReason | null;
@@ -317,8 +320,9 @@ interface Silence {
 }
 
 /**
- * A server may throttle the queries of one namespace, such as those for a tenant or expensive ones. Other namespaces
- * are still queried, unless the server throttles a second namespace or a query that several share.
+ * A server may throttle the queries of one namespace, such as expensive queries or those of a tenant. Queries of other
+ * namespaces are still sent, unless the server also throttles a second namespace or a query that several namespaces
+ * share.
  */
 function createSilence(clock: Clock): Silence {
   const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();
@@ -342,10 +346,10 @@ function createSilence(clock: Clock): Silence {
   };
 }
 
-/** Cannot be the name of a namespace. */
+/** The key of a silence for all namespaces. No namespace can have this name. */
 const ALL = '';
 
-/** A server may quote the request in its error message. */
+/** Removes credentials from the message: a server may quote the request in an error. */
 function redacted(answer: Answer, result: HttpReply): Answer {
   if (answer.class === 'value') return answer;
   return answer.class === 'partial'

@@ -3,7 +3,10 @@ import { parseObject } from '../answers/classify.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import type { SendResult } from './request.js';
 
-/** Parameters that prevent wrong data: see reliability.md, P3. The tenant of Mimir is a header of the config. */
+/**
+ * Query parameters without which the engine may return wrong data: see reliability.md, P3. The tenant of Mimir is not
+ * among them, because it is a header of the config.
+ */
 export const FLAVOR_PARAMETERS: Readonly<Record<Flavor, Readonly<Record<string, string>>>> = {
   prometheus: {},
   mimir: {},
@@ -28,21 +31,21 @@ export function createEngine(config: SourceConfig): Engine {
   };
 }
 
-/** Only VictoriaMetrics sends this next to `data`: a single node after it, a cluster before it. */
+/** Members that only VictoriaMetrics sends: a single node `stats` after the data, a cluster `isPartial` before it. */
 const STATS = /"stats":\s?\{\s?"seriesFetched"/;
 const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;
 
-/** Returns whether only VictoriaMetrics can have sent the answer. Up to version 1.90, small answers lack the mark. */
+/** Returns whether VictoriaMetrics sent the answer. Small answers of versions up to 1.90 are not recognized. */
 export function isVictoriaMetricsAnswer(body: Buffer): boolean {
   const end = body.toString('latin1', Math.max(0, body.length - LOOKED_AT));
   return IS_PARTIAL.test(body.toString('latin1', 0, LOOKED_AT)) || STATS.test(end);
 }
 
 /**
- * Returns the engine from the build information: VictoriaMetrics reports only a version, while all builds of Prometheus
- * also report a revision. The header alone does not suffice, because vmauth sets it in front of Prometheus, too. Null:
- * unknown.
+ * Returns the engine that the build information shows; null: unknown. VictoriaMetrics reports only a version, while all
+ * builds of Prometheus also report a revision. A VictoriaMetrics header proves nothing, because vmauth adds it to the
+ * answers of a Prometheus, too.
  */
 export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | null {
   if (page.class === 'failed' || page.status !== 200) return null;

@@ -1,14 +1,18 @@
 import type { Clock } from '../../units/clock.js';
 import type { SentLayout } from '../answers/columns.js';
 
-/** The limit of the labels of all queries. The labels of 100,000 pods take 12 MB. */
+/** Limits the memory for the labels of all queries. The labels of 100,000 pods take 12 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Frees the labels of deleted documents. Labels of a query that is sent less often cost little to read again. */
+/**
+ * Labels that were not used for this time are dropped, so that the labels of deleted documents take no memory. Queries
+ * that are sent less often parse their labels each time, which costs little.
+ */
 const KEEP_MS = 120_000;
 
 /**
- * The labels in the last answer to each query of one url, which the next answer nearly always repeats. If there is no
- * room for all queries, the first ones stay: otherwise all would replace each other in each round.
+ * Keeps the labels of the last answer to each query of one url, because the next answer nearly always has the same
+ * labels. If there is no room for the labels of all queries, the labels kept first stay: otherwise each query would
+ * replace the labels of another one in each round.
  */
 export class KeptLayouts {
   /** Least recently kept first. */
@@ -20,7 +24,7 @@ export class KeptLayouts {
     this.#clock = clock;
   }
 
-  /** Returns null if the labels are not known. */
+  /** Returns the labels of the last answer to the query; null: they are not kept. */
   of(query: string): SentLayout | null {
     return this.#kept.get(query)?.layout ?? null;
   }
@@ -46,7 +50,7 @@ export class KeptLayouts {
   }
 }
 
-/** Includes the fixed cost of an entry: an answer without series has no labels. */
+/** Includes a fixed size for the entry, so that answers without series are limited, too. */
 function sizeOf({ bytes, ends }: SentLayout): number {
   return 200 + bytes.length + ends.byteLength;
 }

@@ -5,22 +5,22 @@ import { isWholeAnswer, parseObject, quote } from '../answers/classify.js';
 import type { Engine } from './engine.js';
 import type { QueryOptions, SendResult } from './request.js';
 
-/** Reads a page of the server, by its path. Never rejects. */
+/** Requests a page by its path on the server. Never rejects. */
 type GetPage = (path: string, options: QueryOptions & { readonly accept?: string }) => Promise<SendResult>;
 
 const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';
 
-/** `unavailable`: the server did not answer; null: its answer contains no start time. */
+/** `unavailable`: the server did not answer; null: the server reports no start time. */
 type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
 /** A page that a server does not have is not requested again for this time. */
 const REST_MS = 600_000;
 
 /**
- * Creates a reader of the start time of a server that stores data. Prometheus reports it in its runtime information,
- * VictoriaMetrics only in its own metrics. A Thanos querier reports its own start there, which is not that of its
- * stores (Thanos: pkg/api/api.go).
+ * Creates a function that reads the start time of a server. Prometheus reports it in its runtime information,
+ * VictoriaMetrics only in its own metrics. A Thanos querier also has a start time in its runtime information, which is
+ * ignored because its stores have their own (Thanos: pkg/api/api.go).
  */
 export function createStartTimeReader(parts: {
   readonly get: GetPage;
@@ -48,44 +48,46 @@ export function createStartTimeReader(parts: {
   };
 }
 
-/** Returns whether the response is a failure of the server or partial (206). */
+/** Returns whether the response proves nothing: the server failed, or the response is partial (206). */
 function saysNothing(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
 
-/** Returns null if the page reports no start time. `storesSince` is null for a server that stores nothing. */
+/** Returns null if the page reports no start time. `storesSince` is null if the server itself stores nothing. */
 function readRuntimeInfo(body: string): { readonly storesSince: Instant | null } | null {
   const { startTime, storageRetention } = asObject(parseObject(body)?.['data']) ?? {};
   const start = typeof startTime === 'string' ? parseInstant(startTime) : null;
   return start === null ? null : { storesSince: typeof storageRetention === 'string' ? start : null };
 }
 
-/**
- * Returns the start time of a VictoriaMetrics that stores data; null for a component in front of it (vmselect, vmauth).
- */
+/** Returns the start time of a VictoriaMetrics; null: the page is of a component without data (vmselect, vmauth). */
 function readStorageStart(page: string): Instant | null {
   if (!/^vm_data_size_bytes\{/m.test(page)) return null;
   const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
-  // The metric is in whole seconds, rounded down. The server must not appear older than it is.
+  // The metric is rounded down to whole seconds. One second is added so that the server never appears to be older than
+  // it is.
   return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
 }
 
-/** A store with recent data that a Thanos querier lists. */
+/** A store in the list of a Thanos querier that has recent data. */
 export interface Store {
   /** Its address. */
   readonly name: string;
-  /** The data it has: its label sets, or its address if it has none. */
+  /** Identifies the data of the store: its label sets, or its address if it has no labels. */
   readonly keys: readonly string[];
-  /** False: its last health check failed, so queries succeed without it (Thanos: pkg/query/endpointset.go). */
+  /** False: its last health check failed, so queries succeed without its data (Thanos: pkg/query/endpointset.go). */
   readonly isQueried: boolean;
 }
 
-/** Returns the stores; null if the server lists none, or does not answer. Never rejects. */
+/** Returns the stores; null: the server has no list of stores, or did not answer. Never rejects. */
 export type ReadStores = (options: QueryOptions) => Promise<readonly Store[] | null>;
 
 const STORES_PATH = '/api/v1/stores';
 
-/** A store gateway has only data that is older than an hour. No recent value depends on it. */
+/**
+ * Stores without data of this last time are ignored. A store gateway has only data that is older than an hour, and no
+ * recent value depends on it.
+ */
 const RECENT_MS = 1_800_000;
 
 export function createStoresReader({
@@ -106,7 +108,7 @@ export function createStoresReader({
   };
 }
 
-/** Returns the stores with data after `sinceMs`; null for another page. */
+/** Returns the stores that have data after `sinceMs`; null: the page is no list of stores. */
 function readStores(body: string, sinceMs: number): readonly Store[] | null {
   const lists = dataOf(body);
   if (lists === null) return null;
@@ -124,7 +126,7 @@ function readStores(body: string, sinceMs: number): readonly Store[] | null {
   return stores;
 }
 
-/** Returns the lists of stores by component; null for another page. */
+/** Returns the stores of each component; null: the page is no list of stores. */
 function dataOf(body: string): Readonly<Record<string, readonly unknown[]>> | null {
   const { status, data } = parseObject(body) ?? {};
   const components = Object.entries(asObject(data) ?? {});

@@ -19,12 +19,12 @@ export interface RangeQuery {
 }
 
 export interface RangeClient {
-  /** Never throws. Waits while `maxConcurrentQueries` are being sent. */
+  /** Never throws. While `maxConcurrentQueries` range queries are being sent, waits for one of them to end. */
   readonly queryRange: (range: RangeQuery, options: RangeOptions) => Promise<RangeAnswer>;
 }
 
 interface RangeOptions {
-  /** The limit of each attempt, excluding the wait for other queries. */
+  /** The time limit of each attempt. Waiting for other queries does not count. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,10 +34,7 @@ const ATTEMPTS = 3;
 const RETRY_AFTER_MS = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 
-/**
- * Creates a client for range queries to a data source. It tries the urls in order, and the whole list again after a
- * failure of all servers.
- */
+/** Creates a client for range queries. It tries the urls in order, and all of them again if all servers failed. */
 export function createRangeClient(config: SourceConfig, clock: Clock, env: Environment = {}): RangeClient {
   const send = createSend(config, clock, env);
   const slots = createSemaphore(config.maxConcurrentQueries);
@@ -95,7 +92,7 @@ interface Attempt {
   readonly retryAfterSeconds: number;
 }
 
-/** A timeout is not retried: a shorter range may help, the same one hardly. */
+/** Failures after which the same query is tried again. After a timeout only a query of a shorter range may succeed. */
 const MAY_PASS: ReadonlySet<string> = new Set(['connection', 'server_error', 'rate_limited']);
 
 function parametersOf(
@@ -115,7 +112,7 @@ function parametersOf(
 const IDLE_CHECK_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Waits until no query of a round is running, at most 30 s. Returns whether that is so. */
+/** Waits at most 30 s until no query of a round is running. Returns whether none is running. */
 export async function untilIdle(
   { isBusy, clock }: { readonly isBusy: () => boolean; readonly clock: Clock },
   signal: AbortSignal,

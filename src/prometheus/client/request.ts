@@ -20,22 +20,22 @@ import type { Environment, OutgoingRequest, SignedHeaders, SignIn } from '../sig
 import { createSigV4 } from '../sign-in/sigv4.js';
 
 export interface QueryOptions {
-  /** Total over all urls of a source; at least 1. */
+  /** The time limit for all urls of a source together, at least 1 ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** False: one attempt only, because the source is known to fail. Default: true. */
   readonly mayRetry?: boolean;
-  /** The only namespace that needs the query. Unset: several namespaces need it, or the service itself. */
+  /** The only namespace that needs the query. Unset: several namespaces or the service itself need the query. */
   readonly namespace?: string | undefined;
 }
 
 export interface SourceRequest {
-  /** Including the path. */
+  /** The full URL, including the path. */
   readonly url: string;
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * A query, of which a round has hundreds: without axios (see `sendQuery`), and with the parameters as a form, because
-   * it may be longer than a URL, unless the server refuses POST.
+   * Whether the request is a query. A round has hundreds of them, so they are sent without axios (see `sendQuery`). The
+   * parameters are sent as a form, because a query may be longer than a URL may be, unless the server refuses POST.
    */
   readonly isQuery?: boolean;
   /** The limit of all attempts together. */
@@ -53,7 +53,7 @@ export interface HttpReply extends HttpAnswer {
   readonly retryAfter: string | null;
   /** Target of a redirect, which is not followed; null: no redirect. */
   readonly location: string | null;
-  /** Whether a response header contains the host name, as in VictoriaMetrics. */
+  /** Whether a response header contains the host name, as VictoriaMetrics sends it. */
   readonly hasServerHostname: boolean;
   readonly bytes: Buffer;
   /** Replaces the credentials of the request, which a server may quote in its error message. */
@@ -72,8 +72,9 @@ interface Credentials {
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * Sends requests to the servers of one data source, which share connections, credentials and the bound on their
- * answers. Sends a request again after a 401 if the token has been replaced, and by GET if the server refuses POST.
+ * Creates a function that sends requests to the servers of one data source. The servers share connections, credentials
+ * and the limit for answers. A request is sent again if the token has been replaced since a 401, and by GET if the
+ * server refuses POST.
  */
 export function createSend(config: SourceConfig, clock: Clock, env: Environment = {}): Send {
   const httpAgent = new HttpAgent({ keepAlive: true });
@@ -91,7 +92,8 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     bytes: limits.answerBytes,
     json: limits.json,
     pool: new BodyPool(limits.unreadBytes),
-    // One by one: large answers that end together would block other work for the sum of their times.
+    // Answers that end at the same time take turns: without pauses between them, large answers would block all other
+    // work.
     takeTurn: () => (lastTurn = lastTurn.then(() => sleep(clock, 0))),
   };
   const refusesPost = new Set<string>();
@@ -171,8 +173,8 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
 }
 
 /**
- * Returns a function that reads any page, to recognize the server. It sends the credentials of a data source only to the
- * hosts of that source.
+ * Creates a function that requests any page, to recognize the kind of server. Credentials are never sent to a host that
+ * is not in the config of the data source: such a request fails.
  */
 export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Send {
   const send = createSend(config, clock, env);
@@ -210,7 +212,7 @@ function failureTo(error: unknown, signal: AbortSignal, limits: AnswerLimits): F
   return { ...failure, message: settingOf(error, failure, limits) ?? failure.message };
 }
 
-/** Returns a message with the setting that limits an answer; null: no setting does. */
+/** Returns a message that names the setting whose limit the answer exceeded; null: the failure is no exceeded limit. */
 function settingOf(
   error: unknown,
   { reason }: Failure,
@@ -241,7 +243,7 @@ function withAuthorization(
   return { ...Object.fromEntries(others), Authorization: value };
 }
 
-/** A class, because an object with its own getter takes 2 KB. */
+/** A class instead of an object literal, because an object with its own getter takes 2 KB. */
 class Received implements HttpReply {
   readonly class = 'answered';
   readonly status: number;
@@ -272,7 +274,7 @@ class Received implements HttpReply {
   }
 }
 
-/** Applies to whole pages, because a token is never a label of a series. The secrets of `headers` may be. */
+/** Safe for a whole page only because a token is never a label of a series. A secret of `headers` may be one. */
 function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
   const found = secrets.filter((secret) => bytes.includes(secret));
   if (found.length === 0) return bytes;
@@ -281,7 +283,7 @@ function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
   );
 }
 
-/** Sends nothing and loads no library before the first request. */
+/** Before the first request, nothing is sent and no library is loaded. */
 function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
   switch (config.way) {
     case 'oauth2':

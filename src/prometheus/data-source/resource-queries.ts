@@ -16,7 +16,7 @@ export function resourceQuery(
   });
 }
 
-/** Returns the value of `$namespaces`. Sorted, so that the same namespaces always result in the same query. */
+/** Returns the value of `$namespaces`, sorted so that the same namespaces always result in the same query. */
 export function namespacesPattern(namespaces: readonly string[]): string {
   return namespaces.toSorted().map(quoteRegex).join('|');
 }
@@ -51,7 +51,7 @@ interface TemplateFacts {
 
 const factsOfTemplates = new Map<string, TemplateFacts>();
 
-/** Cached for each query of the service config; there are only a few. */
+/** Cached for each query without a limit, because only the service config contains such queries. */
 function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
   if (query === null) return null;

@@ -5,29 +5,32 @@ export type Flavor = 'prometheus' | 'thanos' | 'mimir' | 'victoriametrics';
 
 /** One data source of the service config, with all defaults. */
 export interface SourceConfig {
-  /** Name in documents. A metric without a source uses `default`. */
+  /** The name that documents use. A metric without a source uses `default`. */
   readonly name: string;
-  /** http or https, at least one, tried in this order. The path is a prefix of the API path. */
+  /** At least one http or https URL. They are tried in this order. The path is a prefix of the API path. */
   readonly urls: readonly string[];
-  /** URL of the UI for people, without credentials. Unset: there are no links. */
+  /** The URL under which people open the UI of the server, without credentials. Unset: no links are shown. */
   readonly externalUrl?: string | undefined;
   readonly flavor: Flavor;
-  /** Time limit of a query over all urls. Half the sync period is another limit. */
+  /** Time limit of a query over all urls. A query is also limited to half of the sync period. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
-  /** Limits the queries of one namespace in a round, and their seconds. Unset: no limits. See `QueryLimits`. */
+  /** Limits on the queries of one namespace in a round, and on their seconds. Unset: no limit. See `QueryLimits`. */
   readonly maxQueriesPerNamespace?: number | undefined;
   readonly maxQuerySecondsPerNamespace?: number | undefined;
   /** See `AnswerLimits`. */
   readonly maxAnswerBytes?: number | undefined;
   readonly maxSeries?: number | undefined;
-  /** Maximum age of a resource sample at the time of the query. */
+  /** The configured scrape interval of resource metrics: a sample is at most this old when the query is evaluated. */
   readonly scrapeIntervalSeconds: number;
-  /** Maximum age of the newest samples for a scale-down; 0: not checked. Unset: follows from interval and range. */
+  /**
+   * A scale-down needs samples that are at most this old; 0: the age is not checked. Unset: the limit is derived from
+   * the scrape interval and the range of the query.
+   */
   readonly maxSampleAgeSeconds?: number;
   /** Sent with each request; may contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Re-read when it changes. */
+  /** The file is read again when it changes. */
   readonly bearerTokenFile: string | null;
   readonly basicAuth: BasicAuth | null;
   readonly signIn: SignInConfig | null;
@@ -35,17 +38,17 @@ export interface SourceConfig {
   /** Value of `$window` in resource queries. */
   readonly resourceWindowSeconds: number;
   /**
-   * The scrape interval of the resource series, which determines the window; null: not known yet, the default window
-   * applies. Unset: the config sets the window.
+   * The scrape interval of the resource metrics, which determines `$window`. Null: the interval is not known yet, and
+   * the default window is used. Unset: the config sets the window.
    */
   readonly learnedIntervalSeconds?: number | null;
-  /** PromQL with `$namespaces` and `$window`, by resource name. */
+  /** Maps resource names to PromQL with the variables `$namespaces` and `$window`. */
   readonly resourceQueries: Readonly<Record<string, string>>;
-  /** Used if the server is VictoriaMetrics; null if the config sets the flavor. */
+  /** Replaces these fields if the server turns out to be VictoriaMetrics; null: the config sets the flavor. */
   readonly ifVictoriaMetrics: Pick<SourceConfig, 'flavor' | 'resourceQueries' | 'onceQueries'> | null;
-  /** Variants of the default queries that count a container with several series once, by resource name. */
+  /** Maps resource names to variants of the default queries that count a container with several series once. */
   readonly onceQueries: Readonly<Record<string, string>>;
-  /** Seconds by resource name, for resource queries without `$window`, such as recording rules. */
+  /** Maps resource names to the window in seconds of resource queries without `$window`, such as recording rules. */
   readonly resourceWindows?: Readonly<Record<string, number>>;
   /** Namespaces whose documents may query the source; empty: all. */
   readonly namespaces: readonly string[];
@@ -53,18 +56,18 @@ export interface SourceConfig {
 
 interface BasicAuth {
   readonly username: string;
-  /** Re-read when it changes. */
+  /** The file is read again when it changes. */
   readonly passwordFile: string;
 }
 
 export type SignInConfig = OAuth2Config | SigV4Config | AzureConfig | GoogleConfig;
 
-/** Client credentials of RFC 6749, section 4.4. */
+/** Client credentials grant of RFC 6749, section 4.4. */
 export interface OAuth2Config {
   readonly way: 'oauth2';
   readonly tokenUrl: string;
   readonly clientId: string;
-  /** Re-read for each token. */
+  /** The file is read again for each token. */
   readonly clientSecretFile: string;
   readonly scopes: readonly string[];
   /** Parameters of the token request, such as `audience`. */
@@ -80,11 +83,11 @@ export interface SigV4Config {
   /** Role to assume with the credentials; null: the credentials sign the requests. */
   readonly roleArn: string | null;
   readonly profile: string | null;
-  /** A file in the format of `aws configure`; null: the AWS library searches for it. */
+  /** A file in the format of `aws configure`; null: the AWS library searches for one. */
   readonly credentialsFile: string | null;
 }
 
-/** Workload identity if the pod has a federated token, otherwise the managed identity of the virtual machine. */
+/** Uses workload identity if the pod has a federated token, otherwise the managed identity of the virtual machine. */
 export interface AzureConfig {
   readonly way: 'azure';
   readonly clientId: string | null;
@@ -92,7 +95,7 @@ export interface AzureConfig {
   readonly cloud: 'public' | 'usgovernment' | 'china';
 }
 
-/** Application default credentials. */
+/** Uses the application default credentials of Google Cloud. */
 interface GoogleConfig {
   readonly way: 'google';
 }

@@ -15,22 +15,25 @@ import { addSeconds, type Instant } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
 import { withVariables } from './compile-queries.js';
 
-/** The load that ready pods carried. Null: no value, which is not 0. */
+/** The load that the ready pods of a workload served. Null: there is no value, which is not the same as 0. */
 export interface CapacityReading {
   readonly at: Instant;
-  /** The highest load of a ready pod without errors, on each of three days before the last hour, the newest first. */
+  /** The highest load per ready pod without errors, on each of three days before the last hour, newest day first. */
   readonly days: readonly (number | null)[];
-  /** The same for the last hour. */
+  /** The highest load per ready pod at times without errors, in the last hour. */
   readonly recent: number | null;
-  /** The highest load of a ready pod while there were errors or a backlog for 5 minutes of the last hour. */
+  /**
+   * The highest load per ready pod in the last hour at times with errors or a backlog; null unless there were at least
+   * 5 such minutes.
+   */
   readonly limit: number | null;
 }
 
-/** Reads what `capacity.auto` of the documents measures: one query for each metric and hour. */
+/** Measures the capacity of pods for metrics with `capacity.auto`, by one query for each metric and hour. */
 export interface CapacityWatch {
-  /** Returns the last reading of a metric; null: there was none within a day, or the metric has no `capacity.auto`. */
+  /** Returns the last reading of a metric; null: it is older than a day, or the metric has no `capacity.auto`. */
   readonly readingOf: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
-  /** Sends the queries that are due for these scalers, a few at a time. Never throws. */
+  /** Sends a few of the queries that are due for these scalers. Never throws. */
   readonly read: (scalers: Iterable<Scaler>, ask: AskCapacity) => void;
 }
 
@@ -38,11 +41,11 @@ type AskCapacity = (source: string, text: string, scaler: Scaler) => Promise<Ans
 
 const READ_MS = 3_600_000;
 const RETRY_MS = 300_000;
-/** All queries are sent within this number of rounds. */
+/** A call of `read` sends at most 1/20 of all queries, so that the source does not get all of them at once. */
 const ROUNDS = 20;
-/** An older reading is not used, because the queries have failed since then. */
+/** The maximum age of a reading that is used. If a reading is older, all queries since then have failed. */
 export const LONGEST_READING_SECONDS = 86_400;
-/** A query that no document has contained for this time is forgotten. */
+/** A query is forgotten if no document has contained it for this time. */
 const KEEP_SECONDS = 7200;
 
 interface Watched {
@@ -50,7 +53,7 @@ interface Watched {
   nextMs: number;
 }
 
-/** Keeps one reading per query, which scalers share. Readings of queries without documents are dropped. */
+/** Keeps one reading for each query, which several scalers may share. */
 export function createCapacityWatch({
   clock,
   onFault,
@@ -93,7 +96,7 @@ export function createCapacityWatch({
         .slice(0, Math.ceil(count / ROUNDS));
       for (const { scaler, metric, state } of first) {
         const answer = ask(metric.source, capacityQuery(scaler, metric), scaler);
-        // The next query is due an hour after this one, also if this one fails.
+        // The query is not due again while its answer is awaited. `readOne` then sets the time of the next one.
         state.nextMs = nowMs + READ_MS;
         if (answer !== null) readOne(state, answer).catch(onFault);
       }
@@ -109,7 +112,7 @@ export function isAuto(metric: MetricSpec): metric is AutoMetric {
 
 const keys = new RecentMap<MetricSpec, { readonly key: string }>();
 
-/** Returns the key of the readings of a metric. Scalers of the same query share it; an edited query has another key. */
+/** Returns the key of a metric's readings. Scalers with the same query share it; an edited query has another key. */
 export function capacityKey(scaler: Scaler, metric: AutoMetric, now: Instant): string {
   const known = keys.get(metric, now);
   if (known !== undefined) return known.key;
@@ -119,7 +122,7 @@ export function capacityKey(scaler: Scaler, metric: AutoMetric, now: Instant): s
   return key;
 }
 
-/** Returns null if the answer is not complete: a maximum of some of the series may be too low. */
+/** Returns null if the answer is incomplete: the missing series could have had the maximum. */
 function readingIn(answer: Answer, at: Instant): CapacityReading | null {
   if (answer.class !== 'value') return null;
   const valueOf = (part: string): number | null => {
@@ -136,19 +139,22 @@ function readingIn(answer: Answer, at: Instant): CapacityReading | null {
 
 const PART = 'promscaler_part';
 
-/** The three days before the last hour, which is compared with them. */
+/**
+ * Three periods of a day: the name of each, and how many hours ago it ended. The latest one ended an hour ago, because
+ * the last hour is compared with the three days.
+ */
 const DAYS = [
   ['day-1', 1],
   ['day-2', 25],
   ['day-3', 49],
 ] as const;
 
-/** A backlog that takes pods longer than this shows that they work at their limit. */
+/** If the pods needed longer than this to process the backlog, they worked at their limit. */
 const BUSY_SECONDS = 10;
 
 /**
- * Returns the query of a reading. Divides the served load by the most pods that were ready within 10 minutes, because a
- * rate still contains requests of removed pods.
+ * Returns the query of a reading. The served load is divided by the highest number of ready pods in the last 10
+ * minutes, because a rate still contains the requests that removed pods served.
  */
 export function capacityQuery(scaler: Scaler, metric: AutoMetric): string {
   const { autoCapacity, backlog } = metric;
@@ -173,7 +179,7 @@ function named(part: string, query: string): string {
   return `label_replace(${query}, "${PART}", "${part}", "", "")`;
 }
 
-/** Without kube-state-metrics, all scraped pods count, ready or not. */
+/** Returns a query for the number of ready pods. Without kube-state-metrics, all scraped pods count as ready. */
 function readyPods({ namespace, spec }: Scaler): string {
   const { kind, name } = spec.scaleTargetRef;
   const inNamespace = `namespace=${stringLiteral(namespace)}`;

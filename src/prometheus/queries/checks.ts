@@ -14,11 +14,14 @@ export interface MetricChecks {
   readonly capacity?: string;
   /** Unset: the metric has no saturation step. */
   readonly served?: string;
-  /** Set if the document reads missing as 0. A failed check must not become 0, so its answer is not `missing` then. */
+  /**
+   * Whether the document counts a missing value as 0. If so, the answer after a failed check is `invalid` instead of
+   * `missing`, because missing data must not become 0.
+   */
   readonly isMissingZero: boolean;
 }
 
-/** Answers for a metric and its other queries; null or unset: there is no such query. */
+/** The answers to the queries of a metric; null or unset: the metric has no such query. */
 interface CheckedAnswers {
   readonly answer: Answer;
   readonly guard: Answer | null;
@@ -28,10 +31,10 @@ interface CheckedAnswers {
   readonly served?: Answer;
 }
 
-/** Clocks differ, so a sample may be this far ahead of the server. A later time is not the time of a sample. */
+/** How far a time may be ahead, because clocks differ. A later number is not the time of a sample. */
 const MAX_AHEAD_SECONDS = 120;
 
-/** 2001-09-09. A smaller number is a duration, or is not in seconds. */
+/** 2001-09-09 in Unix seconds. A smaller number is a duration, or a time in another unit. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
 type Verdict =
@@ -42,11 +45,12 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * Returns the answer of a metric after applying guard and freshness: unchanged if both hold, `partial` if one of them
- * has a partial answer, `failed` if one of their queries failed, otherwise `missing`. If the document reads missing as
- * 0, `invalid` replaces `missing`: data that is known to be absent or old must not become 0. Backlog and capacity are
- * added to the answer. Without a backlog the metric has no value; without a capacity it is partial. Source: contract.md,
- * section 2; reliability.md, P6 and P9.
+ * Returns the answer of a metric after its checks. If one of the queries for guard and freshness failed, the answer is
+ * `failed`. If a check does not hold, the answer is `missing`, or `invalid` if the document counts a missing value as
+ * 0: absent or old data must not become 0. If a check has only a partial answer, the answer is `partial`, otherwise it
+ * is unchanged.
+ * Backlog and capacity are added to the answer. If the backlog is unknown, the metric has no value; if the capacity is
+ * unknown, the answer is `partial`. Source: contract.md, section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
   const { answer } = answers;
@@ -73,8 +77,8 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
 }
 
 /**
- * Adds the served load. Without it there is no saturation step, but the usage stays a value. A spread would create an
- * object for each series.
+ * Adds the served load to the answer. If the served load is unknown, there is no saturation step, and the usage is
+ * still used. Copies the answer field by field, because a spread would create an object for each series.
  */
 function withServed(answer: Answer, served: Answer): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
@@ -116,7 +120,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
   return { ...believed(why.length === 0 ? null : `backlog: ${why.join('; ')}`), value };
 }
 
-/** Without a known capacity, the document's target applies and can only raise the count. */
+/** If the capacity is unknown, the target of the document applies and can only raise the count. */
 function judgeCapacity(answer: Answer): NumberVerdict {
   const unknown = (why: string): Verdict => ({
     kind: 'doubtful',
@@ -131,7 +135,7 @@ function judgeCapacity(answer: Answer): NumberVerdict {
   return { ...believed(answer.class === 'partial' ? `capacity: ${answer.why}` : null), value };
 }
 
-/** A guard is true if it has at least one series and all values differ from 0 and NaN. */
+/** A guard holds if it has at least one series and no value is 0 or NaN. */
 function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
   const series = answer.class === 'missing' ? [] : answer.series;
@@ -143,7 +147,7 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
 }
 
-/** The decision sums all series, so the oldest series determines the age of the data. */
+/** Judges the age of the oldest series, because the decision uses the sum of all series. */
 function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
   if (answer.class === 'missing' || answer.series.length === 0) {
@@ -173,7 +177,7 @@ function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChec
   return believed(answer.class === 'partial' ? `freshness: ${answer.why}` : null);
 }
 
-/** Rounds up: 120.2 s must not be printed as 120 s, the maximum. */
+/** Rounds up, so that an age of 120.2 s is not reported as 120 s, which would be within the limit. */
 function formatAge(seconds: number): number {
   return Math.ceil(seconds);
 }
@@ -186,7 +190,7 @@ function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 
-/** A check without a usable answer makes the value of the metric unknown, as if the metric's own query had failed. */
+/** The verdict for a check without a usable answer: the metric has no value, as if its own query had failed. */
 function unusable(name: string, answer: Failure | Extract<Answer, { readonly class: 'invalid' }>): Verdict {
   return { kind: 'bad', answer: { ...answer, message: `${name}: ${answer.message}` } };
 }
@@ -194,6 +198,6 @@ function unusable(name: string, answer: Failure | Extract<Answer, { readonly cla
 function inDoubt(answer: Answer, why: string): Answer {
   if (answer.class === 'value') return { ...answer, class: 'partial', why };
   if (answer.class === 'partial') return { ...answer, why: `${answer.why}; ${why}` };
-  // With partial data, it is unknown whether series exist, so the answer must not become 0.
+  // With partial data, it is unknown whether series exist, so the answer must not count as 0.
   return answer.class === 'missing' ? { class: 'invalid', message: `${answer.message}, and ${why}` } : answer;
 }

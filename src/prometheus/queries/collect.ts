@@ -11,21 +11,21 @@ export interface Readings {
   readonly answers: readonly Answer[];
   /** The answer to the query of `maxReplicasFrom`; unset: the document has none. */
   readonly ceiling?: Answer;
-  /** Maps `ageKey` to the age of each server that has answered. Complete only once all answers have arrived. */
+  /** Maps `ageKey` to the age of each server that answered. It is complete once all answers have arrived. */
   readonly ages: ReadonlyMap<string, SourceAge>;
   /** Monotonic time at which the round began. */
   readonly sinceMs: number;
 }
 
 export interface Collector {
-  /** Takes the answer with a key. Only the first one counts. */
+  /** Stores the answer with this key. If there is already one, it stays. */
   readonly take: (key: string, answer: Answer) => void;
-  /** Returns the answer with a key; undefined: not arrived yet. */
+  /** Returns the answer with this key; undefined: it has not arrived yet. */
   readonly get: (key: string) => Answer | undefined;
   readonly wait: (key: string) => Promise<Answer>;
 }
 
-/** Counts the missing answers of each scaler of a plan. Calls `onReady` once for each complete scaler. */
+/** Collects the answers of a round. Calls `onReady` once for each scaler, when its last answer has arrived. */
 export function createCollector(
   plan: Plan,
   parts: {
@@ -49,8 +49,8 @@ export function createCollector(
     if (answered.length === 1) void Promise.resolve().then(finishAnswered);
   };
   /**
-   * Ages are read after the answers: the server may have restarted since an earlier read, whose age would not apply to
-   * the new answers. Scalers whose last answers arrive together share a read.
+   * Reads the ages of the servers after the answers: a server may have restarted between an earlier read and the
+   * answer, and the age would be wrong. Scalers whose last answers arrive together share a read.
    */
   const finishAnswered = async (): Promise<void> => {
     const scalers = answered;
@@ -94,7 +94,7 @@ export function createCollector(
   };
 }
 
-/** Returns the answers in the order of the metrics, after their checks. */
+/** Returns the answer for each metric after its checks, in the order of the metrics. */
 function checkedAnswers(
   { metrics }: ScalerQueries,
   answers: ReadonlyMap<string, Answer>,
@@ -129,7 +129,7 @@ function checkedAnswer(metric: MetricQuery, answers: ReadonlyMap<string, Answer>
   });
 }
 
-/** Reads the age of each server that has answered. */
+/** Reads the age of each server that answered. */
 async function agesOf(
   scalers: readonly ScalerQueries[],
   answers: readonly (readonly Answer[])[],
@@ -150,17 +150,17 @@ export interface ReadyQueue {
   readonly add: (run: () => void) => void;
 }
 
-/** Cycles that run in one event-loop iteration: about 5 ms of work. */
+/** Limits the cycles that run in one event-loop iteration to about 5 ms of work. */
 const AT_ONCE = 32;
 
 /**
- * Calls the added functions in order, at most `atOnce` per event-loop iteration. One response may complete the answers
- * of 1,500 scalers: their decisions would delay probes and the renewal of the Lease by 0.3 s.
+ * Calls the added functions in order, at most `atOnce` in each event-loop iteration. One response may complete the
+ * answers of 1,500 scalers; deciding all of them at once would delay probes and the renewal of the Lease by 0.3 s.
  */
 export function createReadyQueue(clock: Clock, atOnce = AT_ONCE): ReadyQueue {
   let waiting: (() => void)[] = [];
   let next = 0;
-  /** Calls left in this event-loop iteration. */
+  /** The number of functions that may still be called in this event-loop iteration. */
   let left = atOnce;
   let isTurnPlanned = false;
 

@@ -14,29 +14,29 @@ export interface ScalerQueries {
   readonly scaler: Scaler;
   /** In the order of `spec.metrics`. */
   readonly metrics: readonly MetricQuery[];
-  /** The query to check for duplicate series, in the order of `metrics`; null: no query is sent. */
+  /** The queries to check for duplicate series, in the order of `metrics`; null: no query is sent for the metric. */
   readonly candidates: readonly (DuplicateCandidate | null)[];
   /** The query of `maxReplicasFrom`; null: the document has none. */
   readonly ceiling: MetricQuery | null;
-  /** The queries that the decision waits for: metrics, ceiling and their checks, each key once. */
+  /** The queries that the decision waits for: metrics, ceiling and their checks. Each key occurs once. */
   readonly awaited: readonly CompiledQuery[];
-  /** Null: the scaler ranks no pods, or never scales. */
+  /** The query of the pod ranking. Null: the document ranks no pods, or is in dry run. */
   readonly ranking: MetricQuery | null;
 }
 
 export type MetricQuery = CompiledQuery | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** `key` identifies the answer within a round, `mergedKey` the query that is sent for several. */
+/** `key` identifies the answer within a round. Queries with the same `mergedKey` are sent as one query. */
 export type CompiledQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
-  /** A resource, queried for several namespaces at once. */
+  /** A resource query, which is sent for several namespaces at once. */
   | {
       readonly kind: 'namespaces';
       readonly mergedKey: string;
       readonly resource: string;
       readonly checks: MetricChecks | null;
     }
-  /** A query that evaluates each pod on its own, sent for several workloads at once. */
+  /** A query that evaluates each pod independently, so that it can be sent for several workloads at once. */
   | {
       readonly kind: 'workloads';
       readonly mergedKey: string;
@@ -132,8 +132,8 @@ function refused(
 }
 
 /**
- * Only scalers with the same sync period share a query: otherwise its workloads, and so its text, would change from
- * round to round.
+ * Creates a query that several workloads share. Only scalers with the same sync period share it: otherwise the set of
+ * workloads, and so the text of the query, would change from round to round.
  */
 function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): CompiledQuery {
   const { scaleTargetRef, syncPeriodSeconds } = scaler.spec;
@@ -145,7 +145,7 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): C
   return { kind: 'workloads', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
 }
 
-/** Returns the metric's additional queries: guard, freshness, backlog, capacity, served. */
+/** Returns the queries of a metric besides its own: guard, freshness, backlog, capacity, and served load. */
 function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
   if (query.kind === 'workloads' || query.checks === null) return [];
   const { source, checks } = query;
@@ -154,7 +154,7 @@ function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
     .map((text) => ({ kind: 'own', key: ownKey(source, text), source, text, checks: null }));
 }
 
-/** Returns the key of the answer to a query that is sent as it is. */
+/** Returns the key of the answer to a query that is not merged with others. */
 export function ownKey({ name }: SourceConfig, text: string): string {
   return `own\n${name}\n${text}`;
 }
@@ -172,17 +172,20 @@ function candidateOf(
   );
 }
 
-/** A query of a document, for a person to try. */
+/** A query of a document, shown so that a person can run it. */
 export interface ShownQuery {
-  /** `spec.metrics[0]` or `spec.maxReplicasFrom`. */
+  /** Path in the document, such as `spec.metrics[0]` or `spec.maxReplicasFrom`. */
   readonly path: string;
-  /** All variables have values. */
+  /** The text of the query, with a value for each variable. */
   readonly query: string;
-  /** The query in the UI of its data source, over the last hour; null: the config has no `externalUrl`. */
+  /** The URL of the query over the last hour in the UI of its data source; null: the config has no `externalUrl`. */
   readonly graphUrl: string | null;
 }
 
-/** Returns the queries of a scaler, without those that its data sources reject. */
+/**
+ * Returns the queries of a scaler. Omits queries that cannot be sent: the data source does not exist, does not allow
+ * the namespace, or has no query for the resource.
+ */
 export function shownQueries(
   scaler: Scaler,
   sources: ReadonlyMap<string, SourceConfig>,
@@ -204,14 +207,14 @@ export function shownQueries(
   ];
 }
 
-/** Uses path and parameters of Prometheus 2, which Prometheus 3 and Thanos accept. */
+/** Uses the path and the parameters of Prometheus 2, which Prometheus 3 and Thanos also accept. */
 function graphUrl(externalUrl: string | undefined, query: string): string | null {
   if (externalUrl === undefined) return null;
   const parameters = new URLSearchParams({ 'g0.expr': query, 'g0.tab': '0', 'g0.range_input': '1h' });
   return `${withoutTrailingSlashes(externalUrl)}/graph?${parameters.toString()}`;
 }
 
-/** Returns the query of a metric for this scaler alone; null if its source has no query for the resource. */
+/** Returns the query of a metric for this scaler alone; null: its data source has no query for the resource. */
 export function metricQueryText(metric: MetricSpec, scaler: Scaler, source: SourceConfig): string | null {
   if (isOfResource(metric)) {
     return resourceQuery(source, metric.name, [scaler.namespace]);
@@ -219,7 +222,7 @@ export function metricQueryText(metric: MetricSpec, scaler: Scaler, source: Sour
   return withVariables(metric.query, metric, scaler);
 }
 
-/** Returns null if the metric has no query besides its own. */
+/** Returns the additional queries of a metric; null: the metric has none. */
 export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
   if (metric.type === 'Resource' && metric.saturation !== undefined) {
     const served = withVariables(metric.saturation.servedQuery, metric, scaler);
@@ -238,7 +241,7 @@ export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks |
   };
 }
 
-/** Returns a query of a metric as it is sent. */
+/** Returns a query of a metric with a value for each variable. */
 export function withVariables(query: string, metric: MetricSpec, scaler: Scaler): string {
   const object = metric.type === 'Object' ? metric.describedObject?.name : undefined;
   return substitute(query, { ...variablesOf(scaler), ...(object === undefined ? {} : { object }) });

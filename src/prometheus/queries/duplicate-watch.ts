@@ -35,27 +35,27 @@ export function queryCandidate(query: string, type: MetricSpec['type']): Duplica
 type Ask = (query: string) => Promise<Answer>;
 
 export interface DuplicateWatch {
-  /** Checks one of the candidates if a check is due, in the background. */
+  /** If a check is due, checks one of the candidates in the background. */
   readonly checkOne: (candidates: readonly DuplicateCandidate[], ask: Ask) => void;
   /**
-   * Returns the first check of a resource. The caller waits for it, because duplicates would scale up immediately.
-   * Null: already checked.
+   * Starts the first check of a resource. The caller waits for its end, because duplicates would scale up immediately.
+   * Null: the resource was already checked.
    */
   readonly firstCheck: (candidate: DuplicateCandidate, ask: Ask) => Promise<void> | null;
-  /** Replaces the queries of resources with duplicates by variants that count each container once. */
+  /** Returns the config in which the queries of resources with duplicates count each container once. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
-  /** Returns the finding for a namespace or query as a sentence; '': resolved; null: no duplicates were ever found. */
+  /** Returns a sentence about duplicates in a namespace or query; '': there are none now; null: there never were. */
   readonly describe: (candidate: DuplicateCandidate, namespace: string) => string | null;
-  /** The highest number of copies of any series; 1: no duplicates. */
+  /** Returns the highest number of copies of one series; 1: there are no duplicates. */
   readonly highestCount: () => number;
 }
 
-/** Interval between two checks of a source. The queries of a hundred documents take about half an hour. */
+/** Interval between two checks of a source: the queries of a hundred documents take about half an hour. */
 const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
-/** Findings of a deleted document are dropped after this time. */
+/** A finding that no document has used for this time is dropped. */
 const FORGET_MS = 7_200_000;
-/** VictoriaMetrics rejects queries above 16 KiB, and a check contains the namespaces twice. */
+/** Limits a check: it contains each namespace twice, and VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_NAMESPACES = 100;
 
 interface Look {
@@ -65,7 +65,7 @@ interface Look {
   wasFound: boolean;
 }
 
-/** Creates a watch that never throws: `onFault` is called with internal errors of a check, which then has no result. */
+/** Creates a watch that never throws. A check that fails with an internal error calls `onFault` and has no result. */
 export function createDuplicateWatch(parts: {
   readonly config: () => SourceConfig;
   readonly clock: Clock;

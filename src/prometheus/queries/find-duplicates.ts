@@ -6,16 +6,16 @@ import type { Answer } from '../answers/answer.js';
 import { labelOf, type Series } from '../answers/columns.js';
 
 export interface Duplicates {
-  /** The highest number of series for one container, or for one series of the query. */
+  /** The highest number of series for one container (resource query), or for one series (query of a document). */
   readonly times: number;
-  /** Labels in which the series differ, with some values; the likeliest cause first. '': the label is absent. */
+  /** Labels in which the series differ, the likeliest cause first, each with some values. '': the label is absent. */
   readonly labels: readonly { readonly name: string; readonly values: readonly string[] }[];
-  /** Namespaces of the affected containers; empty for the query of a document. */
+  /** Namespaces of the affected containers; empty for a query that a document contains. */
   readonly namespaces: readonly string[];
   readonly isAdded: boolean;
 }
 
-/** For example `job cadvisor, kubelet (and endpoint)`. */
+/** Returns for example `job cadvisor, kubelet (and endpoint)`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
   if (first === undefined) return 'no distinguishing label';
@@ -32,19 +32,23 @@ export function describeLabels({ labels }: Duplicates): string {
 
 const SHOWN = 5;
 
-/** Returns whether a label identifies a replica of Prometheus or of a receiver. Any of them may be down. */
+/**
+ * Returns whether a label identifies a replica of Prometheus or of a Thanos receiver. A single replica may be down, so
+ * a query must not select one.
+ */
 export function isReplicaLabel(name: string): boolean {
   return /replica|^(?:receive|prometheus)$/.test(name);
 }
 
 type Ask = (query: string) => Promise<Answer>;
 
-/** Labels in which the series of one container may legitimately differ: after a restart, or per CPU. */
+/** Labels in which series of one container may differ without being duplicates: after a restart, or per CPU. */
 const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
 
 /**
- * Labels of scrape jobs and of Prometheus replicas. Labels that usually distinguish replicas and clusters come first.
+ * Labels that may be the cause of duplicates, because they distinguish scrape jobs or Prometheus replicas. The
+ * likeliest causes, labels of replicas and clusters, come first.
  */
 const CAUSES = [
   /replica/,
@@ -58,19 +62,19 @@ const CAUSES = [
 ];
 
 /**
- * Labels whose values may distinguish duplicates in the query of a document. A query may count series by any other
- * label.
+ * The only labels that are checked in a query that a document contains. Series that differ in another label may be
+ * meant to be counted separately.
  */
 const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|endpoint)$/;
 
 const SAMPLE_SIZE = 100;
 const MAX_SELECTORS = 3;
-/** Two Prometheus servers scrape a counter at slightly different times, so equal counters may differ by this share. */
+/** Maximum difference of equal values: two Prometheus servers scrape a counter at slightly different times. */
 const SAME_WITHIN = 0.02;
 
 /**
- * Returns the containers for which a resource query finds several series, by any label; null: there are none, or the
- * query failed. Sends one query with a small answer, and two more if there are duplicates.
+ * Returns the containers for which a resource query finds several series, whatever the labels. Null: there are none, or
+ * the query failed. Sends one query with a small answer; if there are duplicates, it sends two more.
  */
 export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
@@ -91,18 +95,20 @@ export async function findContainerDuplicates(ask: Ask, query: string): Promise<
   return { times, labels, namespaces: namespaces.sort(), isAdded };
 }
 
-/** Returns a query with one element per container and scrape path; restarts do not count. */
+/** Returns a query with one element for each container and scrape path, however often the container restarted. */
 function eachOnce(selector: VectorSelector): string {
   const without = `group without (${OF_A_RUN.join(', ')})`;
-  // Series of cAdvisor have the label `id`, series of /metrics/resource do not. No other label may distinguish the two.
+  // Series of cAdvisor have the label `id`, series of /metrics/resource do not. No other label is certain to
+  // distinguish them.
   const ofCAdvisor = `label_replace(${without} (${withMatchers(selector, ['id!=""'])}), "id", "set", "", "")`;
   return `${ofCAdvisor} or ${without} (${withMatchers(selector, ['id=""'])})`;
 }
 
 /**
- * Returns the labels by which the series of a document's query are duplicates: Prometheus replicas, or two scrape jobs
- * for one target. Null: none. The values must also be equal, because a query may count series by such a label. Sends
- * one query per selector, with a bounded answer.
+ * Returns the labels in which duplicate series of a document's query differ: labels of Prometheus replicas, or of two
+ * scrape jobs for the same target. Null: there are no duplicates. Series count as duplicates only if their values are
+ * also equal, because a query may be meant to count series by such a label. Sends one query for each selector; its
+ * answer is limited to `SAMPLE_SIZE` series.
  */
 export async function findQueryDuplicates(
   ask: Ask,
@@ -124,7 +130,7 @@ export async function findQueryDuplicates(
   return null;
 }
 
-/** Returns how many copies of each series exist by one label; 1 unless each series has copies with equal values. */
+/** Returns the copies of each series that differ only in this label; 1 unless all have copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
   const groups = new Map<string, number[]>();
   for (const { labels, value } of sample) {
@@ -136,13 +142,13 @@ function timesBy(sample: readonly Series[], name: string): number {
     groups.set(key, values);
   }
   const all = [...groups.values()];
-  // The sample limit may have cut off the copies of the last entry.
+  // If the answer reached the limit of the sample, some copies of its last series may be missing.
   const complete = sample.length === SAMPLE_SIZE ? all.slice(0, -1) : all;
   const isTwice = complete.length > 0 && complete.every((values) => values.length > 1 && areSame(values));
   return isTwice ? Math.max(...complete.map((values) => values.length)) : 1;
 }
 
-/** Zeros are always equal and prove nothing. */
+/** Zeros prove nothing: different counters of an idle workload are all 0. */
 function areSame(values: readonly number[]): boolean {
   const most = Math.max(...values);
   return most > 0 && Math.min(...values) >= most * (1 - SAME_WITHIN);
@@ -156,7 +162,7 @@ function differing(series: readonly Series[]): Duplicates['labels'] {
     .sort((one, other) => byCause(one.name, other.name));
   const causes = all.filter(({ name }) => !OF_A_RUN.includes(name));
   if (causes.length > 0) return causes;
-  // Series of /metrics/resource have only the labels that identify the container.
+  // Only `id` can differ then: series of /metrics/resource have no labels but those of the container.
   return all.filter(({ name }) => name === 'id');
 }
 

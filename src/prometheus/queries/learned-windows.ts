@@ -8,13 +8,13 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import { type AskAges, ofPodsOnly, readIntervals, Unanswered } from './target-ages.js';
 
 /**
- * The windows of resource queries. A window that the config does not set follows the scrape interval of the series,
- * which a query for a few workloads reads every two minutes.
+ * Determines the windows of resource queries. If the config sets no window, the window follows the scrape interval of
+ * the series, which is read every two minutes by a query for a few workloads.
  */
 export interface LearnedWindows {
-  /** Returns the data sources with their windows for a new round: the same map until a window changes. */
+  /** Returns the data sources with the windows for a new round: the same map object until a window changes. */
   readonly sources: () => ReadonlyMap<string, SourceConfig>;
-  /** Reads the interval of a data source in the background if that is due. Never throws. */
+  /** If a reading is due, reads the scrape interval of a data source in the background. Never throws. */
   readonly learn: (
     /** The data source with the queries of the round. */
     config: SourceConfig,
@@ -23,22 +23,25 @@ export interface LearnedWindows {
 }
 
 const READ_MS = 120_000;
-/** A different interval counts only if a second reading confirms it: during the first one, scrapes may have failed. */
+/**
+ * The time until a second reading if the first one found another interval. Only a confirmed interval counts, because
+ * scrapes may have failed during the first reading.
+ */
 const CONFIRM_MS = 15_000;
-/** Interval between readings while none has found an interval; doubled after each of them, up to `MOST_RETRY_MS`. */
+/** The pause between readings that find no interval. It is doubled after each of them, up to `MOST_RETRY_MS`. */
 const RETRY_MS = 15_000;
-/** Short, because the default window of 120 s delays the first decision for new pods. */
+/** Short, because until an interval is known, the default window of 120 s delays decisions for new pods. */
 const MOST_RETRY_MS = 60_000;
 
-/** Workloads whose series a reading compares: enough to cover several nodes, few enough to be cheap. */
+/** Workloads whose series one reading compares: enough to cover several nodes, few enough to be cheap. */
 const READ_WORKLOADS = 8;
 
-/** A reading looks for samples in twice this time. */
+/** The range that a reading passes to `readIntervals`, which looks at the samples of twice this time. */
 const READ_RANGE_SECONDS = 60;
 
 interface Learned {
   intervalSeconds: number | null;
-  /** The differing interval that the last reading found, or null. */
+  /** The interval of the last reading if it differs from `intervalSeconds` and is not confirmed yet; otherwise null. */
   found: number | null;
   nextMs: number;
   retryMs: number;
@@ -110,7 +113,7 @@ export function createLearnedWindows(parts: {
   };
 }
 
-/** Returns a data source with the window for its series, unless its config sets one or no interval is found. */
+/** Returns a data source with the window for its series; unchanged if the config sets it or no interval is found. */
 export async function learnWindow(
   config: SourceConfig,
   scalers: Iterable<Scaler>,
@@ -135,7 +138,7 @@ interface WindowUser {
   readonly resources: readonly string[];
 }
 
-/** Returns the scalers with metrics whose resource query uses the window of the data source. */
+/** Returns the scalers that have metrics with the window of this data source in their resource query. */
 function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonly WindowUser[] {
   const users: WindowUser[] = [];
   for (const scaler of scalers) {
@@ -149,13 +152,13 @@ function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonl
   return users;
 }
 
-/** Returns different workloads in each reading, evenly spread over the list. */
+/** Returns `READ_WORKLOADS` workloads that are evenly spread over the list. Each reading selects different ones. */
 function someOf(users: readonly WindowUser[], reading: number): readonly WindowUser[] {
   const step = Math.max(1, Math.floor(users.length / READ_WORKLOADS));
   return users.filter((_, index) => index % step === reading % step).slice(0, READ_WORKLOADS);
 }
 
-/** Returns the longest interval in seconds between samples of these workloads; null: none is known. */
+/** Returns the longest interval in seconds between samples of these workloads; null: no interval was found. */
 async function readInterval(
   config: SourceConfig,
   users: readonly WindowUser[],
@@ -169,7 +172,7 @@ async function readInterval(
     let longest: number | null = null;
     for (const resource of new Set(users.flatMap(({ resources }) => resources))) {
       const ofPods = await longestOf(config, { resource, namespaces, pods }, ask);
-      // If there is no answer, the pod label may have another name.
+      // Without an answer, repeats the query for one namespace without pods: the pod label may have another name.
       const seconds =
         ofPods ??
         (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, ask));
@@ -207,11 +210,14 @@ async function longestOf(
   return longest;
 }
 
-/** Intervals are rounded up to one of these, so that all replicas have the same window. */
+/** An interval is rounded up to one of these, so that all replicas of promscaler use the same window. */
 const USUAL_SECONDS = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300];
-/** Scrapes are slightly early or late. */
+/** An interval may exceed a usual one by this share and still count as it, because scrapes vary slightly. */
 const ROUNDED_SHARE = 0.05;
-/** An interval that varies by less around the limit of a rounding stays on one side of it. */
+/**
+ * Near a limit of the rounding, an interval that is off by at most this share keeps the known window, so that the
+ * window does not change back and forth.
+ */
 const NEAR_SHARE = 0.03;
 
 function usualInterval(seconds: number): number {

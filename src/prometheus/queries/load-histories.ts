@@ -17,30 +17,30 @@ import type { RangeAnswer, RangeSeries } from '../answers/classify.js';
 import { type RangeClient, type RangeQuery, untilIdle } from '../client/range-client.js';
 import { selectLoad, type TotalLoad } from './total-load.js';
 
-/** The loads of earlier days for the forecasts of a data source. */
+/** Reads the loads of earlier days for the forecasts of a data source. */
 export interface LoadHistories {
   /**
-   * Returns what is known, at most a minute old, and reads missing or hour-old parts in the background. Undefined:
-   * nothing was read yet.
+   * Returns the known history, which is at most a minute old. Reads parts that are missing or an hour old in the
+   * background. Undefined: nothing was read yet.
    */
   readonly read: (asked: AskedHistory, signal: AbortSignal) => LoadHistory | undefined;
-  /** Returns the expected load of the next hour by the last answers; null: nothing was read for this scaler. */
+  /** Returns the load that the last answers predict for the next hour; null: nothing was read for this scaler. */
   readonly ahead: (scaler: Scaler) => LoadAhead | null;
 }
 
 export interface AskedHistory {
   readonly scaler: Scaler;
   readonly forecast: Forecast;
-  /** Null: the data source has no query for the metric. Called at most once a minute. */
+  /** Returns the query for the load; null: the data source has none for the metric. Called at most once a minute. */
   readonly load: () => TotalLoad | null;
   readonly leadSeconds: number;
   readonly now: Instant;
 }
 
-/** The history of a query, which several scalers may share. */
+/** A history that scalers with the same query may share. */
 interface SharedHistory extends Pick<AskedHistory, 'forecast' | 'leadSeconds' | 'now'> {
   readonly load: TotalLoad;
-  /** The namespace whose query time is used. */
+  /** The namespace to which the time of the queries is charged. */
   readonly namespace: string;
 }
 
@@ -50,31 +50,34 @@ export interface LoadHistoryParts {
   readonly isBusy: () => boolean;
   readonly clock: Clock;
   readonly onFault: (error: unknown) => void;
-  /** Called after each query; `reason`: why it failed, or null. */
+  /** Called after each query. `reason`: why the query failed; null: it was answered. */
   readonly onQuery: (reason: string | null) => void;
 }
 
 const HOUR_MS = 3_600_000;
 const STEP_SECONDS = 60;
 const STEP_MS = STEP_SECONDS * 1000;
-/** Answers are used for this time. They are read every hour, so decisions still have them in an outage of an hour. */
+/** How long an answer is used. It is read every hour, so decisions still have one in an outage of an hour. */
 const SERVED_SECONDS = 7200;
-/** Answers are read again only after the lead time has grown by this. */
+/**
+ * The lead time of an answer is rounded up to a multiple of this, so that the history is not read again whenever the
+ * lead time grows a little.
+ */
 const LEAD_STEP_SECONDS = 900;
 const MAX_GAP_SECONDS = 300;
 const TIMEOUT_MS = 10_000;
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 900_000;
-/** The highest load of a lookback of days hardly changes within this time. */
+/** How long the highest load is used: over a lookback of days, it hardly changes within this time. */
 const HIGHEST_KEPT_MS = 6 * HOUR_MS;
 const HIGHEST_STEP_SECONDS = 900;
-/** A larger load is invalid: its multiples would not be finite. */
+/** A larger load counts as invalid, because multiples of it might not be finite. */
 const LARGEST_LOAD = 1e15;
-/** Longer than the longest sync period. */
+/** How long unused histories stay in memory: longer than the longest sync period. */
 const KEPT_SECONDS = 7200;
-/** A history that no decision has used for this time is not read. */
+/** A history is not read if no decision has used it for this time. */
 const UNUSED_MS = 7_200_000;
-/** Answers are read each hour, and cover an hour more. */
+/** The minutes that `ahead` covers. Answers are read hourly and cover two hours more than a decision needs. */
 const MINUTES_AHEAD = 60;
 
 interface Loads extends MinuteLoads {
@@ -82,29 +85,29 @@ interface Loads extends MinuteLoads {
   readonly readMs: number;
 }
 
-/** A part of a history: the index of a season, latest first, or the highest load. */
+/** A part of a history that one query reads: the index of a season (0 is the latest), or the highest load. */
 type Part = number | 'highest';
 
 interface Entry {
   asked: SharedHistory;
   usedMs: number;
   readonly seasons: Map<number, Loads>;
-  /** Null: not known. */
+  /** Null: the highest load is not known. */
   highest: { readonly load: number; readonly atMs: number } | null;
-  /** The hour of the current reading, and its parts that were not read yet. */
+  /** The hour whose reading has started, and the parts that are still to be read in this hour. */
   hour: number | null;
   left: Part[];
-  /** The lead time that the answers cover. */
+  /** The lead time in seconds that the answers cover. */
   leadSeconds: number;
-  /** Whether each part was read, or tried, once. */
+  /** Whether all parts were read, or failed, once. */
   isRead: boolean;
   failures: number;
   retryMs: number;
-  /** Why seasons could not be read. */
+  /** Maps a season that could not be read to the reason. */
   readonly whys: Map<Part, string>;
 }
 
-/** The last result for a scaler. */
+/** The last result for a scaler, which is used again within the same minute. */
 interface LastHistory {
   readonly minute: number;
   readonly leadSeconds: number;
@@ -114,9 +117,9 @@ interface LastHistory {
 }
 
 /**
- * Reads each history once an hour, at a minute derived from its query, so that thousands of queries are spread. Sends
- * one query at a time, over a separate connection, and only while no query of a round is running. The namespace whose
- * queries took the fewest seconds comes first. Histories with equal queries are read once.
+ * Reads each history once an hour. The minute of the hour is derived from the query, so that the load of thousands of
+ * queries is spread. Only one query is sent at a time, over a separate connection, and only while no query of a round
+ * is running. The namespace whose queries have taken the fewest seconds comes first. Equal queries are sent once.
  */
 export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
   const { queryRange, clock, onFault, onQuery } = parts;
@@ -175,7 +178,7 @@ export function createLoadHistories(parts: LoadHistoryParts): LoadHistories {
         onFault(error);
       })
       .finally(() => {
-        // The remaining parts are due with the next decision.
+        // Parts that are still to be read are requested again by the next decision.
         waiting.clear();
         isWorking = false;
       });
@@ -236,7 +239,7 @@ function newEntry(asked: SharedHistory): Entry {
   };
 }
 
-/** Returns a number below `ms`, always the same for a key. */
+/** Returns a number from 0 to below `ms` that depends only on the key. */
 function offsetOf(key: string, ms: number): number {
   let hash = 0;
   for (let index = 0; index < key.length; index += 1) hash = Math.imul(hash, 31) + key.charCodeAt(index);
@@ -288,12 +291,12 @@ interface Learned {
   readonly nowMs: number;
 }
 
-/** Keeps the last load if an answer cannot be used. */
+/** Stores the load of an answer. If the answer cannot be used, the earlier load stays. */
 function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): void {
   entry.left = entry.left.filter((one) => one !== part);
   const isRefused = answer.class === 'failed' && isServerFailure(answer.reason);
   if (isRefused) {
-    // Read last: the server may fail for this part alone.
+    // The part is read again after all others, because the server may fail for this part only.
     entry.left.push(part);
     entry.failures += 1;
     entry.retryMs = nowMs + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1));
@@ -302,7 +305,7 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
   const loads =
     answer.class === 'failed' ? answer.message : readLoads(selectLoad(load, answer.series), { range, nowMs });
   if (part === 'highest') {
-    // Otherwise the highest load of the seasons is used.
+    // If the highest load is unknown, the highest load of the seasons is used instead.
     if (typeof loads !== 'string' && loads.highest > 0) entry.highest = { load: loads.highest, atMs: nowMs };
   } else if (typeof loads === 'string') entry.whys.set(part, loads);
   else {
@@ -311,7 +314,10 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
   }
 }
 
-/** Returns the sums of the series; or why they are invalid. A time at which one of the series has no value is a gap. */
+/**
+ * Returns the sum of the series at each time, or the reason why the answer is invalid. If one of the series has no
+ * value at a time, the sum is NaN there.
+ */
 function readLoads(
   series: readonly RangeSeries[],
   { range: { start, end }, nowMs }: Pick<Learned, 'range' | 'nowMs'>,
@@ -343,7 +349,7 @@ function historyOf({ entry, asked }: Shared, nowMs: number): LoadHistory | undef
   const [why] = entry.whys.values();
   if (!entry.isRead) return why === undefined ? undefined : silent(why, leadSeconds);
   const seasons = seasonsAt(entry, seasonTimes(now, forecast), { leadSeconds, nowMs });
-  // The cause says more than the number of days.
+  // Reports the reason of the failed queries, which says more than the number of known days.
   if (seasons.length < FEWEST_SEASONS && why !== undefined) return silent(why, leadSeconds);
   const seen = Array.from(entry.seasons.values(), (loads) => loads.highest);
   return {

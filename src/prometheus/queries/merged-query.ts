@@ -1,11 +1,11 @@
 import type { FailureReason } from '../../units/failure.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 
-/** A query for several members (workloads or namespaces). Each member gets the answer that it would get alone. */
+/** One query for several members (workloads or namespaces). Each gets the answer that it would get alone. */
 export interface MergedQuery {
-  /** Returns a function that returns the answer for a member; null if it is not in `members`. */
+  /** Sends the query. The returned function returns the answer for a member; null: it is not in `members`. */
   readonly send: (
-    /** The same map as in the last round means the same members. */
+    /** The caller passes the same map object as in the last round if the members are the same. */
     members: ReadonlyMap<string, unknown>,
     round: MergedRound,
   ) => (member: string) => Promise<Answer> | null;
@@ -14,17 +14,20 @@ export interface MergedQuery {
 export interface MergedRound {
   /** Increases from round to round. */
   readonly round: number;
-  /** Groups members into one list per query. `isClean`: the members had no recent failure. */
+  /** Divides the members into lists, one for each query. `isClean`: none of the members had a recent failure. */
   readonly pack: (members: readonly string[], isClean: boolean) => readonly (readonly string[])[];
-  /** The lists of the last round are reused while this is unchanged. */
+  /** While this value stays the same, the lists of the last round are used again. */
   readonly packKey: unknown;
   readonly query: (members: readonly string[]) => Promise<TimedAnswer>;
   readonly budget: SplitBudget;
 }
 
-/** Queries that a round may send to find the members that cause a failure. */
+/** Limits the queries of a round that only find out which members cause a failure. */
 export interface SplitBudget {
-  /** Queries left for a namespace, so that its workloads leave some to others, or for all namespaces. */
+  /**
+   * Queries left for the members of one namespace (merged workloads), or for all members (merged namespaces). The limit
+   * for each namespace leaves queries to the other namespaces.
+   */
   left: number;
   /** Queries left for the data source. */
   readonly source: { left: number };
@@ -33,20 +36,23 @@ export interface SplitBudget {
 export const SPLITS_PER_NAMESPACE = 20;
 export const SPLITS_PER_SOURCE = 40;
 
-/** Rounds after its last failure in which a member shares no query with clean members. */
+/** For this number of rounds after its last failure, a member shares no query with members without failures. */
 const APART_ROUNDS = 40;
-/** If both halves of a failed query are clean twice within this number of rounds, they stay separate. */
+/**
+ * If a query fails although both of its halves succeed, and this happens twice within this number of rounds, the halves
+ * stay separate.
+ */
 const REPEAT_ROUNDS = 4;
 
-/** A member that shares no query with clean members. */
+/** A member whose query failed recently and which therefore shares no query with clean members. */
 interface Outlier {
-  /** `apart`: clean alone, but not together with others. */
+  /** The kind of its failed answer. `apart`: its half of a failed query was clean, but not the whole query. */
   readonly kind: AnswerKind | 'apart';
-  /** The members of the failed query: only this one, or several that include the cause. */
+  /** The members of the query that failed: only this one, or several, one of which is the cause. */
   readonly set: readonly string[];
-  /** The answer to a query for this member alone; null: there was none. */
+  /** The last answer to a query for this member alone; null: there was no such query. */
   own: Answer | null;
-  /** Round of the last failure, and of the last query for this member alone. */
+  /** The round of the last failure, and the round of the last query for this member alone. */
   uncleanAt: number;
   aloneAt: number;
 }
@@ -57,27 +63,28 @@ interface Found {
 }
 
 /**
- * Creates a merged query. If its answer is not clean (a value, or no series), it is split in halves within the budget,
- * in this round and the next ones, until the members that cause it are known. From then on, members with the same kind
- * of answer share a query. A member whose own query is clean joins the clean ones again; it is retried after 40 rounds.
- * `onTooMany`: the query for this number of members is too large, although the queries for its halves are not.
+ * Creates a merged query. An answer is clean if it is a value or has no series. A query whose answer is not clean is
+ * split into halves, in this round and the next ones and within the budget, until the members that cause the failure
+ * are known. From then on, members with the same kind of failure share a query. After 40 rounds, such a member is
+ * queried alone; if the answer is clean, it shares a query with the clean members again. `onTooMany`: a query for this
+ * number of members is too large, although the queries for its halves are not.
  */
 export function createMergedQuery(parts: {
   /** Plural name of the members in messages. */
   readonly noun: string;
   readonly onTooMany: (count: number) => void;
-  /** Called with an internal error. The members of the query then have no value. */
+  /** Called with an internal error of a query, whose members then have no value. */
   readonly onFault: (error: unknown) => void;
-  /** Whether `pack` learns from timeouts how many members a query may have. Default: false. */
+  /** Whether `pack` adapts the size of queries to timeouts, so that timeouts separate no members. Default: false. */
   readonly learnsFromTimeouts?: boolean;
 }): MergedQuery {
   const { noun, onTooMany, onFault, learnsFromTimeouts = false } = parts;
   const outliers = new Map<string, Outlier>();
-  /** Changes whenever the set of outliers changes. */
+  /** Changes whenever the set of outliers changes, so that the lists are built again. */
   let version = 0;
   let now = 0;
   let lastRound: number | null = null;
-  /** The last two rounds in which both halves of a failed query were clean. */
+  /** The last two rounds in which a query failed although both of its halves were clean. */
   let unexplained: readonly [number, number] = [-Infinity, -Infinity];
   let last: { readonly members: unknown; readonly packKey: unknown; readonly version: number } | null = null;
   let lists: readonly { readonly members: readonly string[]; readonly kind: Outlier['kind'] | 'clean' }[] =
@@ -111,14 +118,14 @@ export function createMergedQuery(parts: {
       note(members, kind, answer);
       return whole;
     }
-    // A query that is also invalid for one member is invalid for all.
+    // If the query is invalid even for a single member, it is invalid for all members.
     if (kind === 'bad_query' && isBadQuery((await round.query(members.slice(0, 1))).answer)) return whole;
     if (!SLOW_KINDS.has(kind) && take(round.budget, 2)) return split(members, { kind, answer, round });
     note(members, kind, null);
     return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
   };
 
-  /** `answer`: of this round, for all `members`; null: there was none. */
+  /** Queries both halves. `answer`: the answer for all `members` in this round; null: they were not queried. */
   const split = async (
     members: readonly string[],
     whole: { readonly kind: AnswerKind; readonly answer: Answer | null; readonly round: MergedRound },
@@ -141,7 +148,10 @@ export function createMergedQuery(parts: {
     return { of: (member) => (inLeft.has(member) ? left : right).of(member), isClean: false };
   };
 
-  /** An outage that ends between the queries has the same result, so only a repetition separates the halves. */
+  /**
+   * Called if a query failed although both of its halves were clean. Only the second time separates the halves, because
+   * an outage that ends between the queries looks the same.
+   */
   const separate = (halves: readonly (readonly string[])[], kind: AnswerKind): void => {
     if (kind === 'too_large' || kind === 'bad_query') {
       onTooMany(halves.reduce((count, { length }) => count + length, 0));
@@ -154,7 +164,7 @@ export function createMergedQuery(parts: {
     if (now - previous <= REPEAT_ROUNDS) for (const half of halves) note(half, 'apart', null);
   };
 
-  /** Queries members whose last answer was of this kind. */
+  /** Sends one query for members whose last answers were of the same kind. */
   const sendOutliers = async (
     members: readonly string[],
     kind: Outlier['kind'],
@@ -165,7 +175,7 @@ export function createMergedQuery(parts: {
     const current = kindOf(timed);
     if (current === null) return { of: () => answer, isClean: false };
     if (current === 'clean') {
-      // They were never queried alone, so nothing shows that they are the cause.
+      // Members that were never queried alone are clean again, because nothing shows that one of them is the cause.
       if (kind !== 'apart') release(members.filter((member) => outliers.get(member)?.own === null));
       return { of: () => answer, isClean: true };
     }
@@ -185,7 +195,7 @@ export function createMergedQuery(parts: {
     return { of: (member) => of.get(member) ?? answer, isClean: false };
   };
 
-  /** Removes the sets that are queried again in this round from the outliers, and returns them. */
+  /** Returns the outliers whose sets are queried again in this round, and removes their members from `outliers`. */
   const takeDue = (members: ReadonlyMap<string, unknown>, { budget }: MergedRound): readonly Outlier[] => {
     const due = new Set<Outlier>();
     const sets = new Set<readonly string[]>();
@@ -195,7 +205,7 @@ export function createMergedQuery(parts: {
       if (now - uncleanAt > APART_ROUNDS) release([member]);
       if (!members.has(member) || kind === 'apart' || now - uncleanAt > APART_ROUNDS || sets.has(set))
         continue;
-      // Retrying known members is less urgent than finding new ones.
+      // Members that are known to fail are queried again rarely, and leave half of the budget for finding new ones.
       if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))
         continue;
       const isSlow = SLOW_KINDS.has(kind);
@@ -275,18 +285,21 @@ function take(budget: SplitBudget, queries: number): boolean {
   return true;
 }
 
-/** The answer to a query, and how long the server took; null: the query was not sent. */
+/** The answer to a query, and how many seconds the server took; null: the query was not sent. */
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly seconds: number | null;
-  /** Time that the server had for its answer. Default: the time limit of a query. */
+  /** Time limit of the query in seconds. Default: the usual time limit. */
   readonly limit?: number | null;
 }
 
-/** Members share a query only if their answers are of the same kind. `clean`: a value, or no series. */
+/** Only members with the same kind of answer share a query. `clean`: the answer is a value, or has no series. */
 type AnswerKind = 'clean' | 'partial' | 'invalid' | FailureReason;
 
-/** Often failures of the whole source, and expensive: the search for their cause sends one query per round. */
+/**
+ * These failures usually concern the whole source, and each query takes long. Therefore the search for the members that
+ * cause them sends only one query in each round.
+ */
 const SLOW_KINDS: ReadonlySet<AnswerKind | 'apart'> = new Set<AnswerKind>([
   'timeout',
   'server_error',
@@ -302,7 +315,7 @@ const OF_SOURCE: ReadonlySet<FailureReason> = new Set<FailureReason>([
   'canceled',
 ]);
 
-/** Returns null if the answer does not depend on the members of the query. */
+/** Returns the kind of an answer; null: the answer says nothing about the members of the query. */
 function kindOf({ answer, seconds }: TimedAnswer): AnswerKind | null {
   if (answer.class === 'value' || answer.class === 'missing') return 'clean';
   if (seconds === null) return null;
@@ -314,7 +327,7 @@ function isBadQuery(answer: Answer): boolean {
   return answer.class === 'failed' && answer.reason === 'bad_query';
 }
 
-/** Returns the answer to a shared query for one of its members, which may not be the cause of the failure. */
+/** Returns the answer to a shared query for a member, with a note that another member may be the cause. */
 function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
   if (count === 1) return answer;
   const note = ` (one query for ${count} ${noun}; which of them is the cause is not known yet)`;
@@ -322,13 +335,16 @@ function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
   return 'message' in answer ? { ...answer, message: answer.message + note } : answer;
 }
 
-/** Returns the shared answer of members of one kind, with the last message of this member's own query. */
+/**
+ * Adds to the answer of a shared query what the last query for this member alone reported: a failed answer is replaced
+ * by the member's own failure, a partial answer gets the member's own reason.
+ */
 function withOwnWords(answer: Answer, own: Answer): Answer {
   if (answer.class === 'partial' && own.class === 'partial') return withWhy(answer, own.why);
   return 'message' in answer ? own : answer;
 }
 
-/** A spread would create an object for each series. */
+/** Copies the answer field by field, because a spread would create an object for each series. */
 function withWhy(answer: Extract<Answer, { readonly class: 'partial' }>, why: string): Answer {
   const { evaluatedAt, columns, urlIndex } = answer;
   return {

@@ -6,11 +6,14 @@ import type { SourceConfig } from '../data-source/source-config.js';
 import { RecentMap } from '../../units/recent-map.js';
 import { type Instant, instantFromMs } from '../../units/time.js';
 
-/** Queries the usage of one resource in many namespaces, in as few queries as the limit of series allows. */
+/** Queries one resource in many namespaces, with as few queries as the limit of series per answer allows. */
 export interface NamespaceQueries {
-  /** Returns a function that resolves with the series of a namespace when they have arrived. */
+  /**
+   * Sends the queries. The returned function resolves with the answer for a namespace; it throws for a namespace that
+   * `namespaces` does not contain.
+   */
   readonly send: (
-    /** Maps namespaces to their number of scalers. The same map as in the last round means the same namespaces. */
+    /** Maps namespaces to their number of scalers. The map object of the last round means that nothing changed. */
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly source: SourceConfig;
@@ -20,30 +23,33 @@ export interface NamespaceQueries {
   ) => (namespace: string) => Promise<Answer>;
 }
 
-/** Share of `maxSeries` that a query aims for, to leave room for growth between two rounds. */
+/** A new query is planned for at most this share of `maxSeries`, so that its answer may grow between two rounds. */
 const AIMED_SHARE = 0.75;
 const LEAST_AIMED_SERIES = 1000;
-/** Rounds after a rejection until twice as many series are tried: the answers may have become smaller. */
+/**
+ * After an answer was too large, fewer series are planned for each query. After this number of rounds, twice as many
+ * are tried, because the answers may have become smaller.
+ */
 const LOWERED_ROUNDS = 20;
-/** A query stays unchanged until its answer exceeds the aimed share by this factor: 90 % of `maxSeries`. */
+/** A query stays unchanged until its answer exceeds the planned share by this factor, which is 90 % of `maxSeries`. */
 const KEPT_EXCESS = 1.2;
 
-/** Assumed until the first answer: 10 pods with 2 containers. A single query for all pods could be too large. */
+/** Assumed before the first answer: 10 pods with 2 containers. One query for all pods could be too large. */
 const SERIES_PER_SCALER = 20;
 
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the queries for one resource of one source. Computes how many namespaces one query may have from the number
- * of series of each namespace in the last answer; before that, assumes a number for each scaler.
+ * Creates the queries for one resource of one data source. How many namespaces one query contains depends on the number
+ * of series that each namespace had in its last answer; before the first answer, a number is assumed for each scaler.
  */
 export function createNamespaceQueries(
   resource: string,
   onFault: (error: unknown) => void,
 ): NamespaceQueries {
   const merged = createMergedQuery({ noun: 'namespaces', onTooMany: () => undefined, onFault });
-  /** Forgets namespaces that are no longer queried. */
+  /** The number of series of each namespace. Namespaces that are no longer queried are forgotten. */
   const seriesOf = new RecentMap<string, number>();
   /** Start of the last round. */
   let now = instantFromMs(0);
@@ -83,7 +89,10 @@ export function createNamespaceQueries(
       return namespaces.length === 1 || expected <= KEPT_EXCESS * aimedSeries;
     });
 
-  /** Keeps the queries of the last round unless fewer suffice: all labels in the answer to a new query must be read. */
+  /**
+   * Keeps the lists of the last round unless fewer queries suffice, because all labels in the answer to a changed query
+   * must be parsed again.
+   */
   const pack = (scalers: Scalers): readonly (readonly string[])[] => {
     const fresh = packAnew(scalers);
     if (fresh.length < packs.length || !areUsable(scalers)) packs = fresh;
@@ -149,7 +158,10 @@ export function createNamespaceQueries(
 
 type Scalers = ReadonlyMap<string, number>;
 
-/** Only the label `namespace` distinguishes pods with the same name in two namespaces. */
+/**
+ * Returns whether a series has no label `namespace`. Without this label, pods with the same name in two namespaces
+ * cannot be distinguished.
+ */
 function lacksNamespace(answer: Answer): boolean {
   if (answer.class !== 'value' && answer.class !== 'partial') return false;
   return columnsOf(answer).layout.namespaces.has(null);

@@ -9,19 +9,19 @@ import { createNamespaceQueries, type NamespaceQueries } from './namespaces.js';
 import { type ScalerQueries, compileScaler, type CompiledQuery } from './compile-queries.js';
 import { createWorkloadQueries, type WorkloadQueries } from './workloads.js';
 
-/** The queries of all scalers with the same sync period, or of due scalers: each distinct query once. */
+/** The queries of a round, each distinct query once. All scalers of a plan have the same sync period. */
 export interface Plan {
   readonly periodSeconds: number;
-  /** The settings with which the queries were compiled. */
+  /** The data sources for which the queries were compiled. */
   readonly sources: Sources;
   readonly scalers: readonly ScalerQueries[];
   readonly queriesOf: ReadonlyMap<Scaler, ScalerQueries>;
   readonly queries: readonly PlannedQuery[];
-  /** Queries that rank pods and are not queries of metrics. */
+  /** Queries that rank pods, except those that are also queries of metrics. */
   readonly rankings: readonly PlannedQuery[];
-  /** Maps the key of an answer to the indexes of the scalers that cannot decide without it. */
+  /** Maps the key of an answer to the indexes of the scalers that need the answer for their decision. */
   readonly waiting: ReadonlyMap<string, readonly number[]>;
-  /** Maps the name of a data source to the queries to check for duplicates, each once. */
+  /** Maps the name of a data source to the queries that are checked for duplicates. Each query occurs once. */
   readonly candidates: ReadonlyMap<string, readonly DuplicateCandidate[]>;
 }
 
@@ -32,9 +32,9 @@ export type PlannedQuery =
       readonly kind: 'own';
       readonly source: SourceConfig;
       readonly text: string;
-      /** The key of its answer. */
+      /** The key of the answer. */
       readonly key: string;
-      /** Maps a namespace to a scaler that needs the query. */
+      /** Maps a namespace to one of its scalers that need the query. */
       readonly owners: Map<string, QueryOwner>;
     }
   | {
@@ -57,11 +57,11 @@ export type PlannedQuery =
     };
 
 export interface RoundPlanner {
-  /** Compiles the queries of these scalers, with yields every 20 ms, and forgets facts about other queries. */
+  /** Compiles the queries of these scalers and forgets those of other scalers. Yields to the event loop every 20 ms. */
   readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;
   /**
-   * Returns the plan for scalers with the same sync period: the same object while they and the sources are unchanged.
-   * With another map of sources, compiles all queries again.
+   * Returns the plan for scalers with the same sync period. It is the same object as long as the scalers and the
+   * sources are unchanged. If `sources` is another map object, all queries are compiled again.
    */
   readonly planFor: (due: readonly Scaler[], sources: Sources) => Promise<Plan>;
 }
@@ -69,11 +69,11 @@ export interface RoundPlanner {
 export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => void): RoundPlanner {
   let compiled: ReadonlyMap<Scaler, ScalerQueries> = new Map();
   let sources: Sources = new Map();
-  /** Maps a sync period in seconds to the plan of its scalers. */
+  /** Maps a sync period in seconds to the plan of the scalers with that period. */
   let plans: ReadonlyMap<number, Plan> = new Map();
   const memory: Memory = { namespaces: new Map(), workloads: new Map(), onFault };
 
-  /** A defect in the queries of one scaler must not stop the others. */
+  /** If compiling one scaler fails with an internal error, the others are still compiled. */
   const compileOne = (scaler: Scaler): ScalerQueries => {
     try {
       return compileScaler(scaler, sources);
@@ -119,7 +119,7 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
   };
 }
 
-/** Learned by merged queries, by `mergedKey`. */
+/** What merged queries have learned in earlier rounds, by `mergedKey`. */
 interface Memory {
   readonly namespaces: Map<string, NamespaceQueries>;
   readonly workloads: Map<string, WorkloadQueries>;

@@ -22,7 +22,7 @@ import type { SampleAges } from './sample-ages.js';
 import { ownKey, type ScalerQueries } from './compile-queries.js';
 import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 
-/** The parts of a data source that outlive a round. */
+/** The parts of a data source that are kept from round to round. */
 export interface Source {
   readonly queue: QueryQueue;
   readonly recognition: Recognition;
@@ -38,35 +38,36 @@ export interface RoundInput {
   readonly signal: AbortSignal;
   /** Increases from round to round. */
   readonly number: number;
-  /** Monotonic time at which it began. */
+  /** Monotonic time in milliseconds at which the round began. */
   readonly startMs: number;
   readonly ready: ReadyQueue;
   readonly capacities: CapacityWatch;
   /** Called once for each scaler of the round. Must not throw. */
   readonly onReady: OnReady;
-  /** Called with an internal error. The affected queries have no value. */
+  /** Called with an internal error. The queries that it affects have no value. */
   readonly onFault: (error: unknown) => void;
 }
 
 export type OnReady = (scaler: Scaler, readings: Readings, followUps: FollowUps) => void;
 
-/** Queries that depend on the decision, and their answers. */
+/** Queries that are sent only if the decision needs them, and facts that the data sources know. */
 export interface FollowUps {
   /**
-   * Returns the answer to the query that ranks the pods of a due scaler; null if its document has no such query. The
-   * query is sent after the metrics of the round, and only the caller waits for it. Unset: the source ranks no pods.
+   * Returns the answer to the query that ranks the pods of a due scaler; null: its document has no such query. The
+   * query is sent after those of the metrics, and the round does not wait for it. Unset: the source ranks no pods.
    * Never rejects.
    */
   readonly ranking?: (scaler: Scaler) => Promise<Answer | null>;
   /**
-   * Returns which metrics of a due scaler counted duplicate series in the last check, as sentences; null: no check has
-   * found any. Unset: the source does not check.
+   * Returns a sentence for each metric of a due scaler in which the last check found duplicate series; null: no check
+   * has ever found any. Unset: the source does not check.
    */
   readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
   /**
-   * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`; null: they are
-   * not, the metric is not in `metrics`, or the source cannot be checked. For decisions that would lower the count;
-   * queries are sent only by this call. Unset: the source does not check. Never rejects.
+   * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`. Null: the value
+   * is not based on old samples, the metric is not in `metrics`, or the source cannot be checked. Called only for
+   * decisions that would lower the count, because each call sends queries. Unset: the source does not check. Never
+   * rejects.
    */
   readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
   /**
@@ -74,15 +75,15 @@ export interface FollowUps {
    * has no forecast. Unset: the source reads no such loads.
    */
   readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
-  /** Returns the last measurement of `capacity.auto` of a metric, or null. Unset: the source does not measure. */
+  /** Returns the last measured capacity of a metric with `capacity.auto`, or null. Unset: nothing is measured. */
   readonly capacityOf?: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
-  /** The data sources with the windows of the queries. Unset: the sources of the config apply. */
+  /** The data sources with the windows with which the queries of this round were sent. Unset: those of the config. */
   readonly sources?: ReadonlyMap<string, SourceConfig>;
 }
 
 export interface HistoryOrder {
   readonly now: Instant;
-  /** The time in which pods become ready; null: not known yet. */
+  /** The seconds that pods take to become ready; null: not known yet. */
   readonly podStartSeconds: number | null;
 }
 
@@ -91,18 +92,19 @@ export interface CheckedScaler {
   readonly metrics: ReadonlySet<number>;
   /** The names of the target's pods. */
   readonly pods: ReadonlySet<string>;
-  /** Whether a result of the last minute may be used. */
+  /** Whether a result of the last minute may be used again. */
   readonly mayBeKept: boolean;
 }
 
 const RECOGNIZE_SECONDS = 2;
 const DUPLICATES_SECONDS = 10;
 const LEAST_DEADLINE_SECONDS = 1;
-/** The rest of the round is for reading the age of the source and for the decision. */
+/** Share of a round that is for queries. The rest is for reading the ages of the sources and for deciding. */
 const SHARE_FOR_QUERIES = 0.8;
 
 /**
- * Returns the time limit of a query over all urls of its source: half the period, at most the timeout, at least 1 s.
+ * Returns the time limit of a query over all urls of its source: the timeout of the source or half the period,
+ * whichever is shorter, but at least 1 s.
  */
 export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
   return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
@@ -110,7 +112,7 @@ export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number
 
 /**
  * Sends each query of a plan once, and calls `onReady` for each scaler when it has all its answers. Resolves when all
- * queries are queued. Yields to the event loop every 20 ms.
+ * queries are queued, not when they are answered. Yields to the event loop every 20 ms.
  */
 export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   const { sources, clock, signal, number, startMs, onFault } = round;
@@ -186,7 +188,7 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   checkDuplicates(plan, round, (source) => (recognizing.get(source) ?? null) === null);
 }
 
-/** Returns the config of a data source with the queries for its server and series, and the window of a round. */
+/** Returns the config of a source with the queries for its server and series, and with the window of a round. */
 export function queryConfig({ recognition, duplicates }: Source, ofRound: SourceConfig): SourceConfig {
   const recognized = recognition.config();
   const config = duplicates?.adaptConfig(recognized) ?? recognized;
@@ -196,7 +198,10 @@ export function queryConfig({ recognition, duplicates }: Source, ofRound: Source
     : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
 }
 
-/** Only the first round waits for the recognition. Until it succeeds, later rounds use the queries of the config. */
+/**
+ * Starts the recognition of the servers. Only the first round waits for it. Until it succeeds, later rounds use the
+ * queries of the config.
+ */
 function recognizeSources(
   { queries, rankings }: Plan,
   { sources, signal }: RoundInput,
@@ -208,8 +213,8 @@ function recognizeSources(
 }
 
 /**
- * Starts with a different query in each round. Otherwise a round that is too short would always miss the same queries,
- * and the same query would always test a failing source.
+ * Returns the list rotated by a number that differs in each round. If every round started with the same query, a round
+ * that is too short would always miss the same queries, and the same query would always test a failing source.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;
@@ -217,7 +222,7 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/** Returns a function for the budget of a source and namespace; null: for queries of several namespaces. */
+/** Returns a function that returns the budget of a source and namespace; null: for queries of several namespaces. */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();
   const budgets = new Map<string, SplitBudget>();
@@ -240,14 +245,14 @@ async function timed(
   return { answer, seconds: took, limit: could };
 }
 
-/** Checks at most one candidate per source and round. */
+/** Checks at most one query of each source in a round. */
 function checkDuplicates(
   { candidates }: Plan,
   { sources, signal, number: round }: RoundInput,
   isRecognized: (source: string) => boolean,
 ): void {
   for (const [name, ofSource] of candidates) {
-    // The queries of a source may change once its server is recognized.
+    // Not before the server is recognized, because the queries of the source may change then.
     if (!isRecognized(name)) continue;
     const { queue, duplicates } = mustGet(sources, name);
     duplicates?.checkOne(ofSource, (text) =>
@@ -262,7 +267,7 @@ function createFollowUps(
   answers: Collector,
 ): FollowUps {
   const queriesOf = (scaler: Scaler): ScalerQueries => mustGet(plan.queriesOf, scaler, scaler.key);
-  /** Scalers that scale down in the same round share queries. */
+  /** The age queries of this round, which scalers that scale down in the same round share. */
   const ageQueries = new Map<string, Promise<Answer>>();
   return {
     ranking: async (scaler) => {

@@ -19,11 +19,11 @@ import {
   Unanswered,
 } from './target-ages.js';
 
-/** Checks the age of the samples behind the values of one data source. */
+/** Checks how old the samples are on which the values of one data source are based. */
 export interface SampleAges {
   /**
-   * Returns why the value of a metric may be based on old samples, or null if it is not or its age cannot be checked.
-   * Never rejects.
+   * Returns why the value of a metric may be based on old samples. Null: the value is not based on old samples, or the
+   * age cannot be checked. Never rejects.
    */
   readonly check: (
     checked: CheckedMetric,
@@ -35,32 +35,38 @@ export interface CheckedMetric {
   readonly scaler: Scaler;
   readonly metric: MetricSpec;
   readonly config: SourceConfig;
-  /** The pods of the target, by name. Series of other pods do not count. */
+  /** The names of the target's pods. Series of other pods do not count. */
   readonly pods: ReadonlySet<string>;
-  /** Unix time of the evaluation of the value in seconds; null: unknown. */
+  /** Unix time in seconds at which the server evaluated the value; null: unknown. */
   readonly valueAtSeconds: number | null;
   /** Time limit of all queries together. */
   readonly seconds: number;
-  /** Whether an answer of the last minute may be used, because nothing is patched. */
+  /** Whether a result of the last minute may be used, as for a decision that patches nothing. */
   readonly mayBeKept: boolean;
 }
 
-/** Limits the work: each selector takes two queries, one of them shared by selectors with the same range. */
+/** Limits the checked selectors of a metric. Each takes two queries, one of them shared for the same range. */
 const MAX_SELECTORS = 8;
 
 const INTERVAL_KEPT_MS = 600_000;
 
 const KEPT_MS = 60_000;
-/** Old samples may hold all scalers of a source that is probably overloaded, so the finding is kept. */
+/**
+ * How long a finding of old samples is kept without a new check. It may hold all scalers of a source, which is then
+ * probably overloaded.
+ */
 const OLD_KEPT_MS = 30_000;
 
 /**
- * When many workloads of a namespace scale down at once, one query for all its pods costs Prometheus less than a query
- * for each workload.
+ * If more than `APART` workloads of a namespace are checked within `AT_ONCE_MS`, one query reads all pods of the
+ * namespace, which costs Prometheus less than a query for each workload.
  */
 const APART = 3;
 const AT_ONCE_MS = 5000;
-/** Intervals that differ by more are read per workload: the longest one decides how long a gap may be. */
+/**
+ * If the longest interval exceeds the shortest one by more than this factor, the pods are read for each workload: the
+ * longest interval decides how long a gap may be, and would be too long for the others.
+ */
 const MAX_SPREAD = 1.2;
 
 export function createSampleAges(clock: Clock): SampleAges {
@@ -68,7 +74,7 @@ export function createSampleAges(clock: Clock): SampleAges {
   const intervals = new RecentMap<string, { readonly atMs: number; readonly learned: Intervals }>();
   const checks = new RecentMap<string, { readonly sinceMs: number; readonly count: number }>();
 
-  /** Counts the check. Returns whether over `APART` workloads recently had this selector checked. */
+  /** Counts a check of this selector. Returns whether more than `APART` checks of it began within `AT_ONCE_MS`. */
   const isShared = (whole: string): boolean => {
     const nowMs = clock.monotonicMs();
     const last = checks.get(whole, clock.now());
@@ -109,11 +115,12 @@ export function createSampleAges(clock: Clock): SampleAges {
         const whole = wholeOf(one, selector, checked);
         if (whole !== null && isShared(`${whole.text} ${whole.rangeSeconds}`)) {
           const shared = await checkSelector({ ...whole, isOfPodsOnly: true }, ask);
-          // If nothing is known, the namespace may have more series than the source returns.
+          // If the shared query has no result, the namespace may have more series than the source returns; this
+          // workload alone may not.
           if (shared.isKnown) return shared;
         }
         const verdict = await checkSelector(selector, ask);
-        // The pod label may have another name.
+        // Without a result, the whole selector is checked, because the pod label may have another name.
         return verdict.isKnown || whole?.text !== one.selector.text ? verdict : checkSelector(whole, ask);
       }),
     );
@@ -147,14 +154,17 @@ export function createSampleAges(clock: Clock): SampleAges {
   };
 }
 
-/** Returns null if the bound follows from the interval and the range, and 0 if the age is not checked. */
+/**
+ * Returns the maximum sample age in seconds that the document or the config sets; 0: the age is not checked; null: the
+ * limit follows from the scrape interval and the range.
+ */
 export function maxAgeOf(metric: MetricSpec, config: SourceConfig): number | null {
   const own = 'maxSampleAgeSeconds' in metric ? metric.maxSampleAgeSeconds : undefined;
   return own ?? config.maxSampleAgeSeconds ?? null;
 }
 
 interface Verdict {
-  /** Whether the selector has targets. */
+  /** Whether the server has targets for the selector. */
   readonly isKnown: boolean;
   readonly why: string | null;
 }
@@ -182,7 +192,10 @@ function selectorOf(
   };
 }
 
-/** Returns the selector for all pods of the namespace; null unless it selects the pods of the workload. */
+/**
+ * Returns the selector without its matcher for pods, so that it selects all pods of the namespace; null: the selector
+ * is not limited to a namespace and to the pods of the workload.
+ */
 function wholeOf(
   { selector }: SelectedRange,
   ofWorkload: CheckedSelector,

@@ -5,23 +5,26 @@ import { type Labels, selectSeries } from '../answers/columns.js';
 import type { LabelSelector } from '../../scaler/spec.js';
 import { allowedGapSeconds, type TargetAge } from '../source/judge-ages.js';
 
-/** How long a target without samples counts as a target of its selector while its scrapes fail. */
+/** A target whose scrapes fail still counts as a target of a selector if it had samples within this time. */
 const SEEN_SECONDS = 3600;
 const SEEN_STEP_SECONDS = 120;
 
-/** VictoriaMetrics shows samples up to this long after they were scraped; measured with 1.145: 1 to 3 s. */
+/** VictoriaMetrics shows samples up to this many seconds after their scrape. Measured with version 1.145: 1 to 3 s. */
 const VISIBLE_SECONDS = 3;
 
-/** No cycle takes longer, unless the host was suspended. */
+/**
+ * Maximum age of a value whose sample ages are still read. An older value means that the host was suspended, because no
+ * cycle takes this long.
+ */
 const MAX_SINCE_VALUE_SECONDS = 120;
 
 const INTERVAL_STEPS = 60;
-/** A shorter interval is not a scrape interval: the samples have their own timestamps. */
+/** A shorter interval is ignored: the samples have timestamps of their own instead of the scrape times. */
 const MIN_INTERVAL_SECONDS = 0.1;
-/** Seconds of samples from which to infer the scrape interval of a selector without a range. */
+/** The scrape interval of a selector without a range is inferred from the samples of this many seconds. */
 const INTERVAL_SECONDS = 600;
 
-/** After these failures the same query would fail again: this server does not provide ages. */
+/** After one of these failures, the same query would always fail: this server does not provide ages. */
 const REFUSED: ReadonlySet<string> = new Set([
   'bad_query',
   'execution',
@@ -32,36 +35,39 @@ const REFUSED: ReadonlySet<string> = new Set([
 
 export type AskAges = (query: string) => Promise<Answer>;
 
-/** The time limit has passed, the source does not answer now, or the value is of the past. */
+/**
+ * Thrown if there is no answer now but a later check may succeed: the time limit has passed, the source does not
+ * answer, or the value is too old.
+ */
 export class Unanswered extends Error {}
 
 export interface CheckedSelector {
   readonly text: string;
   readonly rangeSeconds: number;
   readonly offsetSeconds: number;
-  /** The labels of a target, as a clause. */
+  /** The `by` clause with the labels that identify a target. */
   readonly by: string;
-  /** Only series of these pods count, and series without a pod unless `isOfPodsOnly`; null: all series count. */
+  /** Only series of these pods and, unless `isOfPodsOnly`, series without a pod count; null: all series count. */
   readonly pods: ReadonlySet<string> | null;
   readonly isOfPodsOnly?: boolean;
   /**
-   * Whether the query returns a value for each pod, without removed pods. Then the rates of pods that are younger than
-   * the range are too low, and no other pods compensate.
+   * Whether the query returns a value for each existing pod. If so, the rate of a pod that is younger than the range is
+   * too low, and no removed pod compensates for it.
    */
   readonly isOfPods: boolean;
   /**
-   * Whether the server is VictoriaMetrics. Its `timestamp` also returns series that have ended, and its rates begin at
-   * the last sample before the range.
+   * Whether the server is VictoriaMetrics. There, `timestamp` also returns series that have ended, and a rate begins at
+   * the last sample before its range.
    */
   readonly isVictoriaMetrics: boolean;
-  /** Used while no interval is known. */
+  /** The scrape interval in seconds that is assumed while none is known. */
   readonly defaultInterval: number;
   readonly maxAgeSeconds: number | null;
-  /** Unix time of the evaluation of the value in seconds; null: now. */
+  /** Unix time in seconds at which the server evaluated the value; null: now. */
   readonly valueAtSeconds: number | null;
 }
 
-/** Restricts a selector of namespaces to pods; returns it unchanged if it has a matcher for pods. */
+/** Restricts a selector of a namespace to pods. Returns it unchanged if it already has a matcher for pods. */
 export function ofPodsOnly(selector: VectorSelector, pattern: string): string {
   return hasMatcher(selector, 'namespace') && !hasMatcher(selector, 'pod')
     ? withMatcher(selector, `pod=~${stringLiteral(pattern)}`)
@@ -73,7 +79,7 @@ type MeasuredSelector = Pick<
   'text' | 'rangeSeconds' | 'offsetSeconds' | 'by' | 'isVictoriaMetrics' | 'defaultInterval'
 >;
 
-/** Returns the scrape intervals of a selector's jobs; empty if no job has two samples at different times. */
+/** Returns the scrape interval of each job of a selector; empty if no job has two samples at different times. */
 export async function readIntervals(selector: MeasuredSelector, ask: AskAges): Promise<Intervals> {
   return intervalsOf(readAll(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
 }
@@ -87,7 +93,7 @@ function intervalQuery({
 }: MeasuredSelector): string {
   const span = rangeSeconds > 0 ? 2 * rangeSeconds : INTERVAL_SECONDS;
   const step = Math.max(1, Math.ceil(span / INTERVAL_STEPS));
-  // The function of VictoriaMetrics also counts the change to the first sample.
+  // In VictoriaMetrics, the function `changes` would also count the first sample of a series as a change.
   const changes = isVictoriaMetrics ? 'changes_prometheus' : 'changes';
   const times = `max ${by} (timestamp(${text}${offset(offsetSeconds)}))[${duration(span)}:${step}s]`;
   return `quantile by (job) (0.5, (max_over_time(${times}) - min_over_time(${times})) / (${changes}(${times}) > 0))`;
@@ -105,7 +111,7 @@ function intervalsOf(series: readonly Read[], unknown: number): Intervals {
   return { byJob, longest: byJob.size === 0 ? unknown : Math.max(...byJob.values()) };
 }
 
-/** Returns the targets of a selector; null if the server rejects the queries. */
+/** Returns the targets whose samples a selector reads; null: the server rejects the queries. */
 export async function readTargets(
   selector: CheckedSelector,
   intervals: Intervals,
@@ -147,18 +153,19 @@ export async function readTargets(
 
 interface Ends {
   readonly newest: readonly Read[];
-  /** The newest samples within `gap` after the start of the range; null: not needed, or rejected by the server. */
+  /** The newest samples in the first `gap` seconds of the range; null: not needed, or the server rejects the query. */
   readonly start: readonly Read[] | null;
-  /** The newest samples before the start of the range; null as for `start`, or the server is not VictoriaMetrics. */
+  /** The newest samples before the range; null: as for `start`, or the server is not VictoriaMetrics. */
   readonly before: readonly Read[] | null;
 }
 
-/** Label of samples at the start of a range and before it. */
+/** Label that marks the samples of `start` and `before` in the shared answer. */
 const MARK = 'promscaler_start';
 
 /**
- * Returns the newest samples at the end and at the start of the range, by one query. If the server rejects it, such as
- * for more series than its limit, sends separate queries; null if the query for the end is rejected, too.
+ * Returns the newest samples at the end and at the start of the range, by one query. If the server rejects this query,
+ * for example because the answer exceeds its limit of series, sends a separate query for each. Null: the query for the
+ * end of the range is rejected, too.
  */
 async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): Promise<Ends | null> {
   const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
@@ -191,7 +198,7 @@ function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: 
 }
 
 /**
- * Returns the newest samples shortly before the value was evaluated, by target, if a later sample exists: a server that
+ * Returns, for each target, the newest sample before the value was evaluated, if a later sample exists: a server that
  * was suspended may evaluate the value before it scrapes again. Empty if no target has a later sample.
  */
 async function readOfValue(
@@ -207,13 +214,17 @@ async function readOfValue(
   if (since <= 0 || !isLater) return new Map();
   if (since > MAX_SINCE_VALUE_SECONDS)
     throw new Unanswered(`the value was evaluated ${Math.round(since)} s ago`);
-  // Whole seconds, so that scalers share the query; one more for the time that the query takes.
+  // The shift is in whole seconds, so that scalers share the query. One second is added for the time that the query
+  // takes.
   const shift = Math.ceil(since) + 1;
   const read = readCounted(await ask(newestQuery(selector, offsetSeconds + shift)), selector) ?? [];
   return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
 }
 
-/** Returns the targets without a sample in the given seconds before the evaluation; empty if that is not known. */
+/**
+ * Returns the targets that have no sample in the given seconds before the evaluation; empty if `read` is null, because
+ * nothing is known then.
+ */
 function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: number): ReadonlySet<Read> {
   if (read === null) return new Set();
   const recent = read.filter(({ value, at }) => value >= at - seconds);
@@ -222,21 +233,21 @@ function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: n
 }
 
 /**
- * Targets whose scrapes fail, or failed within a range. Excludes removed targets, although their last scrapes before
- * the removal was noticed usually failed.
+ * Returns a query for the targets whose scrapes fail now, or failed within a range. Removed targets are excluded,
+ * because their last scrapes usually failed before Prometheus noticed the removal.
  */
 function failingQuery(rangeSeconds: number): string {
   const up = rangeSeconds === 0 ? 'up' : `min_over_time(up[${duration(rangeSeconds)}]) and up`;
   return `min by (job, instance) (${up}) == 0`;
 }
 
-/** Returns whether a target of the same jobs fails, which may be a target of the selector. */
+/** Returns whether scrapes fail for any target of the same jobs, because it may be a target of the selector. */
 function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolean {
   const jobs = new Set(targets.map(({ labels }) => labels['job'] ?? ''));
   return [...failing].some((key) => jobs.has(key.slice(0, key.indexOf('\n'))));
 }
 
-/** Returns the labels of the targets that had samples in the hour before the range, by target. */
+/** Returns the targets that had samples in the hour before the range, with their labels. */
 async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<string, Labels>> {
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const window = `[${SEEN_SECONDS}s:${SEEN_STEP_SECONDS}s]${offset(offsetSeconds + rangeSeconds)}`;
@@ -246,7 +257,7 @@ async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<st
   return seen;
 }
 
-/** A selector without live targets may still have samples within its range. */
+/** Returns whether the range contains samples, which is possible even if the selector has no live targets. */
 async function hasSamples(selector: CheckedSelector, ask: AskAges): Promise<boolean> {
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const samples = `count_over_time(${text}[${duration(rangeSeconds)}]${offset(offsetSeconds)})`;
@@ -260,7 +271,7 @@ interface Read {
   readonly at: number;
 }
 
-/** Returns the series that count. Returns null and throws as `readAll` does. */
+/** Returns the series of an answer that count. Returns null and throws under the conditions of `readAll`. */
 function readCounted(answer: Answer, { pods, isOfPodsOnly }: CheckedSelector): readonly Read[] | null {
   if (pods === null) return readAll(answer);
   if (isOfPodsOnly !== true)
@@ -273,8 +284,8 @@ function isCounted(pod: string, pods: ReadonlySet<string>): boolean {
 }
 
 /**
- * Returns the series of an answer, or only the selected ones; null if the server rejects the query. Throws `Unanswered`
- * if a later query may succeed.
+ * Returns the series of an answer that match the selector; null: the server rejects the query. Throws `Unanswered` if a
+ * later query may succeed.
  */
 function readAll(answer: Answer, selector: LabelSelector = []): readonly Read[] | null {
   switch (answer.class) {
@@ -309,7 +320,7 @@ function offset(seconds: number): string {
   return seconds === 0 ? '' : ` offset ${duration(seconds)}`;
 }
 
-/** Returns milliseconds, which every server accepts. */
+/** Returns a duration in milliseconds, a unit that every server accepts. */
 function duration(seconds: number): string {
   return `${Math.round(seconds * 1000)}ms`;
 }

@@ -11,17 +11,17 @@ import { resourceWindowSeconds } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { metricQueryText } from './compile-queries.js';
 
-/** The query for the load of a whole workload at any time, and the selector for its series. */
+/** The query for the load of a whole workload at any time, and what selects its series in the answer. */
 export interface TotalLoad {
   readonly query: string;
-  /** Series with other values of these labels belong to other workloads. */
+  /** The labels of the workload's series. Series with other values of these labels belong to other workloads. */
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: LabelSelector;
 }
 
 const NAMESPACES = 'namespace=~"$namespaces"';
 
-/** Null: the data source has no query for the resource of the metric. */
+/** Returns the query for the load of a workload; null: the data source has no query for the resource of the metric. */
 export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConfig): TotalLoad | null {
   const query = metricQueryText(metric, scaler, ofPodsOnly(metric, scaler, source));
   if (query === null) return null;
@@ -36,7 +36,7 @@ export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConf
   return { query: sumBy([...Object.keys(labels), ...keys], marked), labels, selector };
 }
 
-/** Returns the rate window of the metric in seconds, after which it shows a load in full. */
+/** Returns the rate window of the metric in seconds. After this time, it shows a change of the load in full. */
 export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number {
   return isOfResource(metric)
     ? resourceWindowSeconds(source, metric.name)
@@ -44,8 +44,8 @@ export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number
 }
 
 /**
- * Returns the data source with a query for the pods of the workload only, if the resource query evaluates each pod on
- * its own. Otherwise the server would evaluate all pods of the namespace for each time of the range.
+ * If the resource query evaluates each pod independently, returns the data source with a query for the pods of this
+ * workload only. Otherwise the server would evaluate all pods of the namespace at each step of the range.
  */
 function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig): SourceConfig {
   if (!isOfResource(metric)) return source;
@@ -57,7 +57,7 @@ function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig):
   return { ...source, resourceQueries: { ...source.resourceQueries, [metric.name]: query } };
 }
 
-/** Returns the series of the workload. Their sum is its load. */
+/** Returns the series of the workload. The sum of their values is the load of the workload. */
 export function selectLoad<T extends Pick<RangeSeries, 'labels'>>(
   { labels, selector }: TotalLoad,
   series: readonly T[],

@@ -4,14 +4,17 @@ import { substitute } from '../../promql/variables.js';
 import type { Answer } from '../answers/answer.js';
 import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-query.js';
 
-/** Queries many workloads at once with a query that evaluates each pod on its own. */
+/** Queries many workloads at once. The query must evaluate each pod independently. */
 export interface WorkloadQueries {
   /**
-   * Returns a function that returns the answer with the pods of a workload, by the text of its pattern; null: the text is
-   * not a key of `patterns`.
+   * Sends the queries. The returned function takes the text of a workload's pattern and returns the answer for its
+   * pods, or null if `patterns` does not contain the text.
    */
   readonly send: (
-    /** Maps the text of a pattern to the pattern. The same map as in the last round means the same workloads. */
+    /**
+     * Maps the text of a pattern to the pattern. The caller passes the same map object as in the last round if the
+     * workloads are the same.
+     */
     patterns: ReadonlyMap<string, PodsPattern>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly query: (text: string) => Promise<TimedAnswer>;
@@ -24,10 +27,10 @@ export interface WorkloadQueries {
 /** VictoriaMetrics rejects queries above 16 KiB. */
 const MAX_QUERY_LENGTH = 12_000;
 
-/** If the round left a query less than this share of its time limit, its timeout does not show what a query costs. */
+/** A timeout proves nothing about the cost if the query had less than this share of its usual time limit. */
 const LEAST_TIME_SHARE = 0.9;
 
-/** Creates the queries for one text, in which all variables but `$pods` have values. */
+/** Creates the queries for a text in which only the variable `$pods` has no value yet. */
 export function createWorkloadQueries(written: string, onFault: (error: unknown) => void): WorkloadQueries {
   const size = createBatchSize();
   const merged = createMergedQuery({
@@ -50,8 +53,8 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   };
 
   /**
-   * Queries again after a timeout if queries of this size or larger ones were answered meanwhile: this one only waited
-   * in the queue of the engine.
+   * Sends a query. After a timeout, sends the query again if the engine answered a query of at least this size in the
+   * meantime, because then this one only waited in the queue of the engine.
    */
   const queryInTime = async (
     count: number,
@@ -99,17 +102,17 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   };
 }
 
-/** Limits how many queries are sent at once, so that the engine answers them within their time limit. */
+/** Limits how many queries are sent at the same time, so that the engine answers each within its time limit. */
 interface Lanes {
-  /** Resolves when a query may be sent; null: now. `leave` must be called once after it. */
+  /** Resolves when a query may be sent; null: it may be sent now. The caller must call `leave` once after the query. */
   readonly enter: () => Promise<void> | null;
   readonly leave: () => void;
-  /** Called after a timeout: only `most` of the concurrent queries were answered in time. */
+  /** Called after a timeout. `most`: the number of concurrent queries that were answered in time. */
   readonly narrow: (most: number) => void;
   readonly beginRound: (round: number) => void;
 }
 
-/** Rounds after which twice as many concurrent queries are tried. */
+/** The number of rounds without a timeout after which twice as many concurrent queries are tried. */
 const NARROW_ROUNDS = 8;
 
 function createLanes(): Lanes {
@@ -120,7 +123,7 @@ function createLanes(): Lanes {
   const waiting: (() => void)[] = [];
   const fill = (): void => {
     while (running < most && waiting.length > 0) {
-      // Starts with another one in each round: otherwise a round that is too short would always miss the same ones.
+      // Each round starts with another query: otherwise a round that is too short would always miss the same ones.
       const [next] = waiting.splice(offset % waiting.length, 1);
       running += 1;
       next?.();
@@ -152,10 +155,10 @@ function createLanes(): Lanes {
   };
 }
 
-/** As many as a data source has slots by default. More are never sent at once. */
+/** The number of slots of a data source by default. A higher limit on concurrent queries has no effect. */
 const MOST_LANES = 10;
 
-/** Sorted, so that the same workloads always result in the same queries. */
+/** Divides workloads into a list per query, sorted so that the same workloads always result in the same queries. */
 function inLists(
   patternTexts: readonly string[],
   { most, room }: { readonly most: number; readonly room: number },
@@ -180,29 +183,32 @@ function mustFind<T>(map: ReadonlyMap<string, T>, patternText: string): T {
   return found;
 }
 
-/** Number of workloads in one query. A hundred cost Prometheus about as much as three queries for one workload. */
+/** Maximum number of workloads in a query, which then costs Prometheus about as much as three small queries. */
 const MOST_WORKLOADS = 100;
 
-/** A size is raised if its queries are expected to take at most this share of their time limit. */
+/** A query may contain more workloads if it is expected to take at most this share of its time limit. */
 const AIMED_SHARE = 1 / 2;
-/** Limits the growth of a size per round while the cost of larger queries is only extrapolated. */
+/** The size grows at most by this factor per round, because the cost of larger queries is only extrapolated. */
 const MOST_GROWTH = 4;
-/** An answer to a smaller share of the doubted size proves nothing about that size. */
+/** An answer to a query of less than this share of the number that timed out says nothing about that number. */
 const LEAST_EVIDENCE = 1 / 4;
-/** Weight of all earlier rounds for the cost of a query, relative to the last round. */
+/** The weight of all earlier rounds together in the estimated cost, relative to the last round. */
 const MEMORY = 0.5;
-/** A smaller query that took this many times as long as a larger one has waited in the queue of the engine. */
+/** A query that took this many times as long as a larger one waited in a queue, so its time is ignored. */
 const WAITED = 1.1;
-/** Rounds after which a rejected number of workloads is tried again. */
+/** After this number of rounds, a number of workloads that was rejected is tried again. */
 const REJECTED_ROUNDS = 20;
-/** If the engine has a shorter time limit than promscaler, a limit larger by this factor is tested in each round. */
+/**
+ * The time limit of the engine may be shorter than that of promscaler. The assumed limit grows by this factor in each
+ * round until a query times out.
+ */
 const LIMIT_GROWTH = 1.2;
 
 interface TimedQuery {
   readonly seconds: number;
-  /** Time that the query had for its answer. */
+  /** Time limit of the query in seconds. */
   readonly limit: number;
-  /** Whether its time limit passed without an answer. */
+  /** Whether the time limit passed without an answer. */
   readonly isLate: boolean;
 }
 
@@ -210,18 +216,18 @@ interface TimedQuery {
  * Learns how many workloads one query may contain.
  * A query costs the engine a fixed time and a time for each workload, so the largest queries give the most values per
  * second of engine time. The number is lowered only if queries of this size time out and a smaller one is answered
- * later (`createMergedQuery` sends the halves): an overloaded engine answers more and smaller queries even later. Only
- * the fastest answer of a round counts for each size, because the others have waited. An overload of the source does
- * not count.
+ * later (`createMergedQuery` sends the halves), because an overloaded engine needs even longer for more and smaller
+ * queries. For each size only the fastest answer of a round counts, because the others have waited in a queue. An
+ * overload of the source does not count.
  */
 export interface BatchSize {
   /** Applies the results of the last round. */
   readonly beginRound: () => void;
   readonly most: () => number;
   readonly learn: (count: number, query: TimedQuery) => void;
-  /** The number of answers in this round to queries for at least `count` workloads. */
+  /** Returns how many queries for at least `count` workloads were answered in this round. */
   readonly answers: (count: number) => number;
-  /** A query for `count` workloads was rejected although queries for fewer were answered. */
+  /** Called if a query for `count` workloads was rejected although queries for fewer workloads were answered. */
   readonly lower: (count: number) => void;
 }
 
@@ -229,16 +235,16 @@ export function createBatchSize(): BatchSize {
   let ceiling = MOST_WORKLOADS;
   let ceilingRounds = 0;
   let most = MOST_WORKLOADS;
-  /** The number of workloads whose queries timed out. */
+  /** The size of queries that timed out while only smaller ones were answered; Infinity: there is none. */
   let doubted = Infinity;
   let limit = Infinity;
   const cost = createCost();
-  /** The fastest answer of the round for each number of workloads. */
+  /** Maps a number of workloads to the seconds of its fastest answer in this round. */
   const answered = new Map<number, number>();
   let counts: number[] = [];
   const late = new Set<number>();
 
-  /** The largest number whose query is expected to take the aimed share of the limit. */
+  /** Returns the largest number of workloads whose query is expected to take `AIMED_SHARE` of the time limit. */
   const affordable = (): number => {
     const aimed = AIMED_SHARE * limit;
     let count = 0;
@@ -295,10 +301,10 @@ export function createBatchSize(): BatchSize {
   };
 }
 
-/** Learns the cost of a query as a fixed time and a time for each workload: least squares over recent rounds. */
+/** Learns the cost of a query by least squares over recent rounds: a fixed time, and a time for each workload. */
 function createCost(): {
   readonly learn: (secondsOf: ReadonlyMap<number, number>) => void;
-  /** The number of workloads whose query takes `seconds`; 0: not known. */
+  /** Returns the number of workloads whose query is expected to take `seconds`; 0: not known. */
   readonly countFor: (seconds: number) => number;
 } {
   let points = { weight: 0, count: 0, seconds: 0, squares: 0, products: 0 };

@@ -9,7 +9,7 @@ import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 const WHAT = 'azure: requesting a token';
 
-/** The authority that issues tokens, and the scope of Azure Monitor. */
+/** For each cloud, the authority that issues tokens and the scope of Azure Monitor. */
 const CLOUDS: Readonly<
   Record<AzureConfig['cloud'], { readonly authority: string; readonly resource: string }>
 > = {
@@ -28,9 +28,9 @@ const CLOUDS: Readonly<
 };
 
 /**
- * Authenticates with a token of Microsoft Entra ID: with the federated token of AKS workload identity
- * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two), otherwise with
- * the managed identity of the machine. The library sends its requests with `http`.
+ * Authenticates with a token of Microsoft Entra ID. If the pod has a federated token of AKS workload identity, uses it
+ * ($AZURE_FEDERATED_TOKEN_FILE, $AZURE_CLIENT_ID, $AZURE_TENANT_ID; the config overrides the last two). Otherwise uses
+ * the managed identity of the virtual machine. The library sends its requests with `http`.
  */
 export function createAzure(
   config: AzureConfig,

@@ -6,20 +6,23 @@ import { createBearer, loadPackage, type SignIn } from './sign-in.js';
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';
 const REQUEST_MS = 5000;
-/** The metadata server and Google's token endpoint issue tokens for an hour, other issuers at least for that long. */
+/**
+ * How long a token is used. The metadata server and Google's token endpoint issue tokens for an hour, other issuers for
+ * at least that long.
+ */
 const LIFETIME_MS = 3_600_000;
 
 /**
- * Authenticates with application default credentials: the file of $GOOGLE_APPLICATION_CREDENTIALS, the file of gcloud,
- * or the metadata server, which on GKE provides the workload identity of the pod.
+ * Authenticates with the application default credentials: the file in $GOOGLE_APPLICATION_CREDENTIALS, the file of
+ * gcloud, or the metadata server, which on GKE provides the workload identity of the pod.
  */
 export function createGoogle(clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<string>> => {
     const { GoogleAuth } = await loadPackage('google-auth-library', () => import('google-auth-library'));
-    // A new object each time: an existing one would return its old token.
+    // Created for each token, because an existing object would return its old token again.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
-      // Not sent with queries. If unset, the library searches for it for seconds, also by running gcloud.
+      // Never sent with a query. If it is unset, the library searches for a project for seconds and even runs gcloud.
       projectId: 'promscaler',
       clientOptions: { transporterOptions: { timeout: REQUEST_MS } },
     });

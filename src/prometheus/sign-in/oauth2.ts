@@ -6,7 +6,8 @@ import { createBearer, loadPackage, type SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**
- * Client credentials of RFC 6749, section 4.4, with Basic authentication of the client, like `oauth2` of Prometheus.
+ * Requests tokens with the client credentials grant of RFC 6749, section 4.4. The client authenticates with HTTP Basic,
+ * as with `oauth2` in Prometheus.
  */
 export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
   const what = `oauth2: the token endpoint ${new URL(config.tokenUrl).host}`;
@@ -29,7 +30,8 @@ export function createOAuth2(config: OAuth2Config, clock: Clock): SignIn {
         {
           signal,
           [oauth.customFetch]: (url, { headers, body }) => ask(http, { url, headers, body, signal }),
-          // An identity provider inside the cluster may have no TLS, like Prometheus itself: the config decides.
+          // The URL in the config decides whether TLS is used: an identity provider inside the cluster may have none,
+          // like Prometheus.
           // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated only to be conspicuous
           [oauth.allowInsecureRequests]: true,
         },

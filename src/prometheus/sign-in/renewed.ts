@@ -4,32 +4,32 @@ import { CredentialError } from '../../http/credentials.js';
 
 export interface Fetched<T> {
   readonly value: T;
-  /** Milliseconds from now. Null: unknown; the value is fetched again after five minutes. */
+  /** Lifetime from now. Null: it is unknown, and the value is fetched again after five minutes. */
   readonly lifetimeMs: number | null;
 }
 
-/** A token or keys that are fetched again before they expire. */
+/** A token or a set of keys that is fetched again before it expires. */
 export interface Renewed<T> {
   /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly get: (signal: AbortSignal) => Promise<T>;
-  /** Reports that the value was rejected. Returns whether `get` now returns, or will fetch, another value. */
+  /** Reports that the value was rejected. Returns whether `get` will return another value. */
   readonly refuse: (value: T) => boolean;
 }
 
-/** Time limit for all requests of one renewal, including retries of the library. */
+/** Time limit for all requests of one fetch, including those that the library repeats. */
 const FETCH_MS = 10_000;
-/** Pause after a failed fetch, so that the queries of a round do not each fetch again. */
+/** The pause after a failed fetch. Without it, each query of a round would fetch again. */
 const RETRY_MS = 5000;
-/** A value rejected at this age has not expired, so a new one would not help. */
+/** A value younger than this cannot have expired: if it is rejected, fetching a new one would not help. */
 const YOUNG_MS = 30_000;
 const UNKNOWN_LIFETIME_MS = 300_000;
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.2;
 
 /**
- * Caches the result of `fetch` and fetches it again a minute before it expires, or after four fifths of its lifetime if
- * that is later. Until then the old value is used, so that no query waits and a short outage has no effect. Only one
- * fetch runs at a time. `what` starts each message.
+ * Caches the result of `fetch`. A value is fetched again a minute before it expires, or after four fifths of its
+ * lifetime if that is later. Meanwhile the old value is used, so that no query waits and a short outage has no effect.
+ * Only one fetch runs at a time. Each error message starts with `what`.
  */
 export function createRenewed<T>(options: {
   readonly clock: Clock;
@@ -97,7 +97,7 @@ function valueOf<T>(current: CurrentValue<T> | null, failure: { readonly error: 
   return current.value;
 }
 
-/** Returns the result of `work`, or throws the reason of `signal` once it is aborted. Some libraries ignore signals. */
+/** Returns the result of `work`. Throws when `signal` is aborted, because some libraries ignore signals. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(asError(signal.reason));
@@ -119,7 +119,7 @@ function asCredentialError(error: unknown, what: string): CredentialError {
   });
 }
 
-/** Returns only error names and codes, because messages of libraries may contain requests, responses and tokens. */
+/** Returns only names and codes of an error: its message may contain a request, a response or a token. */
 function safeWords(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));

@@ -4,7 +4,7 @@ import type { Renewed } from './renewed.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The request as it is sent, because a signature covers all of it. */
+/** A request exactly as it will be sent, because a signature covers all of it. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -16,18 +16,18 @@ export interface SignedHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** Strings that must not appear in any message. */
   readonly secrets: readonly string[];
-  /** The token or keys used for the headers, to compare with newer ones. */
+  /** The token or keys from which the headers were made, so that they can be compared with newer ones. */
   readonly origin: unknown;
 }
 
 export interface SignIn {
   /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
-  /** Returns whether a request that received this status should be retried with a new token. */
+  /** Returns whether a request that was answered with this status should be sent again with new headers. */
   readonly renew: (status: number, signed: SignedHeaders) => boolean;
 }
 
-/** Sends a token in the Authorization header. After a 401, requests a new token. */
+/** Sends a token in the Authorization header. If the server answers 401, a new token is requested. */
 export function createBearer(token: Renewed<string>): SignIn {
   return {
     headersFor: async (_request, signal) => {
@@ -39,8 +39,8 @@ export function createBearer(token: Renewed<string>): SignIn {
 }
 
 /**
- * Loads a package of one authentication method on first use. Throws a `CredentialError` if the image was built without
- * it.
+ * Loads a package of an authentication method when it is first needed. Throws a `CredentialError` if the image was
+ * built without the package.
  */
 export async function loadPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {

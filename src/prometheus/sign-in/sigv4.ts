@@ -10,14 +10,14 @@ interface AwsKeys {
   readonly expiration?: Date;
 }
 
-/** Expired keys are rejected with 403. */
+/** Statuses after which new keys are requested. AWS rejects expired keys with 403. */
 const REFUSALS: readonly number[] = [401, 403];
 const CONNECT_MS = 2000;
 const REQUEST_MS = 5000;
 
 /**
- * Signs each request with AWS Signature Version 4. The keys come from the file or profile of the config, otherwise from
- * the default chain of AWS: environment, web identity of the pod (IRSA), pod identity agent, instance role.
+ * Signs each request with AWS Signature Version 4. The keys come from the file or the profile in the config, otherwise
+ * from the default chain of AWS: environment, web identity of the pod (IRSA), pod identity agent, instance role.
  */
 export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
   const fetch = async (): Promise<Fetched<AwsKeys>> => {
@@ -78,7 +78,7 @@ async function findKeys({ region, roleArn, profile, credentialsFile }: SigV4Conf
   })();
 }
 
-/** Returns headers to add to the request. */
+/** Returns the headers of the signature, to be added to the request. */
 async function signRequest(
   { method, url, body, contentType }: OutgoingRequest,
   { region, service }: SigV4Config,

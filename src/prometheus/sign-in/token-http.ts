@@ -9,7 +9,7 @@ export interface TokenRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Form-encoded. */
+  /** A form-encoded body. */
   readonly body: string;
   readonly signal: AbortSignal;
 }
@@ -21,14 +21,14 @@ interface TokenAnswer {
 }
 
 /**
- * Sends requests of authentication libraries like requests to a data source, without redirects and proxies. Throws a
- * `CredentialError`, or the reason of the signal.
+ * Sends the requests of authentication libraries as promscaler sends its own requests: without redirects and without a
+ * proxy. Throws a `CredentialError`, or the reason of the signal.
  */
 export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
 
 const MAX_BYTES = 1024 * 1024;
 
-/** `what` starts each message. */
+/** Each error message starts with `what`. */
 export function createTokenHttp(options: {
   readonly clock: Clock;
   readonly tls: TlsFiles | null;

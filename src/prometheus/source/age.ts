@@ -8,13 +8,13 @@ import { lateAfterSeconds } from './judge-ages.js';
 export interface SourceAge {
   readonly startTime: Instant | null;
   readonly history: HistoryState;
-  /** The server, if the data source has several. */
+  /** The name of the server; unset: the data source has only one server. */
   readonly name?: string | undefined;
 }
 
 export const UNKNOWN_AGE: SourceAge = { startTime: null, history: KEPT };
 
-/** Returns the key of the server that sent an answer, among the servers of all sources. */
+/** Returns a key for the server that sent an answer. It is unique among the servers of all data sources. */
 export function ageKey(source: string, answer: Answer | undefined): string {
   const urlIndex = urlIndexOf(answer);
   return urlIndex === undefined ? source : `${urlIndex} ${source}`;
@@ -26,9 +26,9 @@ export function urlIndexOf(answer: Answer | undefined): number | undefined {
 
 export interface SourceAges {
   /**
-   * Reads the age after this call, so that it applies to every answer received before the call: after an earlier read,
-   * the server may have been killed, emptied and restarted. `urlIndex`: the server that answered; default: the worst
-   * age of all servers. Never rejects.
+   * Reads the age of a server, with a request that is sent after this call. So the age applies to every answer that was
+   * received before the call; after an earlier read, the server may have been killed, emptied and restarted.
+   * `urlIndex`: the server that answered; default: the worst age of all servers. Never rejects.
    */
   readonly read: (signal: AbortSignal, urlIndex?: number) => Promise<SourceAge>;
 }
@@ -39,17 +39,18 @@ const TIMEOUT_MS = 2000;
 const APART_MS = 100;
 
 /**
- * In a longer silence, a source may have lost its history or scraped nothing. After a network partition without a
- * restart, a rate is a quarter of its value at the second scrape, although the start time is old.
+ * A longer silence always counts as a gap, because the source may have lost its history or scraped nothing. For
+ * example, after a network partition without a restart, the start time is old, but at the second scrape a rate has a
+ * quarter of its value.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
-/** A long sync period alone must not count as a gap. */
+/** A silence of fewer sync periods is no gap, so that a long sync period alone does not count as one. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
 /**
- * Returns after how many seconds without an answer a gap is assumed: two scrape intervals and a margin, at most 60 s
- * and at least 1.5 sync periods.
+ * Returns the seconds without an answer after which a gap is assumed: two scrape intervals and a margin, but at most 60
+ * s. The result is at least 1.5 sync periods.
  */
 export function longestSilenceSeconds(periodSeconds: number, scrapeIntervalSeconds = Infinity): number {
   const silence = Math.min(LONGEST_SILENCE_SECONDS, lateAfterSeconds(scrapeIntervalSeconds));
@@ -63,8 +64,8 @@ interface AgeParts {
 }
 
 /**
- * Ages are kept for each server, because servers start and lose data independently. The requests skip the queue of the
- * source: they are few, and a hold must not depend on its load.
+ * Reads the age of each server separately, because servers start and lose data independently. The requests do not wait
+ * in the queue of the source, because a hold must not depend on the load of the queue, and because they are few.
  */
 export function createSourceAges({
   servers,
@@ -87,7 +88,7 @@ function worseOf(one: SourceAge, other: SourceAge): SourceAge {
   return { ...younger, startTime: younger?.startTime ?? null, history: worse?.history ?? KEPT };
 }
 
-/** Orders histories by how long they hold a scale-down. */
+/** Returns a rank for a history: the longer it holds a scale-down, the higher the rank. */
 function rankOf({ state, loss }: HistoryState): number {
   if (state === 'lost') return Infinity;
   return loss?.at ?? (state === 'unknown' ? 1 : 0);
@@ -118,7 +119,7 @@ function createServerAge(
   };
 
   const begin = (signal: AbortSignal): Promise<SourceAge> => {
-    // Callers in the same event-loop iteration share the read: it is sent after all of them have called.
+    // The request is sent in a microtask, so that all callers in the same event-loop iteration share it.
     const reading = {
       isSent: false,
       age: Promise.resolve().then(async () => {

@@ -7,11 +7,11 @@ export interface QueryOwner {
 }
 
 export interface SlotRequest {
-  /** One entry per namespace that needs the query. Empty: a query for all namespaces, or of the service. */
+  /** One entry for each namespace that needs the query. Empty: all namespaces, or the service itself, need it. */
   readonly owners: readonly QueryOwner[];
   /** Whether the query is known to be slow. */
   readonly isSlow: boolean;
-  /** Monotonic time after which the request gets no slot. */
+  /** After this monotonic time in milliseconds, the request gets no slot anymore. */
   readonly untilMs: number;
 }
 
@@ -20,17 +20,17 @@ export interface FairSlots<T> {
   readonly namespaces: NamespaceAccounts;
 }
 
-/** Query time of a namespace. */
+/** Records how much time the queries of a namespace take. */
 export interface NamespaceAccount {
-  /** Seconds in slots, halved every 15 s. */
+  /** The seconds for which queries of the namespace had a slot. Halved every 15 s. */
   usedSeconds: number;
-  /** Running queries, and how many of these are known to be slow. */
+  /** The number of running queries, and how many of them are known to be slow. */
   running: number;
   slowRunning: number;
-  /** Moving average of the seconds of a query. */
+  /** Moving average of the seconds that a query takes. */
   typicalSeconds: number;
   seenMs: number;
-  /** The number of the current round, and the namespace's queries and remaining seconds in it. */
+  /** The number of the current round, and the queries and remaining seconds of the namespace in this round. */
   round: number;
   queries: number;
   leftSeconds: number;
@@ -42,22 +42,22 @@ export interface NamespaceAccounts {
 
 const HALVING_MS = 15_000;
 const FORGET_MS = 600_000;
-/** Assumed until a namespace has answers. */
+/** Assumed until a query of the namespace has ended. */
 const TYPICAL_SECONDS = 0.05;
 const AVERAGED = 0.2;
 
 /** Slow queries get at most half of the slots, unless more than half of the namespaces have slow queries. */
 const SLOW_SHARE = 1 / 2;
-/** Share of the slots that one namespace leaves to the others. */
+/** The share of the slots that a single namespace always leaves to the others. */
 const OTHERS_SHARE = 1 / 4;
 
 /**
- * Creates `most` slots. `work` is called for each request that gets a slot, never within `add`, and must not reject;
- * `expire` for each request that gets none in time.
- * Requests without an owner come first: their number does not depend on any single namespace. Then the namespace that
- * has recently used the fewest seconds gets the slot; its scalers take turns. With several namespaces, known slow
- * queries share at most half of the slots, and one namespace never has all slots: a running query keeps its slot until
- * its deadline.
+ * Distributes `most` slots to requests. `work` is called for each request that gets a slot, but never within `add`; it
+ * must not reject. `expire` is called for each request that gets no slot in time.
+ * Requests without an owner come first, because their number does not depend on a single namespace. Otherwise the
+ * namespace that has recently used the fewest seconds gets the next slot. The scalers of a namespace take turns. If
+ * there are several namespaces, queries that are known to be slow share at most half of the slots, and no namespace
+ * gets all slots, because a running query keeps its slot until its deadline.
  */
 export function createFairSlots<T extends SlotRequest>(options: {
   readonly most: number;
@@ -93,7 +93,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     }
   };
 
-  /** Removes and returns the next request that may have a slot. */
+  /** Removes and returns the request that gets the next slot; null: no request may have one. */
   const take = (): T | null => {
     const ofAll = shared.take();
     if (ofAll !== null) return ofAll;
@@ -111,7 +111,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     const share = Math.max(SLOW_SHARE, withSlow / namespaces.size);
     const slowMost = isAlone ? most : Math.max(1, Math.min(most - 1, Math.floor(most * share)));
     if (slow === null || slowRunning >= slowMost) return usual?.usual.take() ?? null;
-    // Slow queries always get one slot, so that they do not wait for all others.
+    // One slow query may always run, so that slow queries do not wait until there are no others.
     return usual === null || (slowRunning === 0 && most > 1) ? slow.slow.take() : usual.usual.take();
   };
 
@@ -155,7 +155,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     sweep = null;
   };
 
-  /** Ends the requests that got no slot in time. */
+  /** Plans the time at which requests that got no slot in time are ended. */
   const sweepAt = (atMs: number): void => {
     if (sweep !== null && sweep.atMs <= atMs) return;
     sweep?.cancel();
@@ -223,7 +223,7 @@ function claimOf<T>({ usedSeconds, running, typicalSeconds }: Namespace<T>): num
   return usedSeconds + running * typicalSeconds;
 }
 
-/** Requests of several scalers, served in rotation. */
+/** The waiting requests of several scalers. The scalers take turns. */
 interface Turns<T> {
   readonly size: () => number;
   readonly add: (scaler: string, request: T) => void;
@@ -236,7 +236,7 @@ interface Turn<T> {
   requests: T[];
 }
 
-/** Entries before the head are removed in batches, because each removal copies the rest of the list. */
+/** Entries before the head are removed after this many, because each removal copies the rest of the list. */
 const TRIM_AT = 1024;
 
 function createTurns<T>(): Turns<T> {

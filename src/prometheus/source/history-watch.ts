@@ -5,56 +5,62 @@ import { isServerFailure } from '../../units/failure.js';
 import { labelOf } from '../answers/columns.js';
 import type { Store } from '../client/pages.js';
 
-/** `lost`: earlier data has disappeared. `unknown`: the source no longer answers the query for earlier data. */
+/** `lost`: data that the server had is missing. `unknown`: the server answers the query for earlier data no longer. */
 export type HistoryState =
   | { readonly state: 'kept'; readonly loss: Loss | null }
   | { readonly state: 'lost'; readonly loss: Loss }
   | { readonly state: 'unknown'; readonly loss: Loss | null; readonly why: string };
 
 interface Loss {
-  /** When the loss was detected. */
+  /** The time at which the loss was detected. */
   readonly at: Instant;
-  /** A clause with its subject, for the reason of the recovery hold. */
+  /** A clause with subject and verb that explains the loss, for the reason of the recovery hold. */
   readonly why: string;
 }
 
 export const KEPT: HistoryState = { state: 'kept', loss: null };
 
-/** Detects whether a server has lost data, or a part of it. */
+/** Detects whether a server has lost all or a part of its data. */
 export interface HistoryWatch {
-  /** Called when the server has reported since when it stores data, which proves that it still has its data. */
+  /** Called when the server has reported since when it stores data: that time alone shows whether it has lost data. */
   readonly startKnown: () => void;
-  /** Returns the query whose answer the next `learn` expects. */
+  /** Returns the query whose answer is passed to the next call of `learn`. */
   readonly query: () => string;
   /** `stores`: null if the server does not list them. */
   readonly learn: (answer: Answer, stores: readonly Store[] | null) => HistoryState;
-  /** Returns the state after an internal error. */
+  /** Returns the state if an internal error prevented the comparison. */
   readonly unread: () => HistoryState;
 }
 
-/** A loss of one in this many targets counts as a loss of data. */
+/** If one of this many targets is missing, the server has lost data. */
 const TENTH = 10;
 
-/** Losses below a tenth count together for this time. Data that has been missing for longer was removed on purpose. */
+/** Smaller losses within this time count together. Data that has been missing for longer was removed on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
-/** A source that has not answered the query for this long never will. It must not block scale-down forever. */
+/**
+ * If the server has not answered the query for this long, it never will, and its history no longer counts as unknown,
+ * which would block scale-down forever.
+ */
 const LONGEST_DOUBT_MS = 3_600_000;
 
-/** After a server was emptied, a scraper sends it up to two earlier scrapes from its buffer, at an interval of 30 s. */
+/**
+ * How old samples may still arrive at a server that was emptied: its scraper sends up to two earlier scrapes from its
+ * buffer, at an interval of 30 s.
+ */
 const UNSENT_SECONDS = 60;
 
 /**
- * Prometheus writes the stale marker of a target 1.1 scrape intervals after the time of the marker. More recent counts
- * would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
+ * Prometheus writes the stale marker of a target 1.1 scrape intervals after the time of the marker. Counts for more
+ * recent times would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
  */
 const LATE_MARKER_SCRAPES = 1.5;
 const LEAST_LATENESS_SECONDS = 60;
 
-/** Label of the earlier count in an answer. */
+/** Label that marks the count for the earlier time in an answer. */
 const AT = 'at';
 
-/** The number of targets at a past time, as last reported by the server. */
+/** The number of targets at a past time, as the server last reported it. */
 interface Reference {
   readonly secondsSinceEpoch: number;
   readonly count: number;
@@ -62,9 +68,9 @@ interface Reference {
 }
 
 /**
- * Compares the number of targets at a past time with the number that the same server reported for that time in the last
- * round. A scale-in or a removed job does not change the past; a store that was emptied or is no longer queried does.
- * `name`: the server name; undefined if the source has one server.
+ * Detects a loss by comparing two answers of the same server: the number of targets at a past time, as reported in the
+ * last round and now. A scale-in or a removed job does not change the past. A store that was emptied or is no longer
+ * queried does. `name`: the name of the server; undefined: the data source has only one server.
  */
 export function createHistoryWatch(
   clock: Clock,
@@ -74,13 +80,16 @@ export function createHistoryWatch(
   const lateSeconds = Math.max(LEAST_LATENESS_SECONDS, LATE_MARKER_SCRAPES * scrapeIntervalSeconds);
   const offsetSeconds = Math.ceil(UNSENT_SECONDS + lateSeconds);
   let reference: Reference | null = null;
-  /** Whether the server evaluates `@`. Otherwise an offset is used, which is off by the difference of two latencies. */
+  /**
+   * Whether the server supports the `@` modifier. Otherwise the query uses an offset, whose time is off by the
+   * difference between the latencies of two requests.
+   */
   let knowsAt = true;
-  /** Time of the last conclusive answer; null: there was none, or none is expected anymore. */
+  /** Time of the last answer that showed whether data was lost; null: there was none, or no further one is expected. */
   let certainMs: number | null = null;
-  /** The number of targets before a loss, while some are missing. */
+  /** The number of targets before a loss and the time since which targets have been missing; null: none are missing. */
   let missing: { readonly before: number; readonly sinceMs: number } | null = null;
-  /** Changed counts of the last quarter of an hour: the share of the targets that remained. */
+  /** The changes of the last 15 minutes: the time, and the number of targets relative to that before the change. */
   let changes: readonly { readonly atMs: number; readonly share: number }[] = [];
   let readMs: number | null = null;
   let firstReadMs: number | null = null;
@@ -90,7 +99,10 @@ export function createHistoryWatch(
   const isRecent = (ms: number | null): ms is number =>
     ms !== null && clock.monotonicMs() - ms <= LONGEST_DOUBT_MS;
 
-  /** Returns the remaining share after all recent changes; a gain only compensates an earlier loss. */
+  /**
+   * Adds a change and returns the share of the targets that is left after all recent changes. A gain only compensates
+   * an earlier loss, so the share is at most 1.
+   */
   const shareLeft = (share: number): number => {
     const nowMs = clock.monotonicMs();
     changes = [...changes.filter(({ atMs }) => nowMs - atMs <= LONGEST_LOSS_MS), { atMs: nowMs, share }];
@@ -159,7 +171,8 @@ export function createHistoryWatch(
       if (stores !== null) lost.learn(stores);
       if (answer.class === 'failed' && answer.reason === 'bad_query') knowsAt = false;
       const counts = countsOf(answer);
-      // A server that fails just after an answer may be restarting, and another server answers then.
+      // A failure right after the first answer may mean that the server is restarting while another server answers the
+      // queries.
       const isDown = answer.class === 'failed' && isServerFailure(answer.reason);
       if (given.name !== undefined && isDown && isRecent(firstReadMs) && certainMs === null) return unread();
       if (counts === null || (counts.recent === 0 && reference === null)) return stateOf(false);
@@ -171,7 +184,7 @@ export function createHistoryWatch(
 }
 
 function isTenthGone(shareLeft: number): boolean {
-  // Tolerates rounding: a loss of 1 in 10 targets counts.
+  // 1e-9 for rounding errors: a loss of exactly 1 in 10 targets counts.
   return shareLeft * TENTH <= TENTH - 1 + 1e-9;
 }
 
@@ -182,7 +195,7 @@ interface Counts {
   readonly at: Instant | null;
 }
 
-/** Returns 0 for a count without series; null if the counts are unknown. */
+/** Returns the counts in an answer. A count without series is 0. Null: the counts are unknown. */
 function countsOf(answer: Answer): Counts | null {
   if (answer.class === 'missing') return { earlier: 0, recent: 0, at: null };
   if (answer.class !== 'value') return null;
@@ -195,8 +208,8 @@ function countsOf(answer: Answer): Counts | null {
 }
 
 /**
- * Remembers the last loss for scalers that query the source only after its data has returned. Its age is elapsed time,
- * so setting the wall clock does not change it.
+ * Remembers the last loss for scalers that query the source only after its data has returned. The time of the loss is
+ * derived from the elapsed monotonic time, so that setting the wall clock does not change it.
  */
 function createLossMemory(clock: Clock): {
   readonly last: () => Loss | null;
@@ -211,8 +224,8 @@ function createLossMemory(clock: Clock): {
 }
 
 /**
- * Detects that a store is no longer queried, by its labels: a replaced pod has another address. A store that has been
- * missing for a quarter of an hour was removed on purpose.
+ * Detects that a store is no longer queried. Stores are compared by their labels, because a pod that replaces another
+ * has a different address. A store that has been missing for 15 minutes was removed on purpose.
  */
 function createStoreWatch(
   clock: Clock,

@@ -1,47 +1,47 @@
 import { formatSeconds, inSeconds } from '../../units/format.js';
 
-/** A scrape target, or a pod on it, whose samples a query reads. */
+/** A scrape target whose samples a query reads, or one pod of such a target. */
 export interface TargetAge {
-  /** Age of its newest sample; null: it has no current sample because its scrapes fail. */
+  /** Age of the newest sample; null: the target has no current sample, because its scrapes fail. */
   readonly ageSeconds: number | null;
-  /** Time between its samples. */
+  /** Seconds between two samples of the target. */
   readonly intervalSeconds: number;
-  /** Whether its range begins without samples although it had earlier samples. False for a young target. */
+  /** Whether the range begins without samples although the target had earlier ones. False for a new target. */
   readonly hasGap: boolean;
-  /** Whether its first sample is within the range, if that makes the value too low. */
+  /** Whether the first sample of the target is within the range and the value is too low for that reason. */
   readonly isYoung: boolean;
 }
 
 export interface AgeRules {
   /** The range of the selector; 0: the query reads the newest sample only. */
   readonly rangeSeconds: number;
-  /** Set by the document or the service config; null: follows from the interval and the range. */
+  /** The maximum age that the document or the service config sets; null: it follows from the interval and the range. */
   readonly maxAgeSeconds: number | null;
 }
 
-/** The default tolerance of the HPA: a smaller error of a value changes nothing. */
+/** Accepted relative error of a value: the default tolerance of the HPA, within which a scaler does nothing. */
 const MAX_ERROR = 0.1;
 
-/** Added to two intervals for samples that are received late. */
+/** Added to two intervals, because some samples arrive late. */
 const MARGIN_SECONDS = 5;
 
 /**
- * Prometheus extrapolates a rate to the end of the range if the newest sample is nearer than this share of the
- * interval, otherwise by half an interval. Source: Prometheus, promql/functions.go, extrapolatedRate.
+ * If the newest sample is nearer to the end of the range than this many intervals, Prometheus extrapolates a rate to
+ * the end of the range, otherwise only by half an interval. Source: Prometheus, promql/functions.go, extrapolatedRate.
  */
 const EXTRAPOLATED_INTERVALS = 1.1;
 
-/** Returns how long a range may begin without samples before its rate is 10 % too low. */
+/** Returns for how many seconds a range may begin without samples until its rate is 10 % too low. */
 export function allowedGapSeconds(rangeSeconds: number, intervalSeconds: number): number {
   return Math.max(EXTRAPOLATED_INTERVALS * intervalSeconds, MAX_ERROR * rangeSeconds + intervalSeconds / 2);
 }
 
-/** Returns the age above which the newest sample is late: two intervals and a margin. */
+/** Returns the age in seconds above which the newest sample is late: two intervals and a margin. */
 export function lateAfterSeconds(intervalSeconds: number): number {
   return 2 * intervalSeconds + MARGIN_SECONDS;
 }
 
-/** Returns the age in seconds above which the newest samples make a value old. */
+/** Returns the age in seconds of the newest sample above which a value is based on old samples. */
 export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeSeconds }: AgeRules): number {
   if (maxAgeSeconds !== null) return maxAgeSeconds;
   return rangeSeconds === 0
@@ -50,10 +50,11 @@ export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeS
 }
 
 /**
- * Returns why a value is based on old samples, or null. A rate is too low by `(age - interval / 2) / range` for a
- * target with late samples, and lacks a target whose scrapes fail. The value counts as old if the average over the
- * targets is more than 10 %: with many targets, some are always a little late. A value without a range is old if more
- * than 10 % of its targets are.
+ * Returns why a value is based on old samples; null: it is not. For a target with late samples, a rate is too low by
+ * `(age - interval / 2) / range`. A target whose scrapes fail is missing in the rate completely. The rate is based on
+ * old samples if the average error of all targets exceeds 10 %; a single late target does not suffice, because of many
+ * targets some are always a little late. A value without a range is based on old samples if more than 10 % of its
+ * targets have old samples.
  */
 export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string | null {
   let error = 0;
@@ -80,7 +81,7 @@ export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string |
   return `it is based on old samples: of ${counted}${range}, ${reasons.join(', ')}`;
 }
 
-/** Returns 0 (no error) to 1 (the target does not count, or should not). */
+/** Returns the relative error that a target causes, from 0 (none) to 1 (its samples are missing or must not count). */
 function errorOf({ ageSeconds, intervalSeconds }: TargetAge, rules: AgeRules): number {
   const { rangeSeconds, maxAgeSeconds } = rules;
   if (ageSeconds === null) return 1;

@@ -13,26 +13,26 @@ import {
 } from './fair-slots.js';
 
 export interface SendOptions {
-  /** Time limit from sending to the answer. */
+  /** Time limit in seconds from sending the query to its answer. */
   readonly seconds: number;
   readonly signal: AbortSignal;
   /** A number that increases from round to round. */
   readonly round: number;
-  /** Monotonic time at which the answer becomes useless, because the round ends. Default: after `seconds`. */
+  /** Monotonic time in ms at which the round ends, so that an answer is useless. Default: after `seconds`. */
   readonly untilMs?: number;
-  /** One entry per namespace that needs the query. Default: none, as for queries of the service. */
+  /** One entry for each namespace that needs the query. Default: none, because the service itself needs it. */
   readonly owners?: readonly QueryOwner[];
-  /** If set, a query that was rejected as invalid is not sent again before the fifth of these periods. */
+  /** If set, a query that the server rejected as invalid is not sent again before the fifth of these sync periods. */
   readonly periodSeconds?: number;
   /**
-   * Called before the answer is returned, with the time since the query was sent and its time limit. Not called for a
-   * query that was not sent.
+   * Called before the answer is returned, with the seconds since the query was sent and its time limit in seconds. Not
+   * called for a query that was not sent.
    */
   readonly onSeconds?: (seconds: number, limit: number) => void;
 }
 
 export interface QueryQueue {
-  /** Returns the answer. Equal queries that run at the same time share it. Never throws. */
+  /** Returns the answer to a query. Equal queries that run at the same time share it. Never throws. */
   readonly query: (text: string, options: SendOptions) => Promise<Answer>;
   /** Whether a query is running or waiting. */
   readonly isBusy: () => boolean;
@@ -40,25 +40,26 @@ export interface QueryQueue {
 
 export interface QueryReport {
   readonly source: string;
-  /** From sending to the answer, over all urls, excluding the wait for a slot. */
+  /** Seconds from sending the query to its answer, over all urls, without the time that it waited for a slot. */
   readonly seconds: number;
   /** Null: the query was answered. */
   readonly failure: Failure | null;
   /**
-   * How far the clock of the server is ahead of the local clock, within the accuracy of the round trip; null: unknown.
+   * How many seconds the clock of the server is ahead of the local clock, as exactly as the duration of the request
+   * shows; null: unknown.
    */
   readonly clockAheadSeconds: number | null;
 }
 
-/** A round, while some of its queries have no answer. */
+/** Counts the answers of a round until all of its queries are answered. */
 interface Tally {
   open: number;
   failures: number;
-  /** Whether a query of the round was answered, or failed for a reason other than the server. */
+  /** Whether a query of the round was answered, or failed for a reason that shows that the server works. */
   hasWorkingServer: boolean;
 }
 
-/** A query without an answer. */
+/** A query that has no answer yet. */
 interface OpenQuery extends SlotRequest {
   readonly text: string;
   readonly options: SendOptions;
@@ -67,28 +68,29 @@ interface OpenQuery extends SlotRequest {
   attempts: number;
 }
 
-/** A query with less time left would time out and only add load. */
+/** If less time is left, the query is not sent: it would time out and only add load. */
 const LEAST_QUERY_MS = 10;
-/** A query that takes longer is slow: see `createFairSlots`. */
+/** A query that takes longer counts as slow: see `createFairSlots`. */
 const SLOW_SECONDS = 1;
-/** An overloaded source is queried again after half to all of this time, which doubles with each attempt. */
+/** Longest pause before an overloaded source is queried again; doubled with each attempt. The shortest is half. */
 const BUSY_MS = 1000;
 const MOST_ATTEMPTS = 4;
-/** After this many failures without any answer, a round starts with a single query. Source: reliability.md, P4. */
+/** If this many queries have failed and none was answered, a round starts with one query (reliability.md, P4). */
 const MOST_FAILURES = 5;
-/** The fifth round, minus half a period because rounds may start slightly late. */
+/** A rejected query is sent again in the fifth round. Half a period less, because a round may start slightly early. */
 const REST_PERIODS = 4.5;
-/** How long a query counts as slow after it was sent last. */
+/** A query counts as slow until it has been fast, or has not been sent for this time. */
 const SLOW_MS = 600_000;
-/** Interval between two searches for queries of deleted documents. */
+/** The interval at which the entries of queries of deleted documents are removed. */
 const CLEAN_MS = 60_000;
 
 /**
- * Runs at most `maxConcurrentQueries` queries of the source at a time; the others wait for fair slots. An overloaded
- * source is queried again within the round.
- * While the source does not answer at all, one query per round is sent, and the others wait for it. If it fails, they
- * fail without being sent; if it is answered, they are sent, so that a source that has recovered misses no round. The
- * query that was answered fastest in the last round with answers is chosen: others may fail for reasons of their own.
+ * Runs at most `maxConcurrentQueries` queries of the data source at a time. The others wait for a slot (see
+ * `createFairSlots`). An overloaded source is queried again within the round.
+ * While the source answers no queries at all, only one query is sent in each round, and the others wait for its result.
+ * If it fails, the others fail without being sent. If it is answered, the others are sent, so that no round is lost
+ * after the source has recovered. The one query is the one that was answered fastest in the last round with answers,
+ * because other queries may fail for reasons of their own.
  */
 export function createQueryQueue(parts: {
   readonly config: SourceConfig;
@@ -96,7 +98,7 @@ export function createQueryQueue(parts: {
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
   readonly onFault?: ((error: unknown) => void) | undefined;
-  /** Called for each query that is not sent because of a limit of its namespace. */
+  /** Called for each query that is not sent because a namespace exceeds a limit. */
   readonly onOverLimit?: (namespace: string) => void;
 }): QueryQueue {
   const { config, client, clock, onQuery, onFault = () => undefined } = parts;
@@ -106,14 +108,14 @@ export function createQueryQueue(parts: {
   const slow = new Map<string, number>();
   let cleanMs = -Infinity;
 
-  /** The queries that failed in rounds without any answer, since the last answer. */
+  /** The number of queries since the last answer that failed in rounds without any answer. */
   let failures = 0;
   let last: Failure | null = null;
   let current = -1;
   let isOpen = false;
   let probe: Promise<unknown> | null = null;
   const tallies = new Map<number, Tally>();
-  /** The query that was answered fastest in this round, and in the last round with answers. */
+  /** The query that was answered fastest in this round (`fastest`), and in the last round with answers (`lately`). */
   let fastest: { readonly text: string; readonly seconds: number } | null = null;
   let lately: string | null = null;
 
@@ -171,7 +173,7 @@ export function createQueryQueue(parts: {
     return [answer, took];
   };
 
-  /** Never rejects: after an internal error the caller would wait forever. */
+  /** Never rejects: if it did, the caller would wait forever. After an internal error, the query fails. */
   const work = async (open: OpenQuery): Promise<void> => {
     const { options, untilMs } = open;
     try {
@@ -307,7 +309,10 @@ function reportOf(
   };
 }
 
-/** Returns 0 if the evaluation time of the server lies between sending and answer on the local clock. */
+/**
+ * Returns how many seconds the clock of the server is ahead; null: unknown. Returns 0 if the evaluation time lies
+ * between the sending and the answer on the local clock.
+ */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const { evaluatedAt } = answer;
@@ -316,23 +321,23 @@ function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): numbe
     : Math.min(0, secondsBetween(sentAt, evaluatedAt));
 }
 
-/** Limits the own queries of each namespace in a round. */
+/** Limits how many queries each namespace sends in a round, and how many seconds they take. */
 interface QueryLimits {
-  /** Counts a query that no other scaler sends already. Returns the failure if there are too many, or null. */
+  /** Counts a query for its namespaces. Returns a failure if all of them have sent too many queries, otherwise null. */
   readonly count: (round: number, owners: readonly QueryOwner[]) => Answer | null;
-  /** Returns the failure if the namespace has used up its query time in this and earlier rounds. */
+  /** Returns a failure if the namespaces have used up their query time in this and earlier rounds, or null. */
   readonly whyNoTime: (owners: readonly QueryOwner[]) => Answer | null;
 }
 
 /**
  * Creates the limits of a data source; null: there are none. A query that several namespaces need fails only if all of
- * them exceed a limit, and each is charged a share of its time. A namespace that exceeds its query time gets less time
- * in the next rounds.
+ * them exceed a limit. Each of them is charged a share of its time. If a namespace exceeds its query time, it has less
+ * time in the next rounds.
  */
 function createQueryLimits(options: {
   readonly config: SourceConfig;
   readonly accounts: NamespaceAccounts;
-  /** Called for each query that is not sent. */
+  /** Called for each query that is not sent, once for each of its namespaces. */
   readonly onOverLimit: (namespace: string) => void;
 }): QueryLimits | null {
   const { config, accounts, onOverLimit } = options;

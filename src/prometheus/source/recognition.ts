@@ -3,8 +3,8 @@ import type { SourceConfig } from '../data-source/source-config.js';
 
 export interface Recognition {
   /**
-   * Probes the server in every round until it answers. Resolves when the queries of the round may be sent; only the
-   * first round waits. Null: no need to wait.
+   * Probes the server in every round until it answers. Resolves when the queries of the round may be sent. Null: they
+   * may be sent now, because only the first round waits.
    */
   readonly begin: (options: {
     readonly seconds: number;
@@ -16,9 +16,9 @@ export interface Recognition {
 export function createRecognition(parts: {
   readonly config: SourceConfig;
   readonly client: PrometheusClient;
-  /** Called once, if the server is not what the config assumes. */
+  /** Called once if the server is another one than the config assumes. */
   readonly onRecognized: (config: SourceConfig) => void;
-  /** Called with internal errors. */
+  /** Called with an internal error. */
   readonly onFault: (error: unknown) => void;
 }): Recognition {
   const { config, client, onRecognized, onFault } = parts;
