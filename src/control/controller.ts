@@ -15,17 +15,18 @@ import type { Shards } from './election/leadership.js';
 
 export interface Controller {
   /**
-   * Replaces the set of scalers. A scaler with the same name and target keeps its state. New and changed scalers, and
-   * those with another conflict than before, are decided within seconds, regardless of their period. `all`: with
-   * sharding, the scalers of all replicas; their targets are watched, so that the caches are full at a takeover.
-   * Default: `scalers`.
+   * Replaces the set of scalers. A scaler with the same name and target keeps its state. A scaler is decided within
+   * seconds, regardless of its period, if it is new or changed, or if its conflict with another scaler of the target
+   * has changed.
+   * `all`: the scalers of all replicas, which differ from `scalers` only with sharding. Their targets are watched, too,
+   * so that the caches are full when this replica takes one over. Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /** Decides the scalers of a target within seconds, regardless of their period. */
   readonly decideSoon: (namespace: string, target: TargetRef) => void;
   /**
    * Runs rounds until `signal` is aborted. Resolves when no cycle is running, at most 5 s later. Each call is a new
-   * term: memories restart, and unfinished cycles of the last term patch nothing.
+   * term: the scalers restart with the memory of `forNewTerm`, and unfinished cycles of the last term patch nothing.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -34,49 +35,55 @@ export interface ControllerPorts {
   readonly clock: Clock;
   /** Whether the caches are filled. The first round waits for that, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
-  /** Whether the caches are being filled; if so, the first round waits up to `FIRST_LISTS_WAIT_MS`. */
+  /** Whether the caches are being filled. If so, the first round waits up to `FIRST_LISTS_WAIT_MS` instead. */
   readonly isListing: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: MetricSource['startRound'];
   readonly cycle: CyclePorts;
   readonly shards: Pick<Shards, 'leadershipOf' | 'track'>;
   readonly onRound: (round: Round) => void;
-  /** Seconds by which the wall clock was set forward; negative: back. */
+  /** Called with the seconds by which the wall clock was set forward; negative: back. */
   readonly onClockSet: (seconds: number) => void;
-  /** A cycle threw an error: a defect of promscaler, never a failure of another system. */
+  /** Called if a cycle threw an error. That is a defect of promscaler, never a failure of another system. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
   readonly onRemoved: (key: string) => void;
 }
 
-/** Long enough for the first lists, short enough for a first decision within 3 s of the start. */
+/**
+ * How long the first round waits for the caches: long enough for the first lists of most clusters, short enough for a
+ * first decision within 3 s of the start.
+ */
 const FIRST_ROUND_WAIT_MS = 2000;
 /**
- * 100,000 pods take 10 s to list. A round before the end would query for all scalers and decide for none, and its
- * failures would delay the lists further.
+ * How long the first round waits for lists that are being read: 100,000 pods take 10 s. A round before the end of the
+ * lists would send all queries and decide nothing, and its failures would delay the lists further.
  */
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
-/** `scaler`: the document that was queried; a reload may replace the document of the entry. */
+/** `scaler` is the document that was queried. A reload may meanwhile have replaced the document of the entry. */
 type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'followUps' | 'signal'>;
 
 interface Entry {
-  /** `key` of the scaler: the same string as long as the entry exists. */
+  /** `key` of the scaler. It is the same string object as long as the entry exists. */
   readonly key: string;
-  /** Bucket of the state store: with sharding, its owner decides the scaler. */
+  /** Bucket of the state store. With sharding, the owner of the bucket decides the scaler. */
   readonly bucket: number;
   scaler: Scaler;
   memory: Memory;
-  /** Total seconds by which the wall clock had been set when the memory was last updated. */
+  /** The total of `watchWallClock`, in seconds, when the memory was last updated. */
   clockSetBy: number;
-  /** False once the entry was removed or replaced by another one with its key. */
+  /** False once the entry was removed, or replaced by another entry with the same key. */
   isCurrent: boolean;
-  /** Whether a cycle runs, or waits for its answers. */
+  /** Whether a cycle is running or waiting for the answers to its queries. */
   isRunning: boolean;
-  /** True until a cycle has run with this document and the current other scalers of its target. */
+  /**
+   * Whether the scaler is to be decided before its next period: true until a cycle has begun with this document and
+   * with the current other scalers of its target.
+   */
   isEarly: boolean;
 }
 
-/** `run` is replaced by tests only. */
+/** Creates the control loop. Only tests replace `run`. */
 export function createController(ports: ControllerPorts, run: typeof runCycle = runCycle): Controller {
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
@@ -84,7 +91,10 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
   let shared: ReturnType<typeof findSharedTargets> = new Map();
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
-  /** Start of the slots of all periods: with a common start, rounds coincide often and share their queries. */
+  /**
+   * The monotonic time from which the rounds of all periods are counted. With a common start, rounds of different
+   * periods often coincide and share their queries.
+   */
   let startMs = 0;
 
   const createEntry = (scaler: Scaler): Entry => ({
@@ -98,7 +108,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     isEarly: true,
   });
 
-  /** A new object, so that an unfinished cycle of the last term cannot modify it. */
+  /** Returns a new object, so that an unfinished cycle of the last term cannot modify the entry of the new term. */
   const entryForNewTerm = (entry: Entry): Entry => {
     const next = { ...entry, isRunning: false };
     const now = ports.clock.now();
@@ -140,7 +150,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     const round = { at: ports.clock.now(), latenessSeconds: 0, missed: 0 };
     for (const period of loops.keys())
       runDue(period, round, { signal: running, isDue: ({ isEarly }) => isEarly });
-    // A scaler whose last cycle is still running was skipped and stays early.
+    // A scaler whose last cycle is still running was skipped. It stays early, and another early round is needed.
     requestEarly();
   };
   const early = createEarlyRound(ports.clock, runEarly);
@@ -172,11 +182,11 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     });
   };
 
-  /** Must not reject: the entry would count as running forever, and never be due again. */
+  /** Never rejects: if it did, the entry would count as running forever and never be decided again. */
   const runEntry = async (entry: Entry, answered: AnsweredScaler): Promise<void> => {
     const { scaler } = answered;
     try {
-      // The scaler was removed, or another term has begun, while it waited.
+      // While the cycle waited for its answers, the scaler was removed, or another term began.
       if (!entry.isCurrent) return;
       const { bucket } = entry;
       const sharesTargetWith = shared.get(entry.key) ?? null;
@@ -185,7 +195,8 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
         memory: entry.memory,
         leadership: ports.shards.leadershipOf(bucket),
         sharesTargetWith,
-        // After a scaler is removed, its document changes or the dry run of another one ends, it must not patch.
+        // Forbids the PATCH if meanwhile the scaler was removed, its document has changed, or another scaler of the
+        // target has appeared.
         isCurrent: () =>
           entry.isCurrent &&
           entry.scaler === scaler &&
@@ -225,7 +236,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       for (const entry of entries.values()) {
         const { scaler } = entry;
         const { scaleTargetRef } = scaler.spec;
-        // Cheapest check first: a hand-over of a fleet removes thousands of HPAs.
+        // Compares names before the slower `targetKey`, because the hand-over of a fleet removes thousands of HPAs.
         if (scaler.namespace !== namespace || scaleTargetRef.name !== target.name) continue;
         entry.isEarly ||= targetKey(namespace, scaleTargetRef) === targetKey(namespace, target);
         requestEarly();
@@ -260,7 +271,7 @@ async function waitForSync(
   }
 }
 
-/** A scaler with the same name and target keeps its entry. */
+/** Adds a scaler. A scaler with the same name and target keeps its entry. */
 function keepOrAdd(
   entries: Map<string, Entry>,
   scaler: Scaler,
@@ -268,7 +279,7 @@ function keepOrAdd(
 ): void {
   const { key } = scaler;
   const old = entries.get(key);
-  // A reload leaves nearly every document unchanged.
+  // The usual case: a reload leaves nearly every document unchanged.
   if (old?.scaler === scaler) return;
   const isSameTarget =
     old !== undefined &&

@@ -2,22 +2,24 @@ import { type Clock, sleep } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 
 export interface Round {
-  /** `now` of every decision of the round. */
+  /** The time of the round, which is `now` of all its decisions. */
   readonly at: Instant;
-  /** Seconds between the slot and the start of the round. */
+  /** Seconds by which the round started late. */
   readonly latenessSeconds: number;
-  /** Skipped slots since the last round. */
+  /** Number of rounds that were skipped since the last one. */
   readonly missed: number;
 }
 
-/** A start up to this long ago counts as now: the clock advances between the start and the call. */
+/**
+ * A start up to this long ago counts as now, because the clock advances between the choice of `startMs` and the call.
+ */
 const START_MS = 1000;
 
 /**
- * Calls `onRound` at each multiple of the period since `startMs`, which is now or earlier, until `signal` is aborted:
- * immediately if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the caller skips
- * cycles that are still running. Slots follow the monotonic clock, so setting the wall clock neither skips nor repeats
- * one.
+ * Calls `onRound` at each multiple of the period since `startMs`, until `signal` is aborted. The first call is
+ * immediate if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the caller skips
+ * cycles that are still running. Times are counted on the monotonic clock, so that setting the wall clock neither skips
+ * nor repeats a round.
  */
 export async function runRounds(
   clock: Clock,
@@ -45,14 +47,17 @@ export async function runRounds(
 }
 
 interface EarlyRound {
-  /** Starts a round in 50 ms, or 3 s after the last one if that is later. */
+  /** Starts a round in 50 ms, or 3 s after the last early round if that is later. */
   readonly request: () => void;
   readonly cancel: () => void;
 }
 
-/** Combines successive edits. Also the maximum wait for the status after an edit. */
+/**
+ * Minimum interval between early rounds, so that successive edits are decided together. It is also the longest time for
+ * which an edit waits for its status.
+ */
 const MIN_INTERVAL_MS = 3000;
-/** All documents of a reload arrive within one event-loop iteration. */
+/** Delay before an early round. The documents of a reload all arrive within one event-loop iteration. */
 const DEBOUNCE_MS = 50;
 
 export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {
@@ -75,7 +80,10 @@ export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {
   };
 }
 
-/** Counts work in flight. A set of promises would cost two more promises for each of 10,000 cycles. */
+/**
+ * Counts work in flight. For speed, it keeps no set of promises: that would create two more promises in each of 10,000
+ * cycles.
+ */
 export interface InFlight {
   readonly begin: () => void;
   readonly end: () => void;

@@ -19,13 +19,13 @@ import { setsCount } from './pause.js';
 import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 
 interface Changed {
-  /** Null: nothing was changed, only checked. */
+  /** The result of the PATCH; null: nothing was changed, only checked. */
   readonly result: ScaleResult | null;
-  /** The memory after the intent was stored. */
+  /** The memory with the intent of the change. */
   readonly memory: Memory;
 }
 
-/** Applies a decision. Null: there is nothing to change or to check, as in nearly every cycle. */
+/** Applies a decision; null: there is nothing to change or to check, as in nearly every cycle. */
 export async function carryOut(
   input: CycleInput,
   ports: CyclePorts,
@@ -45,8 +45,8 @@ export async function carryOut(
 }
 
 /**
- * Checks after a dry run that the present count could be written, so that a missing permission or a webhook that rejects
- * it is reported now, and not when the count has to change.
+ * Checks once after a dry run whether the present count could be written. A missing permission, or a webhook that
+ * rejects the change, is then reported now and not only when the count has to change.
  */
 async function tryCurrentCount(
   { signal }: CycleInput,
@@ -93,7 +93,8 @@ async function change(input: CycleInput, ports: CyclePorts, decided: Decided): P
       pending: memory.unresolved,
       isWanted: isCurrent,
     };
-    // A change in flight finishes even while the service stops, because each request has its own deadline.
+    // The signal of the cycle is not passed on: a change in flight finishes even while the service stops. Each request
+    // has its own deadline.
     const neverAborted = new AbortController().signal;
     const result = await changeReplicas({ clock, cluster, leadership, announce }, wanted, neverAborted);
     return { result, memory: result.kind === 'patched' ? { ...memory, wasDryRun: false } : memory };
@@ -106,14 +107,15 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   if (signal.aborted || !isCurrent()) return NOT_WANTED;
   const why = leadership.whyNoWrites();
   if (why !== null) return why;
-  // `now` is when the target was read: a change that was unresolved then counts as unresolved after a long wait, too.
+  // `now` is when the target was read, not the present: a change that was unresolved at that time still counts as
+  // unresolved, even after a long wait for a slot.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'waiting for a change that another replica or an earlier term of this one has announced'
     : null;
 }
 
 export interface ChangeSlots {
-  /** Waits for a free slot and a responsive event loop. Resolves with a function that frees the slot. */
+  /** Waits for a free slot and a responsive event loop. Resolves with the function that frees the slot. */
   readonly take: () => Promise<() => void>;
   readonly isIdle: () => boolean;
 }
@@ -136,10 +138,13 @@ interface ScaleChange {
   readonly target: ScaleTarget;
   readonly from: number;
   readonly to: number;
-  /** The widest bounds of the document and its schedules; null: a pause sets the count, which overrides them. */
+  /** The widest bounds of the document and its schedules; null: a pause sets the count, which overrides all bounds. */
   readonly bounds: { readonly minReplicas: number; readonly maxReplicas: number } | null;
   readonly pending: Intent | null;
-  /** Checked directly before each PATCH, because the steps before it may take seconds. Default: always true. */
+  /**
+   * Whether the change is still wanted. It is called directly before each PATCH, because the steps before may take
+   * seconds. Default: always true.
+   */
   readonly isWanted?: () => boolean;
 }
 
@@ -147,14 +152,17 @@ interface ChangePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly leadership: Leadership;
-  /** Stores the intent, so that a crash between the PATCH and its response loses no window. */
+  /**
+   * Stores the intent before the PATCH: otherwise a crash before the response would lose the forbidden window that the
+   * change starts.
+   */
   readonly announce: (intent: Intent) => Promise<PutResult>;
 }
 
-/** Retries after a conflict that did not change the count. */
+/** Number of retries after a conflict that did not change the count. */
 const MAX_RETRIES = 3;
 
-/** How long 429 is retried. A stopping service waits for these retries. */
+/** How long a PATCH is retried after a 429. It is short because a stopping service waits for these retries. */
 const RATE_LIMITED_MS = 5000;
 
 const NOT_WANTED = 'the scaler was removed or changed';
@@ -162,12 +170,14 @@ const NOT_WANTED = 'the scaler was removed or changed';
 const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 
 /**
- * Sets the replicas of a target: a live read, the intent, then one merge-patch with the uid and resourceVersion of that
- * read as preconditions. Patches nothing if the live count differs from `from`, if this process is not the leader, more
- * than 5 s after the read, or while an earlier change with another precondition may still be applied. After a conflict,
- * or after a 429 and its `Retry-After`, reads the target and stores the intent again. If the intent cannot be stored, a
- * scale-up continues without it and a scale-down does not. Throws if `to` is not a valid count or outside of `bounds`,
- * which is a defect of promscaler. Source: reliability.md, W3, W4, W6, W10, W11, W12.
+ * Sets the replicas of a target in three steps: it reads the target live, stores the intent, and sends one merge-patch.
+ * The uid and resourceVersion that were read are the preconditions of the PATCH.
+ * Patches nothing if the live count differs from `from`, if this process is not the leader, more than 5 s after the
+ * read, or while an earlier change with another precondition may still be applied. After a conflict, or after a 429 and
+ * its `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up continues without it, but a
+ * scale-down does not.
+ * Throws if `to` is not a valid count or outside of `bounds`, which is a defect of promscaler. Source: reliability.md,
+ * W3, W4, W6, W10, W11, W12.
  */
 export async function changeReplicas(
   ports: ChangePorts,
@@ -209,7 +219,7 @@ interface Progress {
   conflicts: number;
 }
 
-/** Does all steps before a PATCH. Returns its intent, or the final result if no PATCH may be sent. */
+/** Does all steps before a PATCH. Returns the stored intent, or the final result if no PATCH may be sent. */
 async function prepare(
   ports: ChangePorts,
   change: ScaleChange,
@@ -247,15 +257,15 @@ async function prepare(
     if (why !== null) return { kind: 'given-up', message: why };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
-    // If storing the intent failed slowly, try once more, with a new read and without the intent.
+    // If storing the intent failed and took too long, the next attempt reads the target again and skips the intent.
     if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
   }
 }
 
 /**
- * Returns whether the earlier change and this one have the same precondition, so that at most one of them can be
- * applied. If not, the earlier one may have been applied and reverted, and replacing its intent would lose the window
- * that it started.
+ * Returns whether an earlier unresolved change has the same precondition as this one, so that at most one of them can
+ * be applied. If not, the earlier change may have been applied and then reverted by another client: replacing its
+ * intent would lose the forbidden window that it has started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
@@ -266,7 +276,10 @@ function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
   return [...new Set(intendedCounts(pending))].filter((count) => count !== to);
 }
 
-/** Returns the greater age of both clocks: after a pause of a virtual machine, only one of them may have advanced. */
+/**
+ * Returns the seconds since `start` by the clock that advanced more: after a virtual machine was paused, one of the
+ * clocks may lack that time.
+ */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
   return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
 }
@@ -296,7 +309,7 @@ function findMove(
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
-/** Waits for `Retry-After`; throws the error if the wait would end after `endMs`. */
+/** Waits for `Retry-After`. Throws `error` if the wait would end after `endMs`. */
 async function waitForRetry(
   clock: Clock,
   error: KubernetesError,

@@ -26,13 +26,16 @@ import type {
   Settled,
 } from './types.js';
 
-/** Decisions per cycle: another client may change the count between a decision and its PATCH. */
+/**
+ * How often a cycle decides at most. It decides again if another client changes the count between a decision and its
+ * PATCH.
+ */
 const MAX_DECISIONS = 3;
 
 /**
- * Runs one cycle of a scaler: read, decide, act, record. Failures of other systems become part of the record; if the
- * promise rejects, that is a defect of promscaler. Nearly every cycle finds everything in memory, changes nothing, and
- * completes within one event-loop iteration.
+ * Runs one cycle of a scaler: read, decide, act, record. Failures of other systems become part of the record. The
+ * promise rejects only because of a defect of promscaler. Nearly every cycle finds everything in memory, changes
+ * nothing, and completes within one event-loop iteration.
  */
 export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<CycleOutput> {
   const { scaler, now, readings } = given;
@@ -64,9 +67,8 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
 }
 
 /**
- * Decides and applies the decision. If another client has changed the count in between, decides again from that count,
- * up to `MAX_DECISIONS` times. If the samples behind a scale-down are old, their metrics become partial, and it decides
- * again.
+ * Decides and applies the decision. Decides again, up to `MAX_DECISIONS` times, if another client has changed the count
+ * in between, or if a scale-down is based on old samples: their metrics then become partial.
  */
 async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observed): Promise<Settled> {
   const { clock } = ports;
@@ -86,7 +88,7 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
     const changed = await carryOut(input, ports, decided);
     if (changed === null) {
       const { decision, order, hold } = decided;
-      // V8 needs 3 us for a spread, which is a tenth of a cycle.
+      // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
       return { observed: decided.observed, decision, order, hold, result: null, decideSeconds };
     }
     const { result, memory } = changed;
@@ -101,8 +103,8 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
 }
 
 /**
- * Returns the decision to apply: the decision itself or, in a pause with a fixed count, the change to that count. The
- * fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf`, even
+ * Returns the decision to apply: the decision itself or, in a pause with a fixed count, a change to that count. The
+ * fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf` even
  * if the target is already at 0, so that the target is scaled up again after the pause.
  */
 function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant): Decision {
@@ -124,15 +126,16 @@ function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant):
 }
 
 /**
- * Queries the age of the samples before a scale-down only, so that other cycles send no such queries. Recommendations
- * from late data do no harm: the count falls only with a current one. Null: nothing to query.
+ * Returns by metric why its samples are too old for a scale-down; null: nothing needs to be queried. Only a scale-down
+ * queries the ages of samples, so other cycles need no such query. A scale-up, and a stored recommendation, may be
+ * based on old samples: the count falls only with a current sample.
  */
 function whyOld(
   { scaler, followUps }: CycleInput,
   { observed: { snapshot, pause }, decision, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
   if (decision.action !== 'scale-down' || setsCount(pause) || followUps.whyOld === undefined) return null;
-  // Such a count follows from the maximum alone, without any metric.
+  // A count that the maximum alone determines does not depend on any sample.
   if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;
   const metrics = new Set<number>();
@@ -150,7 +153,10 @@ function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Ob
   return { ...observed, snapshot: { ...observed.snapshot, samples } };
 }
 
-/** The change may come from an earlier PATCH of this process with an unknown result. */
+/**
+ * Returns the memory after the target was found with another count. That count may come from an earlier PATCH of this
+ * process whose result is unknown; then it does not count as set by another client.
+ */
 function memoryAfterMove(
   memory: Memory,
   moved: Extract<ScaleResult, { kind: 'moved' }>,
@@ -177,7 +183,9 @@ function snapshotAfterMove(
   };
 }
 
-/** Stores a changed state at the end of the cycle. The intent of a change was stored before its PATCH. */
+/**
+ * Stores a changed state at the end of a cycle. Unlike the state, the intent of a change was stored before its PATCH.
+ */
 function save(input: CycleInput, ports: CyclePorts, ended: Memory): Memory {
   const { scaler, memory: before, leadership, now } = input;
   const { uid, forecastMarks: marks } = ended;

@@ -13,9 +13,9 @@ import { errorMessage } from '../../units/failure.js';
 
 export interface DeletionCosts {
   /**
-   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first, within 1 s. In
-   * any other cycle, removes leftover costs of promscaler in the background, and returns null: there is nothing to wait
-   * for. Never throws: failures and delays are only logged.
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first; the promise
+   * resolves after at most 1 s. In any other cycle, removes leftover costs of promscaler in the background and returns
+   * null, because there is nothing to wait for. Never throws: failures and delays are only logged.
    */
   readonly update: (input: CostInput, change: CostedChange) => Promise<void> | null;
   readonly isIdle: () => boolean;
@@ -39,31 +39,31 @@ interface CostedChange {
 interface DeletionCostPorts {
   readonly clock: Clock;
   readonly podCosts: PodCosts;
-  /** Runs work that goes on after the cycle. The bucket of the scaler is not released before it ends. */
+  /** Runs work that continues after the cycle. The bucket of the scaler is not released before the work ends. */
   readonly track: (scaler: Scaler, work: () => Promise<void>) => Promise<void>;
   readonly log: Log;
-  /** The dry run of the service, for all scalers. */
+  /** The dry run of the service, which applies to all scalers. */
   readonly dryRun: boolean;
 }
 
-/** Maximum delay of a scale-down. */
+/** How long a scale-down waits for the costs. */
 const COSTS_MS = 1000;
 
-/** The pod has changed or was deleted, so its cost does not matter. */
+/** Failures that are ignored: the pod has changed or was deleted, so its cost does not matter. */
 const HARMLESS: ReadonlySet<KubernetesErrorKind> = new Set(['conflict', 'not_found']);
 
-/** `kind` of the last failure; null: the last change succeeded. */
+/** The last failure of a scaler; `kind` null: the last change succeeded. */
 interface LoggedFailure {
   readonly kind: string | null;
 }
 
 const LOG_AGAIN_SECONDS = 3600;
 
-/** Keeps no state except logged failures: an annotation marks the pods whose cost promscaler has set. */
+/** Keeps no state except logged failures: an annotation on each pod says whether promscaler has set its cost. */
 export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   const { clock, podCosts, log } = ports;
   const loggedFailures = new RecentMap<string, LoggedFailure>(LOG_AGAIN_SECONDS);
-  /** Keys of scalers whose costs are being removed. */
+  /** Keys of the scalers whose costs are being removed. */
   const removing = new Set<string>();
   let running = 0;
 
@@ -93,7 +93,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     );
     const failure = failures.find((error) => error !== null);
     if (failure === undefined) return true;
-    // Aborted after COSTS_MS, which the caller logs, or at the end of the term, which is no failure.
+    // The request was aborted after COSTS_MS, which the caller logs, or at the end of the term, which is no failure.
     if (signal.aborted) return false;
     logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
     return false;
@@ -135,7 +135,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     try {
       return podCosts.hasOwn(scaler.namespace);
     } catch (error) {
-      // The cycle reports pods that cannot be listed.
+      // The cycle itself reports pods that cannot be listed, so this failure is not logged again.
       if (!(error instanceof KubernetesError)) logFault(scaler, error);
       return false;
     }
@@ -165,7 +165,8 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
       progress.isDone = true;
     });
     await endedWithin(clock, COSTS_MS, work);
-    // A cost set after the change of replicas may come too late for the ReplicaSet controller.
+    // Ends unfinished requests: a cost that is set after the change of replicas may come too late for the ReplicaSet
+    // controller.
     ending.abort();
     if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
   };
@@ -191,7 +192,10 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
 
 const PERMISSION_FIX = ' (chart value podDeletionCost.enabled: true grants it)';
 
-/** Returns log fields: the pods with a new cost in the order of deletion, and the pods whose cost was removed. */
+/**
+ * Returns the fields of a log line: the pods with a new cost, in the order of deletion, and the pods whose cost was
+ * removed.
+ */
 function costFacts(changes: readonly CostChange[]): Readonly<Record<string, readonly string[]>> {
   const names = (isSet: boolean): readonly string[] =>
     changes.filter(({ cost }) => (cost !== null) === isSet).map(({ pod }) => pod.pod.name);

@@ -7,14 +7,15 @@ import { stops } from './pause.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
 
-/** Returns why a decision is not applied, or null. */
+/** Returns why a decision is not applied; null: it is. */
 export function whyHeld(
   { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
   { memory, otherScaler, formerScaler, isDryRun, pause, degraded }: Observed,
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // A dry run is meant to run next to the autoscaler that it replaces. The service's dry run ends for both scalers.
+  // A document in dry run is meant to run next to the autoscaler that it replaces. Between two scalers of one target,
+  // only the dry run of the document counts, because the dry run of the service ends for both at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =
@@ -45,7 +46,10 @@ export function degradedMessage(why: string): string {
   return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
 }
 
-/** Repeating the same request would fight the admission webhook. Another desired or current count may pass it. */
+/**
+ * Holds a change that an admission webhook has already replaced by another count: the same request would only fight the
+ * webhook. A change with another desired or current count may pass it.
+ */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   if (order.desiredReplicas !== override.wanted || order.currentReplicas !== override.got) return null;

@@ -12,7 +12,7 @@ import type { ScaleResult, Settled } from './types.js';
 interface CycleTimes {
   /** The start of the round. */
   readonly now: Instant;
-  /** Time of the response to the change. */
+  /** When the response to the PATCH arrived. */
   readonly endedAt: Instant;
 }
 
@@ -39,14 +39,15 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
     return { ...memory, override, state: unchanged(), unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
-    // A held order does not set `zeroedBySelf`, even if the target is already at 0.
+    // If the order is held, `zeroedBySelf` stays as it was, even if the target is already at 0.
     const isInForce = order.action === 'none' && hold === null;
     const next = copyMemory(memory);
     next.override = override;
     next.state = isInForce ? order.state : unchanged();
     return next;
   }
-  // An accepted PATCH excludes an earlier unresolved one: both had the same resourceVersion.
+  // An accepted PATCH proves that the earlier unresolved one was not applied, because both had the same
+  // resourceVersion.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const resolved = { ...memory, override, unresolved: null, writer };
   if (result.replicas === order.desiredReplicas)
@@ -54,7 +55,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
   return { ...resolved, state: overridden(unchanged(), order, { ...result, ...times }) };
 }
 
-/** Adds the values with which the next cycle compares its record. */
+/** Adds the facts of the record that the next cycle compares with its own. */
 export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
   const wasPaused = pause !== null;
   const wasDryRun = dryRun || (memory.wasDryRun ?? false);
@@ -70,7 +71,9 @@ export function overrideOf(order: Decision, result: ScaleResult | null): Memory[
   return { wanted: order.desiredReplicas, got: result.replicas };
 }
 
-/** Dates the change at its response, because the change may have waited for a slot. */
+/**
+ * Returns the state after the change. The change gets the time of its response, because it may have waited for a slot.
+ */
 function madeAt(
   { order, observed: { snapshot } }: Settled,
   intendedAt: Instant,
@@ -85,7 +88,10 @@ function madeAt(
   return withChange({ ...state, scaleEvents }, change, at);
 }
 
-/** Windows and policies count the change to the replicas that the admission webhook set. */
+/**
+ * Returns the state after an admission webhook set other replicas than requested. Windows and policies count the change
+ * to the replicas that were set.
+ */
 function overridden(
   state: State,
   order: Decision,

@@ -25,12 +25,15 @@ import { readPause, whyNotKept } from './pause.js';
 import { findOtherScaler, nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
-/** Older pods cause no scale-down, because a watch may be dead without an error. Source: reliability.md, K12. */
+/**
+ * With pods that are older than this, nothing is scaled down: a watch may be dead without an error. Source:
+ * reliability.md, K12.
+ */
 const STALE_CACHE_SECONDS = 180;
 
 /**
- * Reads target, pods and HPAs, nearly always from the watches, and converts the answers to samples. A failed query
- * becomes a sample, not an error. `degraded`: why the state store is unusable; null: it is usable.
+ * Reads the target, its pods and HPAs, nearly always from the watches, and converts the answers to samples. A failed
+ * query becomes a sample with an error. `degraded` says why the state store is unusable; null: it is usable.
  */
 export async function observe(
   input: CycleInput,
@@ -52,7 +55,7 @@ export async function observe(
     const formerScaler = isDryRun && otherScaler === null ? formerScalerOf(input, cluster) : null;
     const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read);
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
-    // V8 needs 3 us for a spread, which is a tenth of a cycle.
+    // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
     return {
       snapshot,
       target,
@@ -80,7 +83,10 @@ function otherScalerOf(
   return isOutdated ? { ...other, isOutdated } : other;
 }
 
-/** While HPAs are forbidden, it is unknown whether one scales the target. */
+/**
+ * Returns the autoscaler that the document was made from, if that no longer scales the target. Null: it does, or HPAs
+ * are forbidden, so that it is unknown.
+ */
 function formerScalerOf({ scaler }: CycleInput, cluster: Cluster): string | null {
   const source = adoptedFrom(scaler);
   const { namespace } = scaler;
@@ -169,15 +175,17 @@ function keepFacts(
   return before?.pods === pods ? before : new PodFacts(pods);
 }
 
-/** Marks stored results of earlier decisions as results of another version of the document. */
+/**
+ * Notes the time of a change of the document, so that reasons can say which stored results are of its earlier version.
+ */
 function afterDocumentChange({ state, scaler: before }: Memory, scaler: Scaler, now: Instant): State {
   const isSame = before === undefined || isSameSpec(before, scaler);
   return isSame ? state : { ...state, documentChangedAt: now };
 }
 
 /**
- * Returns `before` if both lists have the same elements in the same order, otherwise `list`. Values cached by the
- * identity of the list are then found again.
+ * Returns `before` if both lists have the same elements in the same order, otherwise `list`. Caches that use a list as
+ * their key then find their values again.
  */
 export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]): readonly T[] {
   if (before?.length !== list.length) return list;
@@ -185,13 +193,15 @@ export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]
   return before;
 }
 
-/** Most scalers have no hold; their state is not copied. */
+/** Returns `state` itself if the hold is unchanged, as for most scalers, which have none. */
 function withHold(state: State, holdScaleDownUntil: Instant | null, holdReason: string | null): State {
   const isSame = state.holdScaleDownUntil === holdScaleDownUntil && state.holdReason === holdReason;
   return isSame ? state : { ...state, holdScaleDownUntil, holdReason };
 }
 
-/** Reads the target live while a change is unresolved, because the watch may not show that change yet. */
+/**
+ * Reads the target from the API server while a change is unresolved, because the watch may not show that change yet.
+ */
 async function readLive(
   { scaler, signal }: CycleInput,
   cluster: Cluster,
@@ -210,7 +220,7 @@ function readWatched(target: ScaleTarget): ReadTarget {
 
 interface ReadTarget {
   readonly target: ScaleTarget;
-  /** Null if the generation may be older than `target`. */
+  /** The generation of the target; null: the known one may be older than `target`. */
   readonly generation: number | null;
 }
 
@@ -226,7 +236,10 @@ function memoryOf(
   return resolveChange(memory, { specReplicas, resourceVersion, generation }, now);
 }
 
-/** While a PATCH is unresolved, its count cannot be distinguished from a count of another client. */
+/**
+ * Looks for a count that another client has set. While a PATCH is unresolved, its count cannot be distinguished from
+ * such a count, so nothing is detected.
+ */
 function withWriterCheck(
   before: Memory,
   memory: Memory,

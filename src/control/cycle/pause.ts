@@ -5,14 +5,14 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The reason becomes part of a condition and of an Event. */
+/** Limits the user's reason, which becomes part of a condition and of an Event. */
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Returns the pause in effect at `now`; null: none. The pauses by document and by annotations add up. `paused-until`
- * ends only the pause by annotations. An invalid annotation pauses more rather than less, because its author wanted to
- * stop the scaling; `notes` report it. `notKept`: what prevents setting a fixed count, such as `the dry run`; null:
- * nothing.
+ * Returns the pause in effect at `now`; null: none. A pause by the document and a pause by annotations add up.
+ * `paused-until` ends only the pause by annotations. An invalid annotation pauses more rather than less, because its
+ * author wanted to stop the scaling; `notes` report it.
+ * `notKept`: what prevents a fixed count from being set, such as `the dry run`; null: nothing.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
@@ -32,12 +32,15 @@ export function readPause(
   };
 }
 
-/** Whether a user sets the count, which then replaces the decision and overrides the bounds. */
+/** Returns whether a pause sets the count, which then replaces the decision and overrides the bounds. */
 export function setsCount(pause: Pause | null): boolean {
   return pause !== null && pause.replicas !== null;
 }
 
-/** A fixed count prevents no action, because it replaces the decision. */
+/**
+ * Returns whether a pause prevents an action. With a fixed count it does not, because the action is then the change to
+ * that count.
+ */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;
   return direction === 'both' || direction === action;

@@ -2,15 +2,15 @@ import { isAlive } from './target-reached.js';
 import type { CostChange, CostedPod } from '../../kubernetes/pods/pod-costs.js';
 import type { PodDeletionCost } from '../../scaler/spec.js';
 
-/** Maximum costs of a scale-down; Kubernetes chooses the remaining pods. */
+/** Limits the pods whose cost is set before a scale-down. Kubernetes chooses the other pods to delete. */
 export const MAX_COSTS = 100;
 
 /**
  * Returns the costs to set, so that a scale-down to `to` deletes the first pods of the ranking, and the costs of
- * promscaler to remove. Costs are from -100 to -1, the lowest first. The number of costs is the number of pods to
- * delete, minus the pods that Kubernetes deletes first anyway: pods that are not ready, or have a negative cost of
- * another client. A pod without a value, or with a cost of another client, gets no cost. Among equal values the
- * youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
+ * promscaler to remove. Costs are from -100 to -1; Kubernetes deletes the lowest first.
+ * Pods that are not ready, or have a negative cost of another client, are deleted first anyway. So many fewer costs are
+ * set than pods will be deleted. A pod without a value, or with a cost of another client, gets no cost. Among equal
+ * values the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],
@@ -30,8 +30,8 @@ export function planCosts(
 }
 
 /**
- * Returns the costs of promscaler to remove while it does not scale down. Empty while there are more pods than
- * replicas, because the ReplicaSet controller has not yet deleted the chosen pods.
+ * Returns the costs of promscaler that can be removed while it does not scale down. Empty while there are more pods
+ * than replicas: the ReplicaSet controller has not yet deleted the chosen pods.
  */
 export function planRemovals(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
@@ -51,7 +51,7 @@ function choosePods(
 ): readonly CostedPod[] {
   const [first, others] = [living.filter(goesFirst), living.filter((pod) => !goesFirst(pod))];
   const count = living.length - to - first.length;
-  // Costs would change nothing: all pods are deleted, or only those that Kubernetes deletes first anyway.
+  // Costs would change nothing if all pods are deleted, or only those that Kubernetes deletes first anyway.
   if (to === 0 || count <= 0) return [];
   const ranked = others
     .filter(isFree)
@@ -64,7 +64,7 @@ function choosePods(
   return allEqual ? [] : ranked.slice(0, Math.min(count, MAX_COSTS)).map(({ pod }) => pod);
 }
 
-/** Returns whether the ReplicaSet controller deletes the pod before any pod with a cost of promscaler. */
+/** Returns whether the ReplicaSet controller deletes a pod before all pods with a cost of promscaler. */
 function goesFirst(pod: CostedPod): boolean {
   const { phase, ready } = pod.pod;
   return phase !== 'Running' || ready !== true || (!isFree(pod) && (pod.cost ?? 0) < 0);
@@ -74,7 +74,7 @@ function isFree({ cost, isOwn }: CostedPod): boolean {
   return cost === null || isOwn;
 }
 
-/** `a - b` of two equal infinities is NaN. */
+/** Not `a - b`, because that is NaN for two equal infinities. */
 function compare(a: number, b: number): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -49,7 +49,7 @@ export function buildRecord(
   };
 }
 
-/** Returns the record of a cycle that could not read its target and made no decision. */
+/** Returns the record of a cycle that could not read its target and so made no decision. */
 export function buildUnreadRecord(
   { scaler, memory, now, readings, sharesTargetWith }: CycleInput,
   { failure, pause, isDryRun }: Unread,
@@ -72,7 +72,7 @@ export function buildUnreadRecord(
 }
 
 /**
- * Returns the reason of the count if it differs from the reason of the decision. In a pause with a fixed count: `7 ->
+ * Returns the reason of the change; undefined: it is the reason of the decision. In a pause with a fixed count: `7 ->
  * 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a pause: `resumed: ...`.
  */
 function changeReason({ decision, order, observed: { pause, memory } }: Settled): string | undefined {
@@ -84,7 +84,9 @@ function changeReason({ decision, order, observed: { pause, memory } }: Settled)
     : undefined;
 }
 
-/** Returns the fixed count of a pause, its reason, and the count without the pause; null without a fixed count. */
+/**
+ * Returns why a pause sets the count, with the count that would apply without the pause; null: no pause sets the count.
+ */
 export function orderText(decision: Decision, pause: Pause | null): string | null {
   if (pause === null || pause.replicas === null) return null;
   return `${pauseReason(pause)} (${withoutOrder(decision)})`;
@@ -96,8 +98,8 @@ function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decisio
 }
 
 /**
- * Returns a shadow only if the decision is held because of the dry run and was calculated from full values: otherwise
- * the decision does not predict what promscaler will do after the dry run.
+ * Returns the comparison with the other autoscaler of the target. Undefined unless only the dry run holds the decision,
+ * and all metrics have full values: otherwise the decision does not predict what promscaler will do after the dry run.
  */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;
@@ -107,16 +109,22 @@ function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | nu
   return { beside: nameOtherScaler(other), theirReplicas, difference };
 }
 
-/** While a metric has no full value, the held count is the HPA's count, and would always agree with it. */
+/**
+ * Returns whether the count was calculated. While a metric has no full value, the count is held at the present one,
+ * which the HPA has set: the comparison would always find no difference.
+ */
 function isCalculated({ metrics, action }: Decision): boolean {
-  // Without metrics, a bound sets the count, or the target is at 0 and nothing is calculated.
+  // Without metrics, either a bound sets the count, or the target stays at 0 and nothing is calculated.
   if (metrics.length === 0) return action !== 'none';
   return metrics.every(
     ({ error, partial, fallback }) => error === null && partial === null && fallback === undefined,
   );
 }
 
-/** The count of a change in this cycle is desired from now on, and its pods are not ready yet. */
+/**
+ * Returns `TargetReached` after a change in this cycle: the new count is desired from now on, but its pods are not
+ * ready yet.
+ */
 function targetReachedAfter({ observed, result }: Settled, now: Instant): Condition {
   const { target, memory } = observed;
   const pods = memory.podFacts?.pods;
@@ -130,7 +138,7 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
   return result?.kind === 'patched' && result.unannounced !== null ? result.unannounced : degraded;
 }
 
-/** Returns the outcome of the order. If a pause prevents a change, returns the prevented change. */
+/** Returns what became of the order. If a pause prevents a change, the outcome names that change. */
 function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settled): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);
@@ -163,7 +171,7 @@ function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settl
   }
 }
 
-/** As `keepList` for the concatenation of two lists, which is rarely built. */
+/** Returns `before` if it equals `first` followed by `last`, otherwise the concatenation. See `keepList`. */
 function keepJoined<T>(
   before: readonly T[] | undefined,
   first: readonly T[],
@@ -197,7 +205,10 @@ function cannotReadTarget({ kind, message }: KubernetesError): Condition {
     : buildCondition('AbleToScale', 'FailedGetScale', message);
 }
 
-/** Returns the condition of a second failure in the same round, so that a user sees both failures at once. */
+/**
+ * Returns the condition of a failed query. The target could not be read either, and a user should see both failures at
+ * once.
+ */
 function failedQuery(
   { kind }: KubernetesError,
   { spec }: Scaler,
@@ -210,8 +221,8 @@ function failedQuery(
 }
 
 /**
- * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing.
- * Only another autoscaler takes precedence.
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing;
+ * only another autoscaler of the target takes precedence.
  */
 function heldCondition({ observed: { pause, degraded }, order, hold, result }: Settled): Condition {
   const override = overrideOf(order, result);
@@ -227,15 +238,12 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
     : buildCondition('Held', 'StateDegraded', degradedMessage(degradedNow));
 }
 
-/**
- * Adds the annotations without effect to the condition `Held`: their author expects a pause. Documents and targets
- * usually have none.
- */
+/** Adds annotations without effect to the condition `Held`, because their author expects a pause. */
 function withIgnored(held: Condition, scaler: Scaler, { target }: Observed): Condition {
   const { metadata } = scaler.document;
   const ofDocument = ignoredOfDocument(metadata.annotations, scaler);
   const ofTarget = ignoredOfTarget(target.annotations, scaler);
-  // Nearly always: no name is built.
+  // Nearly every document and target has no such annotation, so no name has to be built.
   if (ofDocument.length === 0 && ofTarget.length === 0) return held;
   const texts = [
     ignoredSentence(ofDocument, nameOtherScaler({ kind: 'Scaler', ...metadata })),
@@ -247,17 +255,20 @@ function withIgnored(held: Condition, scaler: Scaler, { target }: Observed): Con
     : { ...held, message };
 }
 
-/** Shared, because each past decision holds a reference to it. */
+/** One object for all decisions, to save memory: each past decision keeps its conditions. */
 const NOT_HELD = buildCondition('Held', 'NotHeld', 'decisions are carried out');
 
-/** Returns the condition `MetricsUnique`, or none if no duplicates were ever found. */
+/** Returns the condition `MetricsUnique`. Empty: no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {
   if (duplicates === null) return NO_CONDITIONS;
   if (duplicates.length === 0) return ALL_UNIQUE;
   return [buildCondition('MetricsUnique', 'DuplicateSeries', duplicates.join('; '))];
 }
 
-/** Reuses the condition of the last record while its content is unchanged. */
+/**
+ * Returns the condition `ForecastUseful`, if any. The condition of the last record is reused while its content is
+ * unchanged.
+ */
 function forecastConditions(
   { observed: { snapshot }, decision }: Settled,
   before: readonly Condition[] | undefined,

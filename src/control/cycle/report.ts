@@ -10,13 +10,13 @@ import { isQuiet } from '../../telemetry/service-events.js';
 import { orderText } from './record.js';
 import type { CycleOutput, CycleReportPorts } from './types.js';
 
-/** Outcomes after a request was sent to the API server. */
+/** Outcomes for which a request was sent to the API server. */
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /**
  * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that was canceled at the end of its term is
- * reported only if it sent a change of replicas: a canceled query is not a failure. Never throws, so that the caller
- * keeps the memory of the cycle.
+ * reported only if it sent a change of replicas, because a canceled query is not a failure. Never throws: if it did,
+ * the caller would lose the memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,
@@ -45,12 +45,12 @@ export function reportCycle(
   } catch (error) {
     ports.log.error('failed to record cycle', { scaler: record.scaler.key, error });
   }
-  // The term may end during a cycle. A standby logs the result, but must not expose a scaler that the leader
-  // exposes.
+  // The term may end during a cycle. The result is logged even then, but a replica that does not lead must not expose
+  // metrics of a scaler that the leader exposes, too.
   if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
 }
 
-/** All Events. An Event for the start of a condition has the condition's reason. */
+/** The reasons of all Events with their types. An Event for the start of a condition has the condition's reason. */
 export const EVENTS = {
   SuccessfulRescale: 'Normal',
   FailedRescale: 'Warning',
@@ -90,15 +90,15 @@ export function isEventReason(reason: string): reason is EventReason {
   return Object.hasOwn(EVENTS, reason);
 }
 
-/** Reason of `ScalingActive` while the fallback replaces a metric. */
+/** The reason of `ScalingActive` while a fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
-/** State before a cycle, with all current conditions. */
+/** What was reported before a cycle. `conditions` has all current conditions. */
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
- * Returns the Kubernetes Events of a cycle, with the reasons of the HPA: for each change of replicas, once when a
- * failure, fallback or pause begins, and once when a fallback or pause ends.
+ * Returns the Kubernetes Events of a cycle: one for each change of replicas, one when a failure, fallback or pause
+ * begins, and one when a fallback or pause ends. Their reasons are those of the HPA, if it has one.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
@@ -135,7 +135,7 @@ function conditionEvents(before: readonly Condition[], after: readonly Condition
   });
 }
 
-/** Returns an Event for each metric whose `capacity.auto` has begun to drift. */
+/** Returns an Event for each metric whose measured capacity has begun to drift in this cycle. */
 export function driftEvents(
   before: Pick<CycleRecord, 'decision'> | null,
   { scaler, decision }: Pick<CycleRecord, 'scaler' | 'decision'>,
@@ -166,7 +166,10 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
   return [buildEvent('FallbackEnded', 'no metric uses the fallback anymore')];
 }
 
-/** While `ConflictingScaler` is reported, it is unknown whether the pause continues. */
+/**
+ * Returns the Event for the start or the end of a pause. None at the end while `ConflictingScaler` is reported, because
+ * that condition hides whether the pause continues.
+ */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;
   if (type !== 'Held') return [];

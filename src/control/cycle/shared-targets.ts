@@ -1,15 +1,15 @@
 import type { OtherScaler } from '../../kubernetes/api/types.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
 
-/** The key does not depend on the API version. */
+/** Returns the key of a target. It contains the API group but not the version: all versions are the same object. */
 export function targetKey(namespace: string, ref: TargetRef): string {
   const group = ref.apiVersion.includes('/') ? ref.apiVersion.slice(0, ref.apiVersion.indexOf('/')) : '';
   return `${namespace}/${group}/${ref.kind}/${ref.name}`;
 }
 
 /**
- * Returns for each scaler another scaler of its target whose document does not set dry run: a conflict, unless the
- * scaler itself is in dry run.
+ * Returns for each scaler another scaler of the same target whose document does not set `dryRun`. This is a conflict,
+ * unless the scaler itself is in dry run.
  */
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, OtherScaler> {
   const first = new Map<string, Scaler>();

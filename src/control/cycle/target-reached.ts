@@ -4,7 +4,7 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 import { countOf } from '../../units/format.js';
 
-/** The HPA's default for starting pods (cpu-initialization-period). */
+/** How long missing pods count as starting. It is the HPA's default of cpu-initialization-period. */
 export const STARTING_SECONDS = 300;
 
 export function shortfallOf(
@@ -18,13 +18,14 @@ export function shortfallOf(
   return before.wanted === wanted ? before : { since: before.since, wanted };
 }
 
-/** Shared, because each past decision holds a reference to it. */
+/** One object for all decisions, to save memory: each past decision keeps its conditions. */
 const REACHED = buildCondition('TargetReached', 'Reached', 'all pods of spec.replicas are ready');
 
 /**
- * Returns the condition `TargetReached`: whether all pods of `spec.replicas` are ready, and why not. Reasons that waiting does not
- * fix come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no container waits
- * with an error, otherwise NotReady. A paused rollout still scales, but creates no pods of a new template.
+ * Returns the condition `TargetReached`: whether all pods of `spec.replicas` are ready, and why not. Reasons that do
+ * not end by waiting come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no
+ * container waits with an error, otherwise NotReady. A target with a paused rollout still scales, but creates no pods
+ * of a new template.
  */
 export function targetReached(
   target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,
@@ -61,7 +62,7 @@ function whyShort(
   return !hasWaitingContainer && secondsBetween(since, now) < STARTING_SECONDS ? 'Starting' : 'NotReady';
 }
 
-/** For example `6 unschedulable because of cpu, 1 in CrashLoopBackOff, 1 not created`. */
+/** Returns why pods are missing: `6 unschedulable because of cpu, 1 in CrashLoopBackOff, 1 not created`. */
 function describe(waiting: readonly ClusterPod[], missing: number): string {
   const groups = new Map<string, number>();
   for (const { trouble } of waiting) {
@@ -78,7 +79,7 @@ function countReady(pods: readonly ClusterPod[]): number {
   return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
 }
 
-/** The ReplicaSet replaces pods that are terminating or terminated. */
+/** Returns whether a pod counts as a replica. The ReplicaSet replaces pods that are terminating or terminated. */
 export function isAlive({ deleting, phase }: Pick<ClusterPod, 'deleting' | 'phase'>): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }

@@ -31,13 +31,13 @@ export interface CycleInput {
   /** The start of the round. */
   readonly now: Instant;
   readonly readings: Readings;
-  /** Sends the queries that depend on the decision. */
+  /** Sends the queries that are needed only for some decisions. */
   readonly followUps: FollowUps;
-  /** Whether the scaler may be changed now; checked directly before each write. */
+  /** Says whether the scaler may be changed now. It is asked directly before each write. */
   readonly leadership: Leadership;
-  /** Another scaler of the target, by `findSharedTargets`. */
+  /** Another scaler of the same target (`findSharedTargets`); null: there is none. */
   readonly sharesTargetWith: OtherScaler | null;
-  /** Whether the document is still in effect; checked directly before a change. */
+  /** Returns whether the document is still in effect. It is called directly before a change. */
   readonly isCurrent: () => boolean;
   readonly signal: AbortSignal;
 }
@@ -46,13 +46,13 @@ export interface CycleInput {
 export interface Observed {
   readonly snapshot: Snapshot;
   readonly target: ScaleTarget;
-  /** The memory for this target; fresh if the target was recreated. */
+  /** The memory of this target. If the target was recreated, it is new. */
   readonly memory: Memory;
   readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
   /**
-   * In a dry run: the autoscaler that the document was made from, if it no longer scales the target; null: it does, or is
-   * unknown.
+   * Only in a dry run: the autoscaler that the document was made from, if it no longer scales the target. Null: it
+   * still does, or that is unknown.
    */
   readonly formerScaler: string | null;
   readonly pause: Pause | null;
@@ -61,13 +61,13 @@ export interface Observed {
   readonly degraded: string | null;
 }
 
-/** A cycle whose target, pods or HPAs could not be read: it decides nothing. */
+/** The result of a cycle that could not read its target, pods or HPAs, and so decides nothing. */
 export interface Unread extends Pick<Observed, 'pause' | 'isDryRun'> {
   readonly failure: KubernetesError;
   readonly target: ScaleTarget | null;
 }
 
-/** Prevents a decision from being applied, without changing it. */
+/** Why a decision is not applied. The decision itself stays unchanged. */
 export interface Hold {
   readonly reason:
     'DryRun' | 'NoAutoscaler' | 'Paused' | 'ConflictingScaler' | 'ScaleOverridden' | 'StateDegraded';
@@ -78,7 +78,7 @@ export interface Hold {
 export interface Decided {
   readonly observed: Observed;
   readonly decision: Decision;
-  /** The decision to apply. In a pause with a fixed count it differs from `decision`. */
+  /** The decision to apply. It differs from `decision` only in a pause with a fixed count. */
   readonly order: Decision;
   readonly hold: Hold | null;
 }
@@ -95,8 +95,8 @@ export type ScaleResult =
       readonly intendedAt: Instant;
     }
   /**
-   * Another client has changed the count since the decision. `afterConflict`: the change was found after a conflict, so
-   * it may also come from an earlier PATCH of this process.
+   * Another client has changed the count since the decision. `afterConflict`: the other count was found after a
+   * conflict, so it may also come from an earlier PATCH of this process.
    */
   | {
       readonly kind: 'moved';
@@ -107,18 +107,21 @@ export type ScaleResult =
       readonly afterConflict: boolean;
     }
   | { readonly kind: 'recreated'; readonly message: string }
-  /** Nothing was sent: this process must not write now, the stored state or the scaler has changed, or the read is too old. */
+  /**
+   * Nothing was sent: this process must not write now, the stored state or the scaler has changed, or the target was
+   * read too long ago.
+   */
   | { readonly kind: 'given-up'; readonly message: string }
   /** Nothing was sent: the intent of a scale-down could not be stored. */
   | { readonly kind: 'unannounced'; readonly message: string }
-  /** `unresolved`: the intent, if the PATCH may have been applied; null: it was not applied. */
+  /** The PATCH failed. `unresolved`: its intent, because the PATCH may have been applied; null: it was not applied. */
   | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
 
-/** A cycle after its change. The memory of `observed` has the stored intent of the change. */
+/** A cycle after its change. The memory in `observed` contains the stored intent of the change. */
 export interface Settled extends Decided {
-  /** Null: nothing was changed. */
+  /** The result of the change; null: nothing was changed. */
   readonly result: ScaleResult | null;
-  /** Total of all its decisions. */
+  /** The time of all decisions of the cycle together. */
   readonly decideSeconds: number;
 }
 
@@ -131,27 +134,30 @@ export interface CycleOutput {
 export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
-  /** Data sources of the config, unless `followUps` has them as they were queried. */
+  /** The data sources of the config. Used unless `followUps` has the settings with which the sources were queried. */
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
-  /** The dry run of the service: no scaler patches anything. */
+  /** The dry run of the service, in which no scaler patches anything. */
   readonly dryRun: boolean;
   readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
-  /** Default: no pod is patched. */
+  /** Unset: no costs are set or removed. */
   readonly deletionCosts?: Pick<DeletionCosts, 'update'>;
-  /** Waits for a free slot among the concurrent changes. Resolves with a function that frees the slot. */
+  /** Waits for a free slot among the concurrent changes. Resolves with the function that frees the slot. */
   readonly takeSlot: () => Promise<() => void>;
-  /** Default: nothing is reported. */
+  /** Unset: nothing is reported. */
   readonly report?: CycleReportPorts;
 }
 
 export interface CycleReportPorts {
   readonly recorder: Recorder;
-  /** `scaler` is NAMESPACE/NAME. Null: the target could not be read, and only a Scaler object has the Event. */
+  /**
+   * Records an Event. `target` null: the target could not be read, so only a Scaler object gets the Event. `scaler`:
+   * NAMESPACE/NAME.
+   */
   readonly recordEvent: (target: ScaleTarget | null, event: TargetEvent, scaler: string) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
-  /** Called after each cycle of the round that began at `now`. */
+  /** Called after each cycle with the start of its round. */
   readonly onEnd?: (now: Instant) => void;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }

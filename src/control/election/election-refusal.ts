@@ -3,15 +3,14 @@ import { createRefusals, type Refusals } from '../../kubernetes/requests/retry.j
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** The service account lacks a permission for leader election. Waiting does not help. */
+/** The service account lacks a permission for leader election, and waiting has not helped. */
 export class ElectionRefusedError extends Error {
   override name = 'ElectionRefusedError';
 }
 
 /**
- * Returns a function that sends a request. If the verb was forbidden for 15 s and 4 attempts and never allowed, it
- * throws `ElectionRefusedError` with the text that `message` returns. If `message` returns null, the refusal is not
- * final.
+ * Returns a function that sends a request. It throws `ElectionRefusedError` if the verb was never allowed and has been
+ * forbidden for 15 s and 4 attempts. `message` returns the text of the error, or null if the refusal is not final.
  */
 export function createRefusalGuard<Verb extends string>(
   clock: Clock,
@@ -45,8 +44,8 @@ export function createRefusalGuard<Verb extends string>(
 type Verb = 'get' | 'create' | 'update';
 
 /**
- * Wraps the client with a refusal guard. If the verb has been allowed once, or the process has been a follower,
- * `KubernetesError` is thrown instead, so that the process keeps running: the permission may return.
+ * Wraps the client with a refusal guard. If the verb was ever allowed, or the process has been a follower, the guard
+ * throws the original `KubernetesError`, so that the process keeps running: the permission may return.
  */
 export function withRefusals(
   client: LeaseClient,

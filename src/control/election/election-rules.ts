@@ -3,7 +3,7 @@ import type { LeaseSpec, SeenLease } from '../../kubernetes/lease.js';
 import type { Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 
-/** Invariant: leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+/** The times of leader election. leaseDuration > renewDeadline > 1.2 x retryPeriod, which the config ensures. */
 export interface ElectionTimes {
   /** How long followers wait for a leader that does not renew. */
   readonly leaseDurationSeconds: number;
@@ -20,7 +20,7 @@ export interface LeaseObservation {
   readonly atMs: number;
 }
 
-/** Returns the observation after a read. An unchanged spec keeps the time of its first read. */
+/** Returns the observation after a read. While the spec is unchanged, the time of its first read stays. */
 export function observeLease(
   before: LeaseObservation | null,
   seen: SeenLease,
@@ -31,13 +31,15 @@ export function observeLease(
 }
 
 /**
- * Limits the duration in a Lease to this multiple of the own lease duration. A rolling update may leave a longer one.
+ * Limits the duration that a Lease states, as a multiple of the own lease duration. The stated one may be longer during
+ * a rolling update that changes the config.
  */
 const MAX_DURATIONS = 4;
 
 /**
- * Returns the duration of a Lease in milliseconds: at most four times the own one, so that a Lease written by another
- * client expires, too. A duration of 0, which no API server accepts, counts as unset. Source: reliability.md, W16.
+ * Returns after which time without a renewal a Lease expires, in milliseconds. It is the duration that the Lease
+ * states, but at most four times the own one, so that a Lease of another client expires, too. A duration of 0 counts as
+ * unset: the API server accepts none. Source: reliability.md, W16.
  */
 export function durationMs(
   { leaseDurationSeconds: seconds }: LeaseSpec,
@@ -47,9 +49,9 @@ export function durationMs(
 }
 
 /**
- * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or its spec
+ * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or the spec
  * has not changed for the duration of the Lease (default: the candidate's). The times in the spec are ignored, because
- * they come from another clock. Deleting the Lease does not shorten the wait. Source: reliability.md, W16.
+ * they come from another clock. A candidate waits even if the Lease was deleted. Source: reliability.md, W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,
@@ -63,10 +65,13 @@ export function mayAcquire(
   return nowMs - seen.atMs >= durationMs(seen.spec, times);
 }
 
-/** Added to leaseDuration: a renewal this late means that the renewal loop is stuck. Source: reliability.md, W20. */
+/**
+ * Added to leaseDuration. If the last renewal is older than the sum, the renewal loop is stuck. Source: reliability.md,
+ * W20.
+ */
 export const STUCK_SECONDS = 20;
 
-/** Returns the spec for a new term. Without a known spec, the transitions start at 0. */
+/** Returns the spec for a new term. If no earlier spec is known, `leaseTransitions` starts at 0. */
 export function acquiredSpec(
   before: LeaseSpec | null,
   {
@@ -80,7 +85,7 @@ export function acquiredSpec(
     leaseDurationSeconds: times.leaseDurationSeconds,
     acquireTime: microTime(now),
     renewTime: microTime(now),
-    // Increments even if the holder is unchanged, so that each term has its own epoch.
+    // The number increases even if the holder is unchanged, so that each term has its own epoch.
     leaseTransitions: before === null ? 0 : (before.leaseTransitions % MAX_TRANSITIONS) + 1,
   };
 }
@@ -105,8 +110,8 @@ export function momentOf(clock: Clock): Moment {
 
 /**
  * Returns whether less than `ms` have passed since a moment, on both clocks: the monotonic clock stops while a virtual
- * machine is paused, and the wall clock can be set back. Exact at `monotonicMs + ms`, until which a term sleeps. Source:
- * reliability.md, W17.
+ * machine is paused, and the wall clock can be set back. False from exactly `monotonicMs + ms` on, because a term
+ * sleeps until then. Source: reliability.md, W17.
  */
 export function isWithin(clock: Clock, { monotonicMs, wall }: Moment, ms: number): boolean {
   return clock.monotonicMs() < monotonicMs + ms && clock.now() - wall < ms;
@@ -116,7 +121,7 @@ export function retryDelayMs(clock: Clock, { retryPeriodSeconds }: ElectionTimes
   return retryPeriodSeconds * 1000 * (1 + 1.2 * clock.random());
 }
 
-/** Returns `POD_UUID` with a random UUID, so that a restarted container is a new candidate. */
+/** Returns `POD_UUID`. The UUID is random, so that a restarted container is a new candidate. */
 export function newIdentity(podName: string, clock: Clock): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(clock.random() * 16).toString(16)).join('');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`];

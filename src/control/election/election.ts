@@ -18,14 +18,14 @@ import { beginTerm, workUntilLost } from './term.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
-  /** Whether no change of replicas is in flight. The Lease is released only then. */
+  /** Returns whether no change of replicas is in flight. The Lease is released only then. */
   readonly isIdle: () => boolean;
   readonly onChange: (isLeading: boolean) => void;
 }
 
 /**
  * Creates a candidate for a Lease. `run` throws `ElectionRefusedError` if access to the Lease was never allowed. After
- * any other failure it retries as a follower. Source: reliability.md, W15-W20.
+ * any other failure, it retries as a follower. Source: reliability.md, W15-W20.
  */
 export function createElection(options: ElectionOptions): Election {
   const { clock, log, times, identity, onChange } = options;
@@ -101,7 +101,7 @@ export function createElection(options: ElectionOptions): Election {
     else log.warn('Lease is not released: a change is in flight; followers wait until it expires');
   };
 
-  /** The holder as last read, while its Lease may still be valid. */
+  /** Returns the holder of the Lease when it was last read; null: there is none, or its Lease has expired. */
   const otherLeader = (): string | null =>
     known === null || mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times })
       ? null

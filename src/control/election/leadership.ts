@@ -1,24 +1,26 @@
 export interface Leadership {
-  /** Unique name of the term, recorded in its intents. */
+  /** Returns the unique name of the term. Intents contain it. */
   readonly epoch: () => string;
-  /** Whether a write may be sent now; checked directly before each write. */
+  /** Returns whether a write may be sent now. It is called directly before each write. */
   readonly mayWrite: () => boolean;
   /** Returns why no write may be sent now; null: it may. */
   readonly whyNoWrites: () => string | null;
 }
 
-/** The work of a leader until `signal` is aborted; it must end within 5 s. */
+/** Does the work of a leader until `signal` is aborted. It must end within 5 s after that. */
 export type Lead = (signal: AbortSignal) => Promise<void>;
 
 export interface Election extends Leadership {
-  /** Name of this candidate, as in the Lease. */
+  /** The name of this candidate, as in the Lease. */
   readonly identity: string;
-  /** Name of the replica that leads, as far as this one knows; null: none or unknown. */
+  /** Returns the name of the replica that leads, as far as this replica knows; null: none, or unknown. */
   readonly leader: () => string | null;
   readonly isLeading: () => boolean;
-  /** Problems that only a restart fixes, for `/healthz`. */
+  /** Returns problems that only a restart fixes, for `/healthz`. */
   readonly healthProblems: () => readonly string[];
-  /** Resolves when the event loop is responsive, or after 3 s: a burst of work should delay a write, not prevent it. */
+  /**
+   * Resolves when the event loop is responsive, or after 3 s: a burst of work should delay a write, but not prevent it.
+   */
   readonly untilSteady: () => Promise<void>;
   readonly run: (signal: AbortSignal, lead: Lead) => Promise<void>;
 }
@@ -39,24 +41,21 @@ export function soleLeader(instance: string): Election {
   };
 }
 
-/** A replica that shares the scalers. */
+/** A replica that decides part of the scalers. */
 export interface Member {
   readonly identity: string;
-  /** URL of its HTTP server; null: unknown. */
+  /** The URL of its HTTP server; null: unknown. */
   readonly address: string | null;
   readonly buckets: readonly number[];
 }
 
-/**
- * The part of the scalers that this process decides: all scalers if it is the leader, or with sharding those in its
- * buckets.
- */
+/** Which scalers this process decides: all while it is the leader, or with sharding those in its buckets. */
 export interface Shards extends Election {
   readonly serves: (bucket: number) => boolean;
-  /** Whether the scalers of the bucket may be changed now; checked directly before each write. */
+  /** Says whether the scalers of a bucket may be changed now. It is asked directly before each write. */
   readonly leadershipOf: (bucket: number) => Leadership;
-  /** Runs work for a scaler of the bucket. The bucket is not released before the work ends. */
+  /** Runs work for a scaler of the bucket. The bucket is not released before the work has ended. */
   readonly track: <T>(bucket: number, work: () => Promise<T>) => Promise<T>;
-  /** Other live members and their buckets; empty without sharding. */
+  /** Returns the other live members with their buckets; empty without sharding. */
   readonly others: () => readonly Member[];
 }

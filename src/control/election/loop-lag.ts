@@ -2,12 +2,15 @@ import { sleep, type Clock } from '../../units/clock.js';
 import type { ElectionTimes } from './election-rules.js';
 
 export interface LoopLag {
-  /** Milliseconds by which the last tick was late or the next one is overdue, whichever is greater. */
+  /** Returns by how many milliseconds the last tick was late, or the next one is overdue, whichever is more. */
   readonly ms: () => number;
   readonly stop: () => void;
 }
 
-/** Each tick takes 0.1 ms of CPU. If the process is suspended, up to one tick of that time is not measured. */
+/**
+ * Interval of the measurement. A tick takes 0.1 ms of CPU time. If the process is suspended, up to one interval of the
+ * suspension is not measured.
+ */
 const TICK_MS = 500;
 
 export function watchLoopLag(clock: Clock): LoopLag {
@@ -29,8 +32,8 @@ export function watchLoopLag(clock: Clock): LoopLag {
 }
 
 /**
- * Above this lag the process must not write: the lag may recur between the check and the request, and followers wait
- * for it only leaseDuration - renewDeadline. Source: reliability.md, W18.
+ * With a larger lag, the process must not write: the lag may recur between the check and the request, and after the
+ * last moment to write, followers wait only leaseDuration - renewDeadline. Source: reliability.md, W18.
  */
 const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;

@@ -12,9 +12,9 @@ export interface Term {
   readonly epoch: string;
   /** Whether the last renewal is less than renewDeadline ago, on both clocks. */
   readonly isValid: () => boolean;
-  /** Seconds since the start of the last renewal, on the monotonic clock. */
+  /** Returns the seconds since the last successful renewal was sent, on the monotonic clock. */
   readonly sinceRenewalSeconds: () => number;
-  /** Renews the Lease every retryPeriod. Returns why the term has ended, or null if `signal` was aborted. */
+  /** Renews the Lease every retryPeriod. Returns why the term has ended; null: `signal` was aborted. */
   readonly keep: (signal: AbortSignal) => Promise<string | null>;
   /** Releases the Lease, so that followers do not wait until it expires. Never throws; takes at most 3 s. */
   readonly release: () => Promise<void>;
@@ -32,7 +32,9 @@ export interface TermParts {
 const RELEASE_MS = 3000;
 const MAX_RELEASE_ATTEMPTS = 3;
 
-/** `since`: the start of the request that acquired the Lease. */
+/**
+ * Creates the term that begins with an acquired Lease. `since` is when the request that acquired the Lease was sent.
+ */
 export function beginTerm(
   parts: TermParts,
   acquired: { readonly lease: SeenLease; readonly since: Moment },
@@ -40,7 +42,7 @@ export function beginTerm(
   const { client, clock, log, times, identity } = parts;
   const deadlineMs = times.renewDeadlineSeconds * 1000;
   let { lease, since } = acquired;
-  /** Whether the result of the last update is unknown, for example because its response was lost. */
+  /** Whether the last update may or may not have been applied, for example because its response was lost. */
   let isUnsure = false;
   let isFailing = false;
 
@@ -121,17 +123,17 @@ function isConflict(error: unknown): boolean {
 /** The steps of a term, in the order in which they run. */
 interface TermSteps {
   readonly lead: Lead;
-  /** Keeps the Lease. Returns why it was lost, or null if the signal was aborted first. */
+  /** Keeps the Lease. Returns why it was lost; null: the signal was aborted first. */
   readonly keep: (signal: AbortSignal) => Promise<string | null>;
-  /** Forbids all further writes. `lost`: why the Lease was lost, null after a stop. */
+  /** Forbids all further writes. `lost`: why the Lease was lost; null: the process stops. */
   readonly end: (lost: string | null) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
  * Runs the work of a term until the Lease is lost, the work fails or `signal` is aborted. Returns whether the Lease is
- * still held, so that it may be released. A lost Lease forbids all further writes at once; on a stop, changes in flight
- * finish first.
+ * still held and may be released. If the Lease is lost, further writes are forbidden immediately; on a stop, changes in
+ * flight finish first.
  */
 export async function workUntilLost(
   { lead, keep, end, onError }: TermSteps,

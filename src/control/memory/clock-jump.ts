@@ -7,17 +7,23 @@ import { addSeconds, earliest, type Instant } from '../../units/time.js';
 import type { Memory } from './memory.js';
 
 interface WallClock {
-  /** Seconds since the start, positive if set forward. Steps below 5 s accumulate. */
+  /**
+   * Returns the seconds by which the wall clock was set since the start; positive: forward. Steps below 5 s are added
+   * up until the sum is at least 5 s.
+   */
   readonly setBySeconds: () => number;
 }
 
-/** NTP usually corrects a clock by less. Ignoring a smaller step changes a window by less than 5 s. */
+/**
+ * Smaller steps are ignored until their sum is this large: NTP usually corrects a clock by less, and the step changes a
+ * window by less than 5 s.
+ */
 const STEP_SECONDS = 5;
 
 /**
- * Compares the wall clock with the monotonic clock, and calls `onSet` for each step. A suspended machine looks like a
- * clock that was set forward, so windows last longer by the duration of the suspension. Source: reliability.md, F48 and
- * F49.
+ * Compares the wall clock with the monotonic clock, and calls `onSet` for each step of the wall clock. A machine that
+ * was suspended looks like one whose clock was set forward, so windows last longer by the time of the suspension.
+ * Source: reliability.md, F48 and F49.
  */
 export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): WallClock {
   const difference = (): number => (clock.now() - clock.monotonicMs()) / 1000;
@@ -36,8 +42,8 @@ export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): 
 }
 
 /**
- * Shifts all times of the memory after the wall clock was set, so that windows, rate policies, stabilization and holds
- * keep their duration. No past event moves after `now`.
+ * Shifts all times of the memory after the wall clock was set. Windows, rate policies, stabilization and holds keep
+ * their durations. A time in the past never moves after `now`.
  */
 export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memory {
   const past = (at: Instant): Instant => earliest(addSeconds(at, seconds), now);
@@ -60,7 +66,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
 
 type Shift = (at: Instant) => Instant;
 
-/** Omits `holdScaleDownUntil`, which each cycle computes. */
+/** Does not shift `holdScaleDownUntil`, because each cycle computes it. */
 function shiftState(state: State, past: Shift): State {
   const { recommendations, failingSince, saturation, forecast, documentChangedAt } = state;
   return {

@@ -2,14 +2,14 @@ import { cleanText } from '../../units/clean-text.js';
 import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
-/** Detects other clients that overwrite the replicas set by promscaler. Not persisted. */
+/** Detects other clients that overwrite the replicas set by promscaler. It is not stored, so a restart forgets it. */
 export interface WriterWatch {
-  /** The count that promscaler last set; null after a different count was read. */
+  /** The count that promscaler last set; null: a different count has been read since then. */
   readonly own: number | null;
-  /** Times at which another client replaced the count of promscaler: the last three within the window, oldest first. */
+  /** When another client replaced the count of promscaler: the last three times within the window, oldest first. */
   readonly reversals: readonly Instant[];
   readonly since: Instant | null;
-  /** Other managers of `spec.replicas` in `managedFields`; empty: unknown. */
+  /** Other managers of `spec.replicas` according to `managedFields`; empty: unknown. */
   readonly managers: readonly string[];
 }
 
@@ -22,19 +22,22 @@ interface ReplicasRead {
 }
 
 /**
- * Three reversals within the window are a conflict. It ends after a window without a reversal. Source: contract.md,
- * section 6.
+ * So many reversals within the window are a conflict. The conflict ends after a window without a reversal. Source:
+ * contract.md, section 6.
  */
 const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;
 const OWN_MANAGER = 'promscaler';
 
-/** Updates the watch after a PATCH by promscaler. `replicas`: the count in the response; null: unknown. */
+/** Updates the watch after a PATCH by promscaler. `replicas` is the count in the response; null: unknown. */
 export function afterOwnWrite(watch: WriterWatch, replicas: number | null): WriterWatch {
   return watch.own === replicas ? watch : { ...watch, own: replicas };
 }
 
-/** Updates the watch after a read. A count that promscaler did not set is a reversal, once per PATCH. */
+/**
+ * Updates the watch after a read. A count that promscaler did not set is a reversal. Each PATCH can be reversed only
+ * once.
+ */
 export function afterRead(given: WriterWatch, { replicas, managers, now }: ReplicasRead): WriterWatch {
   const watch = isOver(given, now) ? { ...NO_REVERSALS, own: given.own } : given;
   if (watch.own === null || watch.own === replicas) return watch;

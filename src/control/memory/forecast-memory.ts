@@ -4,7 +4,7 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 
 export interface ForecastMarks {
-  /** Replicas after the last cycle. */
+  /** The replicas after the last cycle. */
   readonly replicas: number;
   /** The quarter of an hour in which the state was stored last. */
   readonly quarter: number;
@@ -13,16 +13,17 @@ export interface ForecastMarks {
 const QUARTER_MS = 900_000;
 
 /**
- * Returns the quarter of an hour, whose start differs per ConfigMap. All scalers of a ConfigMap are then stored with
- * one write, and a service makes 64 writes an hour.
+ * Returns the number of the quarter of an hour in which `now` is. Quarters start at different times for different
+ * ConfigMaps, but at the same time for all scalers of a ConfigMap, which are then stored with one write. So a service
+ * makes at most 64 such writes an hour.
  */
 export function quarterOf(scaler: Scaler, now: Instant): number {
   return Math.floor((now + (bucketOf(scaler) * QUARTER_MS) / STATE_BUCKETS) / QUARTER_MS);
 }
 
 /**
- * Sets the count without a forecast to `replicas`, which the scaler did not set: otherwise the difference would count
- * as a cost of the forecast.
+ * Sets the count without a forecast to `replicas`, after something else than a decision has set that count. Otherwise
+ * the difference would count as a cost of the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;
@@ -31,7 +32,7 @@ export function rebased<S extends State>(state: S, replicas: number): S {
   return { ...state, forecast: { ...forecast, reactive } };
 }
 
-/** Returns the state of the later decision. */
+/** Returns the forecast state of the later decision. */
 export function laterForecast(
   a: Pick<State, 'forecast'>,
   b: Pick<State, 'forecast'>,

@@ -9,17 +9,20 @@ import {
 import type { MetricSpec, Scaler, ScalerSpec } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 
-/** A larger difference from the days before is a drift. */
+/** A capacity that differs by more than this share from the days before has drifted. */
 const DRIFT_SHARE = 0.1;
-/** Pods that serve less than this share, with errors, have an outage: their load is not a capacity. */
+/**
+ * Pods that serve less than this share of the earlier capacity, with errors, have an outage: their load is not a
+ * capacity.
+ */
 const LEAST_SHARE = 0.5;
 const DAY_SECONDS = 86_400;
-/** After this time, the days before are days of the new pods. */
+/** How long a drift lasts at most. After that, all days that a reading covers are days of the new pods. */
 const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
 
 /**
- * Returns undefined if no metric has `capacity.auto`, or nothing was measured. Until the first reading of a process, the
- * restored capacities apply, for a day at most.
+ * Returns the capacities after a cycle; undefined: no metric has `capacity.auto`, or nothing was measured yet. Restored
+ * capacities apply until the first reading of this process, but for at most a day.
  */
 export function measureCapacities(
   before: StoredCapacities | undefined,
@@ -57,8 +60,8 @@ export function hasAuto({ metrics }: ScalerSpec): boolean {
 const REFRESH_MS = 21_600_000;
 
 /**
- * Returns whether a restart with either gives about the same decisions: values that differ by less than 1 %, the same
- * drifts, and readings of the same quarter of a day, so that a stored value is not too old.
+ * Returns whether it does not matter which of the two is restored after a restart: their values differ by less than 1
+ * %, the drifts are equal, and the readings are of the same quarter of a day, so that the stored one is not too old.
  */
 export function areAlike(one: StoredCapacities | undefined, other: StoredCapacities | undefined): boolean {
   if (one === other) return true;
@@ -72,7 +75,7 @@ export function areAlike(one: StoredCapacities | undefined, other: StoredCapacit
   });
 }
 
-/** Merges both; of two capacities of a metric, keeps the later one. */
+/** Returns the capacities of both. For a metric with two capacities, the later one is kept. */
 export function laterCapacities(
   one: StoredCapacities | undefined,
   other: StoredCapacities | undefined,
@@ -87,10 +90,11 @@ export function laterCapacities(
 }
 
 /**
- * Returns the capacity of a pod: the highest of the days and of the last hour; null: nothing was served. If pods at
- * their limit served less than 90 % of the lowest day in the last hour, returns that until they serve as much again,
- * for 3 days at most. More than 110 % of the highest day is a drift only if all pods started within the last day:
- * otherwise pods were only less busy before.
+ * Returns the capacity of a pod, which is the highest of the days and of the last hour; null: nothing was served.
+ * A lower capacity is a drift if pods at their limit served less than 90 % of the lowest day in the last hour. That
+ * hour's value then applies until pods serve as much as before, for at most 3 days. A higher capacity is a drift if it
+ * is more than 110 % of the highest day and all pods started within the last day: older pods were only less busy
+ * before.
  */
 export function measureCapacity(
   before: MeasuredCapacity | undefined,
@@ -127,7 +131,10 @@ interface KeptDrift {
   readonly value: number;
 }
 
-/** A drift to a higher capacity ends after a day, to a lower one when pods serve as much as before. */
+/**
+ * Returns the drift that continues; null: there is none, or it has ended. A drift to a higher capacity ends after a
+ * day. A drift to a lower one ends when pods serve about as much as before, or after 3 days.
+ */
 function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: CapacityReading): KeptDrift | null {
   if (before?.drift === undefined) return null;
   const { drift, value } = before;
@@ -137,7 +144,7 @@ function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: Capacit
   return isLower && (recent ?? 0) >= (1 - DRIFT_SHARE) * drift.before ? null : { drift, isLower, value };
 }
 
-/** Returns when the oldest ready pod started; null: before `since`, or not known. */
+/** Returns when the oldest ready pod started; null: a ready pod started before `since`, or its start is unknown. */
 function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
   let oldest: Instant | null = null;
   for (const { ready, startTime } of pods) {
@@ -149,8 +156,8 @@ function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
 }
 
 /**
- * Adds the measured capacities to the samples. While a capacity is unknown, the target applies and may only raise the
- * count.
+ * Adds the measured capacities to the samples. While a capacity is unknown, the sample becomes partial: the target of
+ * the document applies and may only raise the count.
  */
 export function withCapacities(
   samples: readonly Sample[],

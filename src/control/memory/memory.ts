@@ -15,58 +15,64 @@ import type { WriterWatch } from './conflicting-writer.js';
 import { type ForecastMarks, rebased } from './forecast-memory.js';
 import type { PodStarts } from './pod-starts.js';
 
-/** State of a scaler between two cycles. Immutable: each cycle returns a new value. */
+/** What a cycle keeps for the next cycle of the same scaler. Immutable: each cycle returns a new value. */
 export interface Memory {
   readonly uid: string | null;
   readonly state: State;
-  /** Assumed start of a window after a scaling at an unknown time. An equal time in `state` is an assumption, too. */
+  /**
+   * The time that is assumed for a change of replicas whose time is unknown. An equal time in `state` is this
+   * assumption, too.
+   */
   readonly assumedAt: Instant | null;
-  /** The last known scalings, if `state` contains an assumed time instead; absent: none is known. */
+  /** The last known changes of replicas, if `state` contains an assumed time instead; absent: none is known. */
   readonly knownScales?: LastScales | undefined;
   readonly holds: ScalerHolds;
-  /** Intent of a PATCH with an unknown result, sent by this process, an earlier one or another replica. */
+  /** The intent of a PATCH whose result is unknown. This process, an earlier process or another replica has sent it. */
   readonly unresolved: Intent | null;
-  /** Whether `unresolved` may never have been in the state store. */
+  /** Whether `unresolved` may never have been written to the state store. */
   readonly isUnannounced: boolean;
   /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`). */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
-  /** Null while all desired pods are ready. */
+  /** Since when pods have been missing; null: all desired pods are ready. */
   readonly shortfall: Shortfall | null;
-  /** Facts of the pods as last listed: the same object as long as no pod has changed. Absent: not listed yet. */
+  /** The pods as last listed. It is the same object as long as no pod has changed. Absent: pods were not listed yet. */
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
-  /** Only for documents that use the pod start time; absent: no start was seen. */
+  /** Only for documents that use the pod start time; absent: no start has been seen. */
   readonly podStarts?: PodStarts | undefined;
-  /** Only for documents with a forecast; absent: none was decided yet. */
+  /** Only for documents with a forecast; absent: no decision with a forecast was made yet. */
   readonly forecastMarks?: ForecastMarks | undefined;
   /** Only for documents with `capacity.auto`; absent: nothing was measured. */
   readonly capacities?: StoredCapacities | undefined;
-  /** The document of the last cycle that read its target; absent: there was none. */
+  /** The document of the last cycle that read its target; absent: no cycle has. */
   readonly scaler?: Scaler | undefined;
-  /** The conditions of the last record: the same list as long as none has changed. Absent: no record yet. */
+  /**
+   * The conditions of the last record. It is the same list as long as no condition has changed. Absent: there is no
+   * record yet.
+   */
   readonly conditions?: readonly Condition[] | undefined;
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean | undefined;
-  /** Whether the last cycle was a dry run and no change was accepted or checked since; absent: false. */
+  /** Whether the last cycle was in dry run, and no change has been accepted or checked since then; absent: false. */
   readonly wasDryRun?: boolean | undefined;
   readonly isRestored: boolean;
-  /** The stored entry on which this memory is based; null: none. */
+  /** The text of the stored entry from which this memory was read or to which it was written; null: none. */
   readonly stored: string | null;
   readonly isUnsaved: boolean;
 }
 
 export type LastScales = Readonly<Record<Direction, Instant | null>>;
 
-/** A period in which a target has fewer ready pods than `spec.replicas`. */
+/** A time in which a target has fewer ready pods than `spec.replicas`. */
 export interface Shortfall {
   readonly since: Instant;
-  /** `spec.replicas` of the target. When it grows, the period restarts, because new pods need time to start. */
+  /** `spec.replicas` of the target. If it grows, `since` restarts, because the additional pods need time to start. */
   readonly wanted: number;
 }
 
 /**
- * Returns the memory of a scaler with an unknown past, as if it had been scaled in both directions now: both windows
- * restart, and the first decision seeds stabilization with the current count.
+ * Returns the memory of a scaler whose past is unknown. The scaler counts as scaled in both directions now: both
+ * forbidden windows start, and the first decision keeps the current count for a stabilization window.
  */
 export function freshMemory(now: Instant, uid: string | null): Memory {
   const state = { ...EMPTY_STATE, lastScaleUp: now, lastScaleDown: now };
@@ -87,8 +93,8 @@ export function freshMemory(now: Instant, uid: string | null): Memory {
 }
 
 /**
- * Returns a mutable copy, whose fields the caller sets before it passes the copy on. Each cycle makes two, and a spread
- * of all fields takes V8 ten times as long.
+ * Returns a mutable copy. The caller sets its fields and then passes it on as immutable. The fields are listed for
+ * speed: each cycle makes two copies, and a spread takes V8 ten times as long.
  */
 export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]: Memory[field] } {
   const copy: { [field in keyof Required<Memory>]: Memory[field] } = {
@@ -118,8 +124,8 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
 }
 
 /**
- * Returns the memory at the start of another term of this process. It keeps what is stored, to be compared with the
- * state store, and drops everything else.
+ * Returns the memory at the start of another term of this process. It keeps only what the state store also contains,
+ * because the next read is merged with it.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
   const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales, capacities } = memory;
@@ -156,7 +162,7 @@ export function forNewTarget(memory: Memory, now: Instant, uid: string | null): 
   return { ...freshMemory(now, uid), isRestored, stored, isUnsaved: true };
 }
 
-/** Returns when any process last scaled the target. Assumed times are not included. */
+/** Returns when any process last scaled the target up and down. Assumed times are not included. */
 export function lastScales(memory: Memory): LastScales {
   const { state, assumedAt, knownScales } = memory;
   return {
@@ -165,7 +171,7 @@ export function lastScales(memory: Memory): LastScales {
   };
 }
 
-/** Starts the window of the direction of the change. */
+/** Returns the state after a change, which starts the forbidden window of its direction. */
 export function withChange(state: State, change: number, at: Instant): State {
   const { lastScaleUp, lastScaleDown } = state;
   return {
@@ -176,15 +182,17 @@ export function withChange(state: State, change: number, at: Instant): State {
 }
 
 /**
- * Returns the state after an intent that may have been applied: every change that it may have caused starts its window.
+ * Returns the state after an intent with an unknown result: each change that the PATCH may have made starts the
+ * forbidden window of its direction.
  */
 export function withIntent(state: State, intent: Intent, at: Instant): State {
   return intendedCounts(intent).reduce((after, count) => withChange(after, count - intent.from, at), state);
 }
 
 /**
- * Returns the state after a decision that was not applied: it keeps the recommendation, not the change, also for the
- * count without a forecast. Above 0 replicas `zeroedBySelf` is false, because the next 0 may be set by another client.
+ * Returns the state after a decision that was not applied. It keeps the recommendation but not the change, which also
+ * holds for the count without a forecast. Above 0 replicas, `zeroedBySelf` is false, because another client may set the
+ * next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {

@@ -2,21 +2,23 @@ import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { secondsBetween } from '../../units/time.js';
 
-/** Seconds from the start of a pod until it was ready, by pod, as first seen. The newest are last. */
+/** The seconds that each pod took from its start until it was first seen ready, by pod name. The newest are last. */
 export type PodStarts = ReadonlyMap<string, number>;
 
-/** Starts of pods that are gone are kept up to this number. */
+/** Limits the starts that are kept. Starts of pods that still exist are never removed, even if there are more. */
 const KEPT = 100;
 
-/** A longer start was probably unready for another reason: the Ready condition has only its last change. */
+/**
+ * A longer time is no start: the Ready condition only has its last change, so the pod was probably unready in between.
+ */
 const LONGEST_SECONDS = 3600;
 
-/** False for most documents: they set the pod start time, or do not use it. */
+/** Returns whether starts of pods are measured. Most documents set the pod start time, or do not use it. */
 export function learnsPodStart({ podStart, forecast }: Pick<ScalerSpec, 'podStart' | 'forecast'>): boolean {
   return podStart === null ? forecast?.leadSeconds === null : podStart.seconds === null;
 }
 
-/** Adds the starts of pods that have become ready. Returns the same map if there are none. */
+/** Adds the starts of pods that have become ready. Returns `before` itself if there are none. */
 export function learnPodStarts(before: PodStarts, pods: readonly Pod[]): PodStarts {
   const added = pods.flatMap((pod) => {
     if (before.has(pod.name)) return [];
@@ -39,10 +41,13 @@ function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null 
   return seconds >= 0 && seconds <= LONGEST_SECONDS ? seconds : null;
 }
 
-/** Follows the seconds of `podStartOf` in a message. Excludes the time until a node has room for the pod. */
+/**
+ * Words for the result of `podStartOf`, to be placed after the seconds. The time until a node has room for a pod is not
+ * included.
+ */
 export const POD_START_OF = 'in which 95 % of the pods became ready after their start on a node';
 
-/** Returns the seconds of `POD_START_OF`, at least 1; null: no pod has become ready. */
+/** Returns the seconds in which 95 % of the pods became ready, at least 1; null: no pod has become ready. */
 export function podStartOf(starts: PodStarts): number | null {
   const sorted = [...starts.values()].sort((one, other) => one - other);
   const slow = sorted[Math.ceil(0.95 * sorted.length) - 1];

@@ -16,10 +16,10 @@ import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
 import { freshMemory, keptIn, lastScales, type LastScales, type Memory, withIntent } from './memory.js';
 
 /**
- * Returns the memory after a read of the state store. The first read restores the stored state. Without an entry, the
- * target counts as scaled when the ConfigMap was created; without a usable store, as scaled now. A later read merges
- * the state of another replica: the later of two times, and the union of the events. Source: reliability.md, D7 and
- * W11.
+ * Returns the memory after a read of the state store. The first read restores the stored state. If there is no entry,
+ * the target counts as scaled when the ConfigMap was created, and without a usable store as scaled now. A later read
+ * merges the state that another replica has written: of two times the later one, and the events of both. Source:
+ * reliability.md, D7 and W11.
  */
 export function restoreMemory(
   memory: Memory,
@@ -27,7 +27,8 @@ export function restoreMemory(
   { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
 ): Memory {
   if (!memory.isRestored && memory.uid !== null && reading.text !== null && reading.text === memory.stored)
-    // No other replica has written since the last term: its memory, whose times follow the wall clock, is complete.
+    // The entry is the one that this process wrote in its last term. The memory of that term is complete, and unlike
+    // the entry its times follow the wall clock.
     return { ...memory, isRestored: true };
   if (!memory.isRestored) {
     const first = joinTerms(firstMemory(reading, { now, spec }), memory);
@@ -44,9 +45,9 @@ export function restoreMemory(
 }
 
 /**
- * Merges the stored state with the memory of an earlier term of this process. If the wall clock was set, the times in
- * memory were shifted, the stored times were not. If there is an entry, it determines which metrics fail and who set a
- * 0.
+ * Merges the stored state with the memory of an earlier term of this process. Both are needed: times in memory were
+ * shifted when the wall clock was set, stored times were not. If there is an entry, it determines which metrics fail
+ * and who set a 0.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -76,8 +77,9 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
 }
 
 /**
- * Returns the unresolved change of both terms, and a change that is lost because another one replaces it. If the entry
- * lacks a change, another replica has resolved it, unless it was never stored or the entry cannot be read.
+ * Returns the unresolved change of both terms, and the one that would be lost because only one can be kept. If the
+ * entry lacks a change of the earlier term, another replica has resolved it, unless the change was never stored or the
+ * entry cannot be read.
  */
 function joinChanges(
   { uid, unresolved: stored }: Memory,
@@ -124,10 +126,11 @@ function firstMemory(
 
 function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memory {
   const { uid, unresolved } = memory;
-  // The entry belongs to another object with the same name. The next read shows which of the two was deleted.
+  // The entry belongs to another object with the same name: one of the two was deleted. The next read of the target
+  // shows which one.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If the stored intent replaces this process's intent, the window of the latter is
-  // kept.
+  // An entry has only one intent. If another replica's intent replaces the intent of this process, at least the
+  // forbidden window of the latter is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;
@@ -149,7 +152,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
     unresolved: entry.intent ?? unresolved,
     capacities: laterCapacities(memory.capacities, entry.capacities),
     isUnannounced: memory.isUnannounced && entry.intent === null,
-    // Another replica writes too, so the next count may be its value.
+    // Another replica also writes, so the next count that is read may be its value.
     writer: afterOwnWrite(memory.writer, null),
   };
 }
@@ -158,7 +161,10 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
   return { up: laterOf(a.up, b.up), down: laterOf(a.down, b.down) };
 }
 
-/** Which metrics fail comes from the last decision of this process, their start times from the earliest observation. */
+/**
+ * Returns since when metrics have failed. The last decision of this process determines which metrics fail, but the
+ * earlier time of both counts.
+ */
 function failingSinceOf(
   { recommendations, failingSince }: State,
   theirs: State['failingSince'],
@@ -172,7 +178,10 @@ function failingSinceOf(
   );
 }
 
-/** An entry has short keys for long names. Earlier releases stored the names. */
+/**
+ * Returns the failing metrics of an entry by `metricKey`. An entry has short keys instead of long names; entries of
+ * earlier releases have the names.
+ */
 function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): State['failingSince'] {
   if (failingSince.size === 0) return failingSince;
   return new Map(
@@ -185,9 +194,9 @@ function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): S
 }
 
 /**
- * Returns the stored part of a memory, with the intent of the next change. Values that the next decisions compute again
- * are not stored. Neither is `inactiveSince`: after a restart the cooldown restarts, like the stabilization window,
- * which has the same default length.
+ * Returns the part of a memory that is stored, with the intent of the next change. Values that the next decisions
+ * compute again are not stored. Neither is `inactiveSince`: after a restart the cooldown starts again, like the
+ * stabilization window, which has the same length by default.
  */
 export function storedStateOf(
   memory: Memory,
@@ -244,13 +253,16 @@ export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): 
   );
 }
 
-/** An assumed time is stored only if no time is known: it must not replace a known one. */
+/**
+ * Returns the times to store. An assumed time is stored only if no time is known, because it must not replace a known
+ * one.
+ */
 function storedTimesOf(memory: Memory): Pick<State, 'lastScaleUp' | 'lastScaleDown'> {
   const { up, down } = lastScales(memory);
   return { lastScaleUp: up ?? memory.state.lastScaleUp, lastScaleDown: down ?? memory.state.lastScaleDown };
 }
 
-/** Ignores events that only expired. */
+/** Returns whether there is a new event. Events that have only expired need no write. */
 function hasNewEvent(
   before: { readonly scaleEvents: readonly ScaleEvent[] },
   after: { readonly scaleEvents: readonly ScaleEvent[] },
@@ -260,8 +272,8 @@ function hasNewEvent(
 }
 
 /**
- * Stored only for scalers with a fallback, which need it: otherwise each outage of Prometheus would write every entry
- * twice.
+ * Returns since when metrics have failed, but only for a scaler with a fallback, which needs it. Otherwise each outage
+ * of Prometheus would write every entry twice.
  */
 function storedFailingSince({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
   return fallback === null ? EMPTY_STATE.failingSince : failingSince;

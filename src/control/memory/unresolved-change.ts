@@ -5,13 +5,13 @@ import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import { withChange, withIntent } from './memory.js';
 import type { Memory } from './memory.js';
 
-/** An API server ends a request after at most 60 s, so no PATCH is applied later. */
+/** How long after its intent a PATCH may still be applied: an API server ends a request after at most 60 s. */
 const MAX_REQUEST_SECONDS = 60;
 
 interface LiveScale {
   readonly specReplicas: number;
   readonly resourceVersion: string;
-  /** Null if unknown for this resourceVersion or a later one. */
+  /** The generation; null: it is unknown for this resourceVersion and later ones. */
   readonly generation: number | null;
 }
 
@@ -42,7 +42,7 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
-  // The generation is not known yet; the watch delivers it in a later cycle.
+  // The generation of this count is not known yet; the watch will deliver it in a later cycle.
   const isUnsure = isAtFrom && generation !== null && live.generation === null;
   if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
   const isUntouched = isAtFrom && generation !== null && live.generation === generation;

@@ -11,21 +11,21 @@ import {
   type LeaseObservation,
 } from '../election/election-rules.js';
 
-/** A member's Lease as last read. */
+/** The Lease of a member as last read. */
 export interface ObservedMember {
   readonly lease: SeenMember;
-  /** First read of this version of the Lease, on the monotonic clock of this process. */
+  /** When this version of the Lease was first read, on the monotonic clock of this process. */
   readonly atMs: number;
-  /** First read of any version of the Lease. */
+  /** When any version of the Lease was first read. */
   readonly firstMs: number;
-  /** Versions of the Lease that were read after the first one. */
+  /** Number of versions of the Lease that were read after the first one. */
   readonly renewals: number;
 }
 
 /** Members by the name of their Lease. */
 export type ObservedMembers = ReadonlyMap<string, ObservedMember>;
 
-/** Returns the name of a member's Lease, `LEASE-UUID` with the UUID of the identity `POD_UUID`. */
+/** Returns the name of a member's Lease: `LEASE-UUID`, where UUID is that of the identity `POD_UUID`. */
 export function leaseNameOf(lease: string, identity: string): string {
   return `${lease.split('/').at(-1) ?? ''}-${identity.split('_').at(-1) ?? ''}`;
 }
@@ -40,8 +40,8 @@ function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionT
 }
 
 /**
- * Returns the observations after a list. An unchanged Lease keeps its time. A live member whose Lease is missing counts
- * until the Lease would expire, because deleting a Lease does not shorten the wait.
+ * Returns the observations after a list. An unchanged Lease keeps its time. If the Lease of a live member is missing,
+ * the member counts until the Lease would have expired: deleting a Lease does not shorten the wait.
  */
 export function observeMembers(
   before: ObservedMembers,
@@ -61,14 +61,14 @@ export function observeMembers(
 }
 
 /**
- * Returns the live members except the owner of the Lease `own`. A Lease that is not named after its holder does not count,
- * so that no client can claim the identity of a member.
+ * Returns the live members except the one that owns the Lease `own`. A Lease counts only if it is named after its
+ * holder, so that no client can claim the identity of another member.
  */
 export function liveOthers(
   members: ObservedMembers,
   given: {
     readonly own: string;
-    /** Name of the Lease of leader election. */
+    /** The name of the Lease of leader election, from which the names of member Leases are made. */
     readonly of: string;
     readonly nowMs: number;
     readonly times: ElectionTimes;
@@ -82,10 +82,10 @@ export function liveOthers(
 
 const RELEASED_MS = 60_000;
 const EXPIRED_MS = 600_000;
-/** Limits the deletions at once: another client may have created thousands of Leases. */
+/** Limits the deletions after one list, because another client may have created thousands of Leases. */
 const MAX_REMOVED = 10;
 
-/** Returns Leases to delete, released for a minute or not renewed for ten minutes: at most ten. */
+/** Returns Leases to delete, at most ten: those released a minute ago or not renewed for ten minutes. */
 function findStale(members: ObservedMembers, own: string, nowMs: number): readonly SeenMember[] {
   const stale: SeenMember[] = [];
   for (const [name, { lease, atMs }] of members) {
@@ -96,9 +96,10 @@ function findStale(members: ObservedMembers, own: string, nowMs: number): readon
 }
 
 /**
- * Returns the number of a new claim: above the numbers of this member, of the members and of the leader, so that the
- * epochs of a bucket increase from owner to owner. A Lease at the largest number does not count: only another client
- * writes it, and the API server rejects a larger one. After its own largest number, a member starts again with 1.
+ * Returns the number of a new claim. It is above the numbers of this member, of the other members and of the leader, so
+ * that the epochs of a bucket increase from owner to owner. A Lease at the largest number is ignored: only another
+ * client writes such a number, and the API server would reject a larger one. After its own largest number, a member
+ * starts again with 1.
  */
 export function nextNumber(
   members: ObservedMembers,
@@ -122,7 +123,7 @@ export async function removeStale(
     try {
       await client.remove(stale, signal);
     } catch (error) {
-      // The delete permission is missing, or the member is back. The next list tries again.
+      // Either the delete permission is missing, or the member is back. The next list leads to another attempt.
       if (!(error instanceof KubernetesError)) throw error;
       log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
       return;
@@ -130,13 +131,13 @@ export async function removeStale(
   }
 }
 
-/** The leader of replicas without sharding, which run next to members during a rolling update. */
+/** The leader of replicas without sharding. During a rolling update, such replicas run next to members. */
 export interface ElectedLeader {
   /** Reads the Lease of leader election. Throws `KubernetesError`. */
   readonly observe: (signal: AbortSignal) => Promise<void>;
-  /** Whether the Lease has a holder that may still lead, according to the last read. */
+  /** Returns whether, according to the last read, the Lease has a holder that may still lead. */
   readonly isLive: () => boolean;
-  /** `leaseTransitions` of the last read; 0: there is no Lease. */
+  /** Returns `leaseTransitions` of the last read; 0: there is no Lease. */
   readonly transitions: () => number;
 }
 
@@ -148,7 +149,7 @@ export function createElectedLeader(
   return {
     observe: async (signal) => {
       const seen = await client.read(signal);
-      // A deleted Lease does not shorten the wait.
+      // If the Lease was deleted, its last observation is kept, because a deletion does not shorten the wait.
       if (seen !== null) known = observeLease(known, seen, clock.monotonicMs());
     },
     isLive: () => !mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times }),

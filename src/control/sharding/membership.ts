@@ -29,7 +29,7 @@ export interface MembershipOptions {
   readonly log: Log;
   readonly times: ElectionTimes;
   readonly identity: string;
-  /** Returns the URL of this process's HTTP server for other replicas; null: no server. */
+  /** Returns the URL at which other replicas reach the HTTP server of this process; null: it has none. */
   readonly address: () => string | null;
   /** Reloads the state of a bucket; never rejects. */
   readonly loadState: (bucket: number) => Promise<void>;
@@ -39,19 +39,20 @@ export interface MembershipOptions {
   readonly onServed: () => void;
 }
 
-/** After a change of claims, the next write waits this long instead of retryPeriod. */
+/** If the claims have changed, the next write waits this long instead of retryPeriod. */
 const URGENT_MS = 100;
 const FLUSH_MS = 3000;
 const RELEASE_MS = 3000;
-/** Longer than the deadline of any write in flight. */
+/** How long a new membership waits for writes of a lost one. It is longer than the deadline of any write. */
 const LEFTOVER_MS = 30_000;
 
 /**
- * Creates a member of the replicas that share the scalers. It renews its own Lease, which lists the buckets that it
- * claims. After each renewal it lists the Leases of all members and moves towards the plan of `planBuckets`. It owns a
- * bucket once a list that began after the write of the claim shows no other live member with a claim to the bucket, and
- * keeps it while the Lease is renewed in time. While replicas without sharding have a live leader, it owns no bucket.
- * Source: reliability.md, W27-W35.
+ * Creates a member, which is one of the replicas that share the scalers. It renews its own Lease, which lists the
+ * buckets that it claims. After each renewal it lists the Leases of all members, and changes its claims towards the
+ * plan of `planBuckets`.
+ * A member owns a bucket once two things have happened: its claim was written, and a list that began later showed no
+ * other live member with a claim to the bucket. It keeps the bucket while the Lease is renewed in time. While replicas
+ * without sharding have a live leader, it owns no bucket. Source: reliability.md, W27-W35.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
@@ -61,12 +62,12 @@ export function createMembership(options: MembershipOptions): Shards {
   const planner = createPlanner(identity, times);
   const busy = createBusyBuckets();
   let members: ObservedMembers = new Map();
-  /** Monotonic time of the start of the membership; null: not a member. */
+  /** When the membership started, on the monotonic clock; null: this process is not a member. */
   let joinedMs: number | null = null;
   let number = 0;
   let lag: LoopLag | null = null;
   let isFailing = false;
-  /** Last published claims as a string; null: the last write failed. */
+  /** The last published claims as a string; null: the last write failed. */
   let published: string | null = null;
   const alarm = createAlarm(clock);
 
@@ -87,7 +88,7 @@ export function createMembership(options: MembershipOptions): Shards {
   };
   const others = (): readonly ObservedMember[] =>
     liveOthers(members, { own: own.name, of: client.name, nowMs: clock.monotonicMs(), times });
-  /** Returns whether another live member claims a bucket. */
+  /** Returns a function that says whether another live member claims a bucket. */
   const contests = (): ((bucket: number) => boolean) => {
     const claimed = new Set(others().flatMap(({ lease }) => lease.buckets));
     return (bucket) => claimed.has(bucket);
@@ -104,7 +105,7 @@ export function createMembership(options: MembershipOptions): Shards {
     buckets.published(claimed, number);
   };
 
-  /** Lists the members. Returns why the Lease of this member is lost; null: it is held. */
+  /** Lists the members. Returns why the Lease of this member is lost; null: the Lease is held. */
   const observe = async (signal: AbortSignal): Promise<string | null> => {
     const listed = await client.list(signal);
     members = observeMembers(members, listed, { nowMs: clock.monotonicMs(), times });
@@ -121,7 +122,7 @@ export function createMembership(options: MembershipOptions): Shards {
       joinedMs: joinedMs ?? nowMs,
     });
     for (const bucket of buckets.claims()) if (owners.get(bucket) !== identity) buckets.giveUp(bucket);
-    // Members that start together first wait to see each other.
+    // Members that start at the same time must first see each other. Otherwise each of them would claim all buckets.
     if (nowMs - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
     const isContested = contests();
     for (const [bucket, owner] of owners)
@@ -140,7 +141,7 @@ export function createMembership(options: MembershipOptions): Shards {
     if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
   };
 
-  /** Returns the result, or null after a failure. Logs only the first of successive failures. */
+  /** Returns the result of `work`; null: it failed. Of successive failures, only the first one is logged. */
   const attempt = async <T>(
     work: () => Promise<T>,
     signal: AbortSignal,
@@ -156,7 +157,7 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
-  /** Publishes and lists once. Returns why the membership has ended; null: it continues. */
+  /** Publishes the claims and lists the members once. Returns why the membership has ended; null: it continues. */
   const step = async (signal: AbortSignal, untilMs: number): Promise<string | null> => {
     const leftMs = untilMs - clock.monotonicMs();
     const renew = (): Promise<void> => withDeadline(clock, { ms: leftMs, parent: signal }, publish);
@@ -170,7 +171,7 @@ export function createMembership(options: MembershipOptions): Shards {
     if (listing === null) return null;
     if (listing.result !== null) return listing.result;
     if (renewal !== null && reading !== null) isFailing = false;
-    // If the process was suspended between publish and list, other members may have taken its buckets.
+    // If the process was suspended between the write and the list, other members may have taken its buckets.
     if (!own.isValid()) return null;
     if (reading === null || leader.isLive()) return null;
     if (renewal !== null) confirm();
@@ -180,14 +181,14 @@ export function createMembership(options: MembershipOptions): Shards {
     return null;
   };
 
-  /** Renews until the Lease is lost (returns why) or `signal` is aborted (returns null). */
+  /** Renews the Lease. Returns why the Lease was lost; null: `signal` was aborted. */
   const keep = async (signal: AbortSignal): Promise<string | null> => {
     for (let attemptMs = clock.monotonicMs(); ;) {
       const endMs = (own.since()?.monotonicMs ?? 0) + times.renewDeadlineSeconds * 1000;
       const isChanged = published !== null && published !== buckets.claims().join();
       const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
       await alarm.sleep(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
-      // Several buckets that are released together need only one write.
+      // Waits at least this long between two writes, so that several buckets that are released at once need only one.
       const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
       if (earlyMs > 0) await sleep(clock, earlyMs, signal);
       if (signal.aborted) return null;
@@ -199,10 +200,10 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   const join = async (signal: AbortSignal): Promise<boolean> => {
-    // A PATCH from a lost membership must end before its buckets count as free.
+    // A PATCH of a lost membership must have ended before this process is a member again.
     await endedWithin(clock, LEFTOVER_MS, busy.untilAllIdle());
     if (signal.aborted) return false;
-    // After a write with an unknown result, only a list shows whether the Lease exists.
+    // If the result of the last write is unknown, only a list shows whether the Lease exists.
     if ((await attempt(() => observe(signal), signal)) === null) return false;
     return (await attempt(() => publish(signal), signal)) !== null && own.isValid();
   };
@@ -225,7 +226,7 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
-  /** Participates until the membership is lost or `signal` is aborted. */
+  /** Takes part until the membership is lost or `signal` is aborted. */
   const serve = async (signal: AbortSignal, lead: Lead): Promise<void> => {
     joinedMs = clock.monotonicMs();
     log.info('joined', { lease: own.name });
@@ -245,7 +246,7 @@ export function createMembership(options: MembershipOptions): Shards {
 
   return {
     identity,
-    // The owner of bucket 0 counts as the leader, as in the metrics.
+    // As in the metrics, the owner of bucket 0 counts as the leader.
     leader: () =>
       buckets.phaseOf(0) === 'serving'
         ? identity

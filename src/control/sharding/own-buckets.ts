@@ -1,43 +1,45 @@
 /**
- * Phase of a bucket that a member claims. `claimed`: the claim is not published or not confirmed yet; `loading`: the
- * member owns the bucket and reads its state; `serving`: its scalers are decided; `draining`: the last cycles finish,
- * then the claim is withdrawn.
+ * Phase of a bucket that a member claims.
+ * - `claimed`: the claim is not published, or not confirmed yet.
+ * - `loading`: the member owns the bucket and reads its state.
+ * - `serving`: the member decides the scalers of the bucket.
+ * - `draining`: the last cycles finish; then the member withdraws the claim.
  */
 export type Phase = 'claimed' | 'loading' | 'serving' | 'draining';
 
 interface Claim {
   phase: Phase;
-  /** Number of the claim; null: not published yet. */
+  /** Number of the claim; null: the claim is not published yet. */
   number: number | null;
 }
 
 export interface OwnBucketsOptions {
-  /** Reads the state of a bucket; never rejects. */
+  /** Reads the state of a bucket. Never rejects. */
   readonly load: (bucket: number) => Promise<void>;
-  /** Waits for the cycles of a bucket and stores its state; never rejects. */
+  /** Waits until no cycle of the bucket is running, and stores its state. Never rejects. */
   readonly drain: (bucket: number) => Promise<void>;
   readonly onServed: () => void;
   readonly onDrained: () => void;
 }
 
 export interface OwnBuckets {
-  /** Buckets to publish, in ascending order. */
+  /** Returns the buckets to publish, in ascending order. */
   readonly claims: () => readonly number[];
   readonly hasNew: () => boolean;
   readonly phaseOf: (bucket: number) => Phase | null;
   /** Returns why the scalers of the bucket must not be changed; null: they may. */
   readonly whyNoWrites: (bucket: number) => string | null;
-  /** Number of the bucket's claim; 0: not claimed. */
+  /** Returns the number of the bucket's claim; 0: the bucket is not claimed. */
   readonly numberOf: (bucket: number) => number;
   readonly claim: (bucket: number) => void;
-  /** Assigns this number to claims that were published for the first time. */
+  /** Assigns `number` to those claims that were published for the first time. */
   readonly published: (buckets: readonly number[], number: number) => void;
   /**
-   * Confirms the published claims, and drops contested ones, which another member claims too. Returns the confirmed
+   * Confirms the published claims. Drops contested ones, which another member claims, too. Returns the confirmed
    * buckets.
    */
   readonly confirm: (isContested: (bucket: number) => boolean) => readonly number[];
-  /** Releases a bucket: immediately if it is only claimed, otherwise after its last cycle. */
+  /** Releases a bucket: immediately if it is only claimed, otherwise when its last cycle has ended. */
   readonly giveUp: (bucket: number) => void;
   /** Drops all buckets immediately. Nothing may be written after that. */
   readonly clear: () => void;
@@ -115,7 +117,7 @@ export function createOwnBuckets({ load, drain, onServed, onDrained }: OwnBucket
   };
 }
 
-/** Counts the work in flight per bucket. A bucket is released after its last cycle. */
+/** Counts the cycles in flight of each bucket, because a bucket may be released only after its last cycle. */
 export interface BusyBuckets {
   readonly track: <T>(bucket: number, work: () => Promise<T>) => Promise<T>;
   readonly untilIdle: (bucket: number) => Promise<void>;

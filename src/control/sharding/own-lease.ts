@@ -7,26 +7,28 @@ import { leaseNameOf } from './members.js';
 
 export interface OwnLease {
   readonly name: string;
-  /** Publishes the buckets and renews the Lease. Throws `KubernetesError`; the Lease may be written nevertheless. */
+  /**
+   * Publishes the buckets and renews the Lease. Throws `KubernetesError`; even then, the Lease may have been written.
+   */
   readonly publish: (claim: PublishedClaim, signal: AbortSignal) => Promise<void>;
-  /** Publishes no buckets, so that other members do not wait until the Lease expires. */
+  /** Publishes that this member claims no bucket, so that other members do not wait until the Lease expires. */
   readonly release: (signal: AbortSignal) => Promise<void>;
   /**
-   * Compares the Lease in a list (null: it does not exist) with the last write. Returns why the Lease is lost; null: it
-   * is held.
+   * Compares the Lease of this member in a list with the last write; `lease` null: the list does not contain it.
+   * Returns why the Lease is lost; null: it is held.
    */
   readonly found: (lease: SeenMember | null) => string | null;
-  /** Whether the last successful write started less than renewDeadline ago, on both clocks. */
+  /** Returns whether the last successful write was sent less than renewDeadline ago, on both clocks. */
   readonly isValid: () => boolean;
-  /** Start of the last successful write since `forget`; null: none. */
+  /** Returns when the last successful write since `forget` was sent; null: there was none. */
   readonly since: () => Moment | null;
-  /** Makes the Lease invalid until the next write. */
+  /** Makes `isValid` return false until the next successful write. */
   readonly forget: () => void;
 }
 
 export interface PublishedClaim {
   readonly buckets: readonly number[];
-  /** Number of the newest claim; stored in `leaseTransitions`. */
+  /** The number of the newest claim, which is written to `leaseTransitions`. */
   readonly number: number;
 }
 
@@ -85,8 +87,9 @@ export function createOwnLease({ client, clock, times, identity, address }: OwnL
 type Verb = 'create' | 'update';
 
 /**
- * Wraps the client: a write that was forbidden for 15 s and 4 attempts, and never allowed, throws
- * `ElectionRefusedError`. A forbidden list is retried: a new replica waits, and other replicas continue.
+ * Wraps the client with a refusal guard: a write that was never allowed, and was forbidden for 15 s and 4 attempts,
+ * throws `ElectionRefusedError`. A forbidden list is only retried: a new replica then waits, and other replicas
+ * continue.
  */
 export function withMemberRefusals(client: MemberLeases, clock: Clock): MemberLeases {
   const guard = createRefusalGuard<Verb>(clock, (verb, refusal) =>

@@ -2,7 +2,10 @@ import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { ElectionTimes } from '../election/election-rules.js';
 import type { ObservedMember } from './members.js';
 
-/** Plans the owners of buckets from the view of one member, and remembers members that do not claim their buckets. */
+/**
+ * Plans which member owns which bucket, from the view of one member. It remembers members that do not claim what they
+ * should.
+ */
 export interface Planner {
   /** Returns the planned owner of each bucket. */
   readonly plan: (view: PlannerView) => ReadonlyMap<number, string>;
@@ -10,22 +13,30 @@ export interface Planner {
 
 export interface PlannerView {
   readonly others: readonly ObservedMember[];
-  /** Claims of this member. */
+  /** The claims of this member. */
   readonly own: readonly number[];
-  /** Claims of this member that no other one can contest. */
+  /** Returns whether this member owns the bucket, so that no other claim to it counts. */
   readonly isOwned: (bucket: number) => boolean;
   readonly nowMs: number;
-  /** When this member joined. */
+  /** When this member joined, on the monotonic clock. */
   readonly joinedMs: number;
 }
 
-/** Renewals that this process has seen, before a member that claims nothing gets a share. */
+/** A member without claims gets a share only after this process has seen so many of its renewals. */
 const LEAST_RENEWALS = 2;
-/** Members that join within these periods count each other immediately. */
+/**
+ * For so many periods after this member joined, members without claims count immediately, because they may have joined
+ * at the same time.
+ */
 const JOINING_PERIODS = 3;
-/** Periods until a free bucket counts as unclaimed; a claim normally takes one or two. */
+/**
+ * If a bucket is free for so many periods, its planned owner does not claim it. A claim normally takes one or two
+ * periods.
+ */
 const CLAIM_PERIODS = 5;
-/** Twice as many members as can own a bucket. Further members own nothing until others are gone. */
+/**
+ * Limits the members in a plan to twice as many as can own a bucket. Further members own nothing until others are gone.
+ */
 const MAX_COUNTED = 2 * STATE_BUCKETS;
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
@@ -37,14 +48,14 @@ interface Idle {
 }
 
 /**
- * Creates the planner of a member. A member without claims counts after its second renewal, and as long as it claims
- * what the plan gives it: after five periods in which a bucket was free and its planned owner did not claim it, that
- * member gets no other bucket for a minute, then for twice as long each time, up to an hour. Even with forged Leases, a
- * bucket therefore lacks an owner for a short time only. Source: reliability.md, W33, W36.
+ * Creates the planner of a member. Another member without claims counts after its second renewal, as long as it claims
+ * what the plan gives it. If a bucket was free for five periods and its planned owner did not claim it, that member
+ * gets no other bucket for a minute, and the next time for twice as long, up to an hour. So even forged Leases leave a
+ * bucket without an owner for a short time only. Source: reliability.md, W33, W36.
  */
 export function createPlanner(identity: string, times: ElectionTimes): Planner {
   const periodMs = times.retryPeriodSeconds * 1000;
-  /** Since when a free bucket has the same planned owner. */
+  /** The planned owner of each free bucket, and since when that has been the same member. */
   const freeSince = new Map<number, { readonly owner: string; readonly ms: number }>();
   const idle = new Map<string, Idle>();
 
@@ -74,7 +85,7 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
     nowMs: number,
   ) => {
     const claimed = new Set([...claims.values()].flat());
-    // A member that stops leaves several buckets free at the same time.
+    // A set, because a member that has stopped leaves several buckets free at once, which must count only once.
     const late = new Set<string>();
     for (const [bucket, owner] of plan) {
       const known = freeSince.get(bucket);
@@ -99,7 +110,7 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
       const resting = new Set<string>();
       for (const { lease } of countedOf(view)) {
         const member = lease.spec.holderIdentity;
-        // A bucket has one owner: another claim to an own bucket is unconfirmed or forged.
+        // A bucket has one owner. If this member owns it, another claim is unconfirmed or forged.
         const buckets = lease.buckets.filter((bucket) => !isOwned(bucket));
         claims.set(member, buckets);
         if (isIdle(member, buckets.length, nowMs)) resting.add(member);
@@ -113,15 +124,15 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
   };
 }
 
-/** Claimed buckets by live member. */
+/** The claimed buckets of each live member. */
 export type Claims = ReadonlyMap<string, readonly number[]>;
 
 /**
- * Returns the planned owner of each of `bucketCount` buckets. Each member owns floor or ceil of bucketCount / members
- * buckets. A bucket stays with the member that claims it unless that member has too many, so a member that leaves moves
- * only its own buckets, and a member that joins moves only its share. Buckets to move are chosen by rendezvous hashing,
- * so that all members compute the same plan from the same claims in any order. Members that are `resting` get no bucket,
- * whatever they claim. Without members the plan is empty.
+ * Returns the planned owner of each of `bucketCount` buckets. Each member owns `bucketCount / members` buckets, rounded
+ * down or up. A bucket stays with the member that claims it unless that member has too many. So if a member leaves,
+ * only its own buckets move, and if a member joins, only its share does. New owners are chosen by rendezvous hashing,
+ * so that all members compute the same plan from the same claims in any order. `resting` members get no bucket,
+ * whatever they claim. Without members, the plan is empty.
  */
 export function planBuckets(
   claims: Claims,
@@ -150,7 +161,7 @@ export function planBuckets(
   return plan;
 }
 
-/** Returns the claimed buckets of each member. A bucket with two claims counts for only one member. */
+/** Returns which of its claimed buckets each member may keep. A bucket with two claims counts for only one member. */
 function keptBuckets(
   members: readonly string[],
   { claims, bucketCount }: { readonly claims: Claims; readonly bucketCount: number },
@@ -164,14 +175,18 @@ function keptBuckets(
   return kept;
 }
 
-/** Members with the most buckets get the larger share, so that nothing moves between two members with a full share. */
+/**
+ * Returns how many buckets each member gets. Members with the most buckets get the larger share, so that no bucket
+ * moves between two members that already have a share.
+ */
 function quotasOf(
   kept: ReadonlyMap<string, readonly number[]>,
   bucketCount: number,
 ): ReadonlyMap<string, number> {
   const least = Math.floor(bucketCount / kept.size);
   const larger = bucketCount % kept.size;
-  // Loads above the larger share count as equal, so the order is stable while members release their surplus.
+  // Members with more than the larger share count as equal, so that their order stays the same while they release the
+  // surplus.
   const loadOf = (buckets: readonly number[]): number => Math.min(buckets.length, least + 1);
   const ranked = [...kept].sort(([, a], [, b]) => loadOf(b) - loadOf(a));
   return new Map(ranked.map(([member], index) => [member, least + (index < larger ? 1 : 0)]));
@@ -186,8 +201,8 @@ function highest(members: readonly string[], bucket: number): string | null {
 }
 
 /**
- * Returns a hash of member and bucket from 0 to 2^32-1: FNV-1a with the finalizer of MurmurHash3, which mixes the last
- * byte.
+ * Returns a hash of member and bucket, from 0 to 2^32-1. It is FNV-1a with the finalizer of MurmurHash3, because FNV-1a
+ * alone mixes the last byte badly.
  */
 function scoreOf(member: string, bucket: number): number {
   let hash = 0x811c9dc5;

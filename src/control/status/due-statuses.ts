@@ -18,15 +18,16 @@ export interface DueStatus {
 
 interface DueStatuses {
   /**
-   * Returns two lists, each limited and with the least recently computed first: statuses in which clients wait for a
-   * change, and statuses in which only messages or metric values differ. Yields to the event loop every 20 ms.
+   * Returns two lists of statuses to write: those with changes for which clients wait, and those in which only messages
+   * or metric values differ. Both are limited, and begin with the status that was computed longest ago. Yields to the
+   * event loop every 20 ms.
    */
   readonly next: (limits: { readonly transitions: number; readonly refreshes: number }) => Promise<{
     readonly transitions: readonly DueStatus[];
     readonly refreshes: readonly DueStatus[];
   }>;
   readonly written: (one: DueStatus, answer: ScalerObject) => void;
-  /** Delays the next write of an object, unless the object changes. */
+  /** Delays the next write of an object, unless the object changes first. */
   readonly delay: (key: string, ms: number) => void;
   readonly delayNamespace: (namespace: string, ms: number) => void;
   readonly isDelayed: (namespace: string) => boolean;
@@ -40,36 +41,39 @@ interface DueStatusesPorts {
   readonly clock: Clock;
 }
 
-/** Minimum interval per scaler between writes, if only messages or metric values have changed. */
+/** Minimum interval between two writes for a scaler if only messages or metric values have changed. */
 const MINOR_INTERVAL_MS = 10_000;
 
-/** Takes 30 ms. Most cycles do not change the status, but only computing it shows that. */
+/**
+ * Limits the statuses that are computed at once, which takes 30 ms. Most cycles do not change the status, but only
+ * computing it shows that.
+ */
 const MAX_COMPUTED_PER_PASS = 300;
 
 interface CheckedStatus extends DueStatus {
   readonly last: LedgerEntry | null;
   readonly checkedMs: number;
   urgency: 'none' | 'later' | 'soon';
-  /** Null: this process has not written it. */
+  /** When this process last wrote the status; null: never. */
   writtenMs: number | null;
   delayedUntilMs: number;
   /**
-   * The last status sent, and as the server stored it. The server may prune fields, so sending them again would change
-   * nothing.
+   * The last status that was sent, and what the server stored. Both are needed: the server may prune fields, and
+   * sending these again would change nothing.
    */
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
 
 /**
- * Checks all objects on each call, but computes a status only after a change. Changes of messages or metric values
- * wait.
+ * Checks all objects on each call, but computes a status only if something has changed. If only messages or metric
+ * values have changed, it waits for `MINOR_INTERVAL_MS`.
  */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, rejectedSince, clock } = ports;
   const checked = new Map<string, CheckedStatus>();
   const delayedNamespaces = new Map<string, number>();
 
-  /** Returns null if there is no verdict on this version of the object. */
+  /** Returns null if this version of the object was not judged yet. */
   const check = (key: string, object: ScalerObject, isForced: boolean): CheckedStatus | null => {
     const verdict = verdictOf(key);
     if (verdict?.specText !== object.specText) return null;
@@ -119,7 +123,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const findDue = async (): Promise<readonly CheckedStatus[]> => {
     const present = new Set<string>();
     const due: CheckedStatus[] = [];
-    // 10,000 statuses take about 1 s of CPU time, which must not delay cycles.
+    // Works in short turns: 10,000 statuses take about 1 s of CPU time, which must not delay cycles.
     const nextTurn = takeTurns(clock);
     for (const object of store.list()) {
       const key = scalerKey(object);
@@ -171,7 +175,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   };
 }
 
-/** Each reload creates new verdicts, most of them unchanged. */
+/** Compares the contents, because each reload creates new verdicts, most of which are equal to the old ones. */
 function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }
@@ -193,7 +197,9 @@ function isMinorChange(a: LedgerEntry | null, b: LedgerEntry | null): boolean {
   );
 }
 
-/** A schedule or `maxReplicasFrom` may change the bounds in effect. */
+/**
+ * The bounds are compared, because a schedule or `maxReplicasFrom` may change them without a change of the document.
+ */
 function isSameBounds(a: LedgerEntry, b: LedgerEntry): boolean {
   const [before, after] = [boundsOf(a.record), boundsOf(b.record)];
   return before.minReplicas === after.minReplicas && before.maxReplicas === after.maxReplicas;

@@ -29,9 +29,9 @@ import {
 export interface StatusInput {
   readonly object: ScalerObject;
   readonly verdict: ObjectVerdict;
-  /** The result of the last cycle of this process; null before the first one. */
+  /** The result of the last cycle of this process; null: there was none. */
   readonly last: LedgerEntry | null;
-  /** Since when the newest version has been rejected; null, the default: unknown. */
+  /** Since when the newest version has been rejected; null, the default: it is unknown. */
   readonly rejectedSince?: Instant | null;
   readonly now: Instant;
 }
@@ -41,9 +41,9 @@ const MAX_MESSAGE_LENGTH = 1024;
 const CYCLE_CONDITIONS: ReadonlySet<string> = new Set(CONDITION_TYPES);
 
 /**
- * Returns the wanted status of an object. A condition keeps its `lastTransitionTime` from the stored status until its
- * status changes, so a restart does not reset it. Before the first cycle of this process, the stored results of an
- * earlier process stay. If no version of the document is in effect, they are removed.
+ * Returns the wanted status of an object. A condition keeps the stored `lastTransitionTime` until its status changes,
+ * so that a restart does not reset it. Before the first cycle of this process, the results that an earlier process has
+ * stored stay, unless no version of the document is in effect.
  */
 export function buildObjectStatus({
   object,
@@ -60,14 +60,14 @@ export function buildObjectStatus({
   const about = decided.map((condition) =>
     acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
-      : // Without a generation, `kubectl wait` would take the condition for one of the current generation.
+      : // Without the stored generation, `kubectl wait` would take the condition for a current one.
         { ...generationOf(before, condition), ...condition },
   );
   const storedReady = before.find(({ type }) => type === 'Ready');
   const ready =
     isCurrent || storedReady === undefined
       ? { ...readyOf(acceptance, decided, last), observedGeneration }
-      : // It describes the previous document, so clients that wait for the new one keep waiting.
+      : // The stored `Ready` is about the previous document: clients that wait for the new one keep waiting.
         withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
   const foreign = before.filter(
@@ -86,12 +86,12 @@ export function buildObjectStatus({
   };
 }
 
-/** The ledger may have times of an earlier object with the same name. */
+/** The later of both, because the ledger may have times of an earlier object with the same name. */
 function sinceIn({ createdAt }: ScalerObject, since: Instant): Instant {
   return createdAt === null ? since : latest(createdAt, since);
 }
 
-/** An earlier object with the same name may have scaled last. Both times are in whole seconds. */
+/** Removes a `lastScaleTime` before the creation of the object: an earlier object had the same name. */
 function withoutEarlier(
   { lastScaleTime, ...others }: StatusNumbers,
   { createdAt }: ScalerObject,
@@ -101,7 +101,7 @@ function withoutEarlier(
   return { ...others, lastScaleTime };
 }
 
-/** Before the first cycle of this process, the state of an earlier process stays, unless it is a rejection. */
+/** Before the first cycle of this process, the state of an earlier process stays, unless it is now rejected. */
 function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
   const { status } = object;
   const stored = storedState(status);
@@ -185,7 +185,7 @@ function generationOf(
   return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
-/** The API shows the same time. Null for `Accepted` and `Ready`, which only the object has. */
+/** Returns the time that the API shows. Null for `Accepted` and `Ready`, which exist only in the status. */
 function sinceOf({ type }: NewCondition, last: LedgerEntry | null): Instant | null {
   return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
 }
@@ -196,7 +196,7 @@ function timed(condition: NewCondition, before: readonly StatusCondition[], sinc
   return { ...condition, lastTransitionTime };
 }
 
-/** Returns RFC 3339 without milliseconds, as Kubernetes writes times. */
+/** Returns a time in RFC 3339 without milliseconds, as Kubernetes writes it. */
 function inSeconds(instant: Instant): string {
   return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
@@ -209,7 +209,7 @@ function truncated(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 3)}...`;
 }
 
-/** The reasons of the condition `Accepted`, each with its status. */
+/** The reasons of the condition `Accepted` with the status that a reason implies. */
 export const ACCEPTED_REASONS = {
   Accepted: 'True',
   Invalid: 'False',
@@ -224,13 +224,16 @@ function acceptedBecause(reason: AcceptedReason, message: string): NewCondition 
   return { type: 'Accepted', status: ACCEPTED_REASONS[reason], reason, message };
 }
 
-/** Reasons outside of the document, in order of precedence. */
+/** Problem codes with a reason of their own, in order of precedence. Every other error has the reason `Invalid`. */
 const REASONS: readonly (readonly [code: string, reason: AcceptedReason])[] = [
   ['duplicate-document', 'Duplicate'],
   ['namespace-not-watched', 'NamespaceNotWatched'],
 ];
 
-/** Returns the condition `Accepted`: whether the document of an object is in effect, and its problems, one per line. */
+/**
+ * Returns the condition `Accepted`: whether the document of an object is in effect. The message has one problem per
+ * line.
+ */
 function accepted({ problems, scaler }: ObjectVerdict): NewCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
@@ -267,7 +270,7 @@ function readyOf(
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
   if (active === undefined || active.status === 'Unknown') {
-    // A count outside of its bounds is decided without metrics in each cycle until the change is applied.
+    // The reason is shown, too: a count outside of its bounds is moved without metrics, possibly in many cycles.
     const decision = last === null ? null : reasonOf(last.record);
     const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
     return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
@@ -279,11 +282,11 @@ function readyOf(
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }
 
-/** `kubectl get hpa` also prints two metrics. */
+/** Number of metrics in the column TARGETS, as in `kubectl get hpa`. */
 const SHOWN_METRICS = 2;
 
 /**
- * Returns the metrics with their current values and targets as `kubectl get hpa` prints them: `cpu: 45%/60%`,
+ * Returns the metrics with their current values and targets, as `kubectl get hpa` prints them: `cpu: 45%/60%`,
  * `requests-per-second: 18/20 (avg)`. A metric without a value is `<unknown>`, never 0.
  */
 export function metricTargets({ record }: Pick<LedgerEntry, 'record'>): string {
@@ -304,8 +307,8 @@ function metricTarget(spec: MetricSpec, result: MetricResult | undefined): strin
 }
 
 /**
- * Has the form of autoscaling/v2: integer percentage, quantities as strings, unknown values unset. The quantities are those
- * of the column TARGETS.
+ * A current value as in autoscaling/v2: the utilization is an integer percentage, quantities are strings, and unknown
+ * values are unset. Quantities are formatted as in the column TARGETS.
  */
 interface CurrentValueStatus {
   readonly averageUtilization?: number;
@@ -344,7 +347,7 @@ type MetricStatus =
     }
   | { readonly type: 'External'; readonly external: NamedMetric };
 
-/** Returns the metrics that have a value, in the order of the document. A missing value is omitted, never 0. */
+/** Returns the metrics in the order of the document. A metric without a value is omitted, never 0. */
 export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonly MetricStatus[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {
@@ -358,7 +361,7 @@ function currentValueStatus(result: MetricResult | undefined, name: string): Cur
   const { averageUtilization, averageValue, value }: CurrentValue = result.current;
   const known = {
     ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
-    // There is no average over 0 replicas.
+    // At 0 replicas there is no average.
     ...(averageValue === undefined || result.ratio === null
       ? {}
       : { averageValue: formatAmount(averageValue, name) }),

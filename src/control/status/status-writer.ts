@@ -24,7 +24,7 @@ interface StatusWriterPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => LedgerEntry | null;
-  /** Since when the newest version has been rejected; null: unknown. */
+  /** Returns since when the newest version has been rejected; null: unknown. */
   readonly rejectedSince: (key: string) => Instant | null;
   /** Sends one PATCH and returns the object in the response; throws `KubernetesError`. */
   readonly patch: (
@@ -38,28 +38,32 @@ interface StatusWriterPorts {
 }
 
 const PASS_MS = 2000;
-/** Metric values and messages: 5 per second, so that fluctuating metrics of many objects do not load the API server. */
+/**
+ * Limits the writes that only change metric values and messages to 5 per second. Otherwise fluctuating metrics of many
+ * objects would load the API server.
+ */
 const MAX_REFRESHES_PER_PASS = 10;
-/** Limits the length of a pass: a condition that changes during it waits for at most 2 s. */
+/** Limits the length of a pass: a condition that changes during a pass waits until its end, for at most about 2 s. */
 const MAX_TRANSITIONS_PER_PASS = 500;
-/** After a lasting 403, a namespace waits 5 to 10 s, doubled up to a minute. */
+/** How long a namespace waits after a 403: 5 to 10 s at first, then twice as long each time, up to a minute. */
 const FORBIDDEN_MS = { first: 5000, last: 30_000 };
 /**
- * After a lost connection, a timeout or a 5xx, the writer waits 1 to 2 s, doubled up to 10 s, until a write succeeds.
- * That is one request in 5 s to a server that does not answer: clients wait for the status of a scaler that scales.
+ * How long the writer waits after a lost connection, a timeout or a 5xx: 1 to 2 s at first, then twice as long each
+ * time, up to 10 s, until a write succeeds. A server that does not answer then gets a request about every 5 s. A longer
+ * wait would be bad for clients that wait for the status.
  */
 const OUTAGE_MS = { first: 1000, last: 5000 };
 const REJECTED_MS = 300_000;
-/** An internal error must neither end the term nor fill the log. */
+/** Delay after an internal error, which must neither end the term nor fill the log. */
 const INTERNAL_ERROR_MS = 60_000;
-/** Delay after a change or deletion of the object, unless the watch reports it earlier. */
+/** Delay after an object was changed or deleted, unless the watch reports that earlier. */
 const OUTDATED_MS = 10_000;
 
 /**
- * Polls the ledger every 2 s for one term of the leader, until `signal` is aborted, and writes the status of each Scaler
- * object whose result differs from its stored status. Sends nothing while
- * nothing changes, and never rejects. A failed write is repeated in the next pass of this process or another one.
- * Writes changed replicas and conditions before metric values and messages, several at once.
+ * Writes the status of each Scaler object whose result differs from its stored status. Compares them every 2 s until
+ * `signal` is aborted, which is at the end of the leader's term. Sends nothing while nothing changes, and never
+ * rejects. A failed write is repeated in a later pass. Several writes are in flight at once, and changed replicas and
+ * conditions come before metric values and messages.
  */
 export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
@@ -76,7 +80,9 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
     refusals.set(namespace, known);
     return known;
   };
-  /** One role usually grants the permission in all namespaces, so each of them is tried again at once. */
+  /**
+   * Ends the waits of all namespaces after a write in one of them: one role usually grants the permission everywhere.
+   */
   const clearRefusals = (namespace: string): void => {
     if (!refusals.delete(namespace)) return;
     for (const other of refusals.keys()) due.delayNamespace(other, 0);
@@ -90,7 +96,10 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
     });
     let stoppedForMs = 0;
     const probed = new Set<string>();
-    /** In a namespace with a 403, one write of a pass shows whether writes are allowed again. */
+    /**
+     * Returns whether an object is skipped in this pass. In a namespace with a 403, only the first write of a pass is
+     * sent: it shows whether writes are allowed again.
+     */
     const isPassedOver = ({ object: { namespace } }: DueStatus): boolean =>
       due.isDelayed(namespace) || (refusals.has(namespace) && probed.has(namespace));
     const write = async (one: DueStatus): Promise<void> => {
@@ -101,10 +110,10 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
         window.answered(clock.monotonicMs() - startMs);
         backoff = startBackoff();
         clearRefusals(one.object.namespace);
-        // The permission may still be missing in another namespace.
+        // `forbidden` stays, because the permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
-        // The first of several requests that fail together decides how long all wait.
+        // If several requests fail together, the first failure decides how long all of them wait.
         if (!mayContinue() || stoppedForMs > 0 || due.isDelayed(one.object.namespace)) return;
         const failure = {
           error,
@@ -115,7 +124,7 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
           refusals: refusalsOf(one.object.namespace),
         };
         stoppedForMs = handleFailure(failure, () => backoff.next());
-        // Any other error does not mean that the namespace is forbidden.
+        // An error other than 403 proves that the namespace is not forbidden.
         if (!isForbidden(error)) refusals.delete(one.object.namespace);
         if (stoppedForMs > 0) window.overloaded();
       }
@@ -150,7 +159,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof KubernetesError && error.kind === 'forbidden';
 }
 
-/** The 403 responses in a namespace since its last write. */
+/** The 403 responses in a namespace since the last successful write there. */
 interface Refused extends Refusals {
   readonly backoff: Backoff;
 }
@@ -169,8 +178,8 @@ async function writeOne(
 }
 
 /**
- * Returns the Event of a rejected generation; null: it is accepted, or its stored status already says that it is
- * rejected. So neither a restart nor another leader repeats the Event.
+ * Returns the Event for a rejected generation. Null: the generation is accepted, or the stored status already says that
+ * it is rejected, so that neither a restart nor another leader repeats the Event.
  */
 function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | null {
   const isRejection = ({ type, status, observedGeneration }: StatusCondition): boolean =>
@@ -181,7 +190,7 @@ function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | n
   return storedConditions(object.status).some(isRejection) ? null : buildEvent(reason, rejection.cause);
 }
 
-/** Returns the milliseconds until the next pass; 0 to continue this one. */
+/** Handles a failed write. Returns the milliseconds until the next pass; 0: this pass continues. */
 function handleFailure(
   failure: {
     readonly error: unknown;
@@ -243,24 +252,29 @@ function handleFailure(
 interface RequestWindow {
   readonly size: () => number;
   readonly answered: (tookMs: number) => void;
-  /** Call this after a 429, a 5xx or no answer. */
+  /** To be called after a 429, a 5xx or no answer. */
   readonly overloaded: () => void;
 }
 
-/** The number of connections of the lane `status`. API priority and fairness has 245 seats for service accounts. */
+/**
+ * Limits the requests in flight to the connections of the lane `status`. API priority and fairness has 245 seats for
+ * service accounts.
+ */
 const MAX_AT_ONCE = 20;
 const FIRST_AT_ONCE = 5;
 const SLOW_ANSWER_MS = 500;
-/** A slow minute of the server shrinks the window once a second, not with each answer. */
+/**
+ * Minimum interval between two reductions of the window: while the server is slow, many answers arrive late at once.
+ */
 const SHRINK_INTERVAL_MS = 1000;
 
-/** After an overload, the window grows by one request per interval. */
+/** After an overload, the window grows by one request in each interval of this length. */
 const GROW_INTERVAL_MS = 10_000;
 
 /**
- * Grows by one for each full window of quick answers. Halves when the server is overloaded, or takes half a second for
- * an answer: more requests at once would only wait in the queue of the server, ahead of other clients. Then grows
- * quickly to the last size that worked, and slowly above it.
+ * Limits the requests in flight. The window grows by one for each full window of quick answers. It halves when the
+ * server is overloaded, or takes half a second for an answer: more requests at once would only wait in the server's
+ * queue, ahead of other clients. After that, it grows quickly up to the last size that worked, and slowly above.
  */
 function createRequestWindow(clock: Clock): RequestWindow {
   let size = FIRST_AT_ONCE;

@@ -7,16 +7,16 @@ export interface NewCondition {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** Generation of the document; absent: unknown. */
+  /** The generation of the document that the condition describes; absent: unknown. */
   readonly observedGeneration?: number;
 }
 
-/** Has the fields of `metav1.Condition`. */
+/** A condition with the fields of `metav1.Condition`. */
 export interface StatusCondition extends NewCondition {
   readonly lastTransitionTime: string;
 }
 
-/** `status` of a Scaler object. An unknown field is absent, never 0. */
+/** The `status` of a Scaler object. A field that is unknown is absent, never 0. */
 export interface ObjectStatus extends StatusNumbers, StatusState {
   readonly observedGeneration: number;
   readonly conditions: readonly StatusCondition[];
@@ -26,12 +26,15 @@ export interface StatusNumbers {
   readonly currentReplicas?: number;
   readonly desiredReplicas?: number;
   readonly lastScaleTime?: string;
-  /** The columns REFERENCE, TARGETS, MIN and MAX of `kubectl get scalers`: `spec` may be a rejected version. */
+  /**
+   * The columns REFERENCE, TARGETS, MIN and MAX of `kubectl get scalers`. They are in the status, because `spec` may be
+   * a rejected version.
+   */
   readonly reference?: string;
   readonly targets?: string;
   readonly minReplicas?: number;
   readonly maxReplicas?: number;
-  /** Has the form of `status.currentMetrics` in autoscaling/v2. */
+  /** The current metrics, in the form of `status.currentMetrics` in autoscaling/v2. */
   readonly currentMetrics?: readonly JsonObject[];
 }
 
@@ -92,7 +95,7 @@ export function storedState(stored: JsonObject | null): StatusState {
   };
 }
 
-/** Returns the times that an earlier process has written; null: no status, or without a state. */
+/** Returns the times that an earlier process has written; null: there is no status, or it has no state. */
 export function earlierTimes(stored: JsonObject | null): EarlierTimes | null {
   const { state, stateSince } = storedState(stored);
   const since = parseInstant(stateSince ?? '');
@@ -121,8 +124,8 @@ const FIELDS = [
 ] as const satisfies readonly (keyof ObjectStatus)[];
 
 /**
- * Returns the merge-patch from the stored to the wanted status. It removes fields that are now unknown and keeps fields
- * of other clients.
+ * Returns the merge-patch that changes the stored status to the wanted one. It removes fields that are now unknown and
+ * keeps fields of other clients.
  */
 export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): JsonObject {
   const removed = FIELDS.filter((field) => wanted[field] === undefined && Object.hasOwn(stored ?? {}, field));
@@ -130,8 +133,8 @@ export function statusPatch(stored: JsonObject | null, wanted: ObjectStatus): Js
 }
 
 /**
- * `soon`: clients wait for these fields (important conditions), or `kubectl get scalers` shows them (state, replicas,
- * bounds). `later`: messages and metric values.
+ * Returns how soon the status must be written. `soon`: clients wait for a changed field (important conditions), or
+ * `kubectl get scalers` shows it (state, replicas, bounds). `later`: only messages or metric values differ.
  */
 export function statusDifference(stored: JsonObject | null, wanted: ObjectStatus): 'none' | 'later' | 'soon' {
   const now = { observedGeneration: countIn(stored, 'observedGeneration'), ...readStored(stored) };
@@ -143,7 +146,7 @@ function readStored(stored: JsonObject | null): Omit<ObjectStatus, 'observedGene
   return { ...storedState(stored), ...storedNumbers(stored), conditions: storedConditions(stored) };
 }
 
-/** Other conditions may change with each sample. */
+/** The conditions for which clients wait. Other conditions may change with each sample. */
 const URGENT: ReadonlySet<string> = new Set(['Accepted', 'Ready', 'AbleToScale', 'ScalingActive', 'Held']);
 
 function urgentOf({
@@ -159,16 +162,16 @@ function urgentOf({
 }: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
   const urgent = conditions
     .filter(({ type }) => URGENT.has(type))
-    // The reason is important only if the scaler cannot scale or is held.
+    // The reason matters only if the scaler cannot scale or is held.
     .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  // Clients that wait for a generation check `observedGeneration` of each condition.
+  // Clients that wait for a generation read `observedGeneration` of each condition.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
   const counts = { currentReplicas, desiredReplicas, minReplicas, maxReplicas, lastScaleTime };
   return { observedGeneration, ...counts, state, reference, urgent, generations };
 }
 
-/** Ignores the order of fields and conditions, which the server may change. */
+/** Compares two JSON values without regard to the order of fields and conditions, which the server may change. */
 function isSameJson(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
