@@ -3,32 +3,35 @@ import type { Expression, ExpressionOf } from './expressions.js';
 import { signatureOf } from './signatures.js';
 
 export interface Filler {
-  /** UTF-16 offsets into the query. */
+  /** UTF-16 offsets of the constant in the query. */
   readonly from: number;
   readonly to: number;
-  /** Null: it depends on the time. */
+  /** The constant; null: its value depends on the time. */
   readonly value: number | null;
-  /** Whether the constant replaces the whole query, not only a part of the data. */
+  /** Whether the constant replaces the whole result, not only a part of the data. */
   readonly isWhole: boolean;
 }
 
-/** The value while data is missing: `none` (no series), a number, or `some` unknown number. */
+/** What an expression returns while its data is missing: `none` (no series), a number, or `some` unknown number. */
 type Value = 'none' | Known;
 
 interface State {
   readonly value: Value;
   readonly reads: boolean;
-  /** The first part of the query whose constant affects the value. */
+  /** The first part of the query that is a constant and affects the value. */
   readonly filler: Omit<Filler, 'isWhole'> | null;
 }
 
-/** `gone`: no series has samples. `down`: only `up` has samples, with the value 0 while scrapes fail. */
+/**
+ * Why data is missing. `gone`: no selector has samples. `down`: only `up` has samples, whose value is 0 while scrapes
+ * fail.
+ */
 type Outage = 'gone' | 'down';
 
 /**
- * Finds the constant that a query returns while its data is missing, which would be used as the metric after a failed
- * scrape. Null if the query returns nothing or NaN, or contains no selector. Selectors count as empty, so `or
- * (vector(0) and on () up == 1)` is no filler: it is empty while the target is down.
+ * Finds the constant that a query returns while its data is missing. After a failed scrape, that constant would be used
+ * as the value of the metric. Null: the query returns nothing or NaN, or has no selector. `or (vector(0) and on () up
+ * == 1)` is no filler, because it returns nothing while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
   for (const outage of ['gone', 'down'] as const) {
@@ -122,7 +125,7 @@ function ofAggregate(
 ): State {
   const reads = operands.some((operand) => operand.reads);
   const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
-  // In MetricsQL, max(x, 0) aggregates all its operands.
+  // In MetricsQL, `max(x, 0)` aggregates all its operands.
   if (operands.length > 1 && ['sum', 'max', 'min', 'avg', 'count'].includes(expression.name))
     return ofAlternatives(expression, operands, operandExpressions);
   const value = operands.at(-1)?.value ?? 'none';
@@ -134,7 +137,7 @@ function ofAggregate(
   return { value: keepsValue ? value : 'some', reads, filler };
 }
 
-/** Handles alternatives such as `a or b`: an alternative with data replaces those without data. */
+/** Returns the state of alternatives such as `a or b`, in which an alternative with data replaces those without. */
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],
@@ -175,7 +178,7 @@ function ofBinary(expression: ExpressionOf<'binary'>, { operands, operandExpress
   if (filler !== null) return { value, reads, filler };
   if (fillFrom !== null && reads)
     return { value, reads, filler: fillerOf(fillFrom, operandExpressions[1]?.to ?? fillFrom, 'some') };
-  // A comparison with NaN is false: `scalar(x) > bool 5` is 0 while x is missing.
+  // NaN makes a comparison false, so `scalar(x) > bool 5` is 0 while x is missing.
   const isCompared = isBool && reads && operands.some((operand) => Number.isNaN(operand.value));
   return { value, reads, filler: isCompared ? fillerOf(operatorFrom, expression.to, value) : null };
 }
@@ -202,7 +205,7 @@ function ofOr({
   return { value: right.value, reads, filler };
 }
 
-/** Returns null for no value and for NaN, which triggers no scaling. */
+/** Returns the constant; null: there is no value, or it is NaN, which triggers no scaling. */
 function fillerOf(from: number, to: number, value: Value): State['filler'] {
   if (value === 'none' || Number.isNaN(value)) return null;
   return { from, to, value: value === 'some' ? null : value };

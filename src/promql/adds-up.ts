@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Returns whether a query sums the series of a selector that differ in `label`: the innermost aggregation that drops
- * the label is a sum or a count. `asWhole` is the result if no aggregation drops it.
+ * Returns whether a query adds up those series of a selector that differ only in `label`: the innermost aggregation
+ * that drops the label is a sum or a count. If no aggregation drops the label, the result is `asWhole`.
  */
 export function addsUp(
   query: string,
@@ -40,7 +40,7 @@ export function groupedBy(query: string, selector: string): readonly string[] | 
   return found;
 }
 
-/** Returns the operator of the innermost aggregation around the node that drops the label, or null. */
+/** Returns the operator of the innermost aggregation around the node that drops the label; null: none does. */
 function dropperOf(
   node: SyntaxNode,
   { text, label }: { readonly text: string; readonly label: string },

@@ -10,13 +10,13 @@ export interface QueryFacts {
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
   readonly labels: LabelSet;
-  /** Null: no constant replaces missing data. */
+  /** The constant that replaces missing data; null: none does. */
   readonly filler: Filler | null;
-  /** Index of the first operator whose sides never match; null: none. */
+  /** Index of the first operator whose sides never have equal labels; null: there is none. */
   readonly unmatched: number | null;
 }
 
-/** Analyzes a query without a server. Null if it does not parse or exceeds a limit. */
+/** Analyzes a query without a server. Null: the query does not parse, or exceeds a limit. */
 export const analyzeQuery = rememberByQuery(analyzeUncached, 50);
 
 function analyzeUncached(query: string): QueryFacts | null {

@@ -4,10 +4,16 @@ import { parseQuery, rememberByQuery } from './parse.js';
 import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
-/** `pods`: the result for the pods of two workloads is the union of the results for each of them. */
+/**
+ * How the result depends on the pods. `pods`: the result for the pods of two workloads is the union of the results for
+ * each workload.
+ */
 type Scope = 'pods' | 'constant' | 'other';
 
-/** Functions that combine all series, or that write labels, after which two series may have equal labels. */
+/**
+ * Functions whose result for two workloads differs from the union: they combine all series, or write labels, so that
+ * two series may get equal labels.
+ */
 const NOT_BY_POD: ReadonlySet<string> = new Set([
   'absent',
   'absent_over_time',
@@ -16,7 +22,7 @@ const NOT_BY_POD: ReadonlySet<string> = new Set([
   'scalar',
 ]);
 
-/** Aggregations with one value per group. Other aggregations select among equal series, or write a label. */
+/** Aggregations with one value per group. Others select among series with equal values, or write a label. */
 const AGGREGATES: ReadonlySet<string> = new Set([
   'avg',
   'count',
@@ -30,9 +36,9 @@ const AGGREGATES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether a query with `$pods` evaluates each pod separately. One query for the pods of several workloads then
- * returns the same series as a query for each workload: all its selectors have `pod=~"$pods"`, and each operator and
- * aggregation keeps pods apart. False in doubt, and for MetricsQL.
+ * Returns whether a query with `$pods` evaluates each pod separately: all its selectors have `pod=~"$pods"`, and each
+ * operator and aggregation keeps pods apart. Then one query for the pods of several workloads returns the same series
+ * as one query for each workload. False in doubt, and for MetricsQL.
  */
 export const isByPod = rememberByQuery(
   (query) => query.includes('$pods') && readScope(query) === 'pods',
@@ -50,7 +56,7 @@ function readScope(query: string): Scope {
     if (expression.form === 'selector') selectors += 1;
     scopes.push(scopeOf(expression, scopes));
   }
-  // Any other use of `$pods` needs the value of one workload.
+  // If `$pods` is also used elsewhere, it must be the pattern of a single workload.
   const uses = listVariables(query).filter(({ name }) => name === 'pods').length;
   return uses === selectors ? (scopes.at(-1) ?? 'other') : 'other';
 }
@@ -89,7 +95,10 @@ function isOfPods({ matchers }: ExpressionOf<'selector'>): boolean {
   );
 }
 
-/** Accepts one operand by pod, such as the series of rate(), and constants, such as the bounds of clamp(). */
+/**
+ * Returns the scope of operands of which at most one depends on pods, such as the series in `clamp(x, 0, 1)`; the
+ * others are constants. Otherwise returns `other`.
+ */
 function onePods(operands: readonly Scope[]): Scope {
   const [one = 'other', ...others] = operands.filter((scope) => scope !== 'constant');
   return others.length === 0 ? one : 'other';

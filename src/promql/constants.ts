@@ -1,4 +1,4 @@
-/** A number, or `some` number that only the server knows. */
+/** A number, or `some` for a number that only the server knows. */
 export type Known = number | 'some';
 
 const KEEPS_VALUE: ReadonlySet<string> = new Set([
@@ -16,7 +16,7 @@ const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'sort_desc',
 ]);
 
-/** Functions that return 0 for a constant, because a constant never changes. */
+/** Functions that return 0 for a constant, because it never changes. */
 const OF_CHANGES: ReadonlySet<string> = new Set([
   'changes',
   'delta',
@@ -41,7 +41,10 @@ const OF_ONE: ReadonlyMap<string, (value: number) => number> = new Map([
   ['sqrt', Math.sqrt],
 ]);
 
-/** Returns the result for constant operands. The vector is the first operand, except for quantile_over_time. */
+/**
+ * Returns the result of a function for constant operands. The vector is the first operand, except in
+ * quantile_over_time.
+ */
 export function computeCall(name: string, operands: readonly Known[]): Known {
   const [value = 'some', bound = 'some', upper = 'some'] = operands;
   if (name === 'quantile_over_time') return bound;
@@ -56,7 +59,7 @@ export function computeCall(name: string, operands: readonly Known[]): Known {
   return OF_ONE.get(name)?.(value) ?? 'some';
 }
 
-/** Returns the result for two constants; null if a comparison drops the series. */
+/** Returns the result of an operator for two constants; null: a comparison is false and drops the series. */
 export function computeOperator(
   operator: string,
   { left, right, isBool }: { readonly left: Known; readonly right: Known; readonly isBool: boolean },

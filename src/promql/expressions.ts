@@ -7,20 +7,20 @@ import { type SelectorMatcher, readSelector } from './vector-selectors.js';
 interface Matching {
   readonly kind: 'on' | 'ignoring';
   readonly labels: readonly string[];
-  /** The "many" side: `left` for group_left. */
+  /** The side with many series for one of the other: `left` for group_left. Null: each series has one match. */
   readonly group: 'left' | 'right' | null;
   readonly include: readonly string[];
 }
 
 interface Base {
-  /** UTF-16 offsets into the query. */
+  /** UTF-16 offsets in the query. */
   readonly from: number;
   readonly to: number;
-  /** Indexes of the operands. Each one is lower than the index of the expression. */
+  /** Indexes of the operands, which are lower than the index of the expression itself. */
   readonly operands: readonly number[];
 }
 
-/** `wrapped`: parentheses, `offset` and `@`. */
+/** An expression of a query. `wrapped` is an expression in parentheses, or with `offset` or `@`. */
 export type Expression = Base &
   (
     | { readonly form: 'number'; readonly text: string }
@@ -38,17 +38,17 @@ export type Expression = Base &
     | {
         readonly form: 'aggregate';
         readonly name: string;
-        /** Null without `by` and `without`. */
+        /** Null: the aggregation has neither `by` nor `without`. */
         readonly grouping: { readonly kind: 'by' | 'without'; readonly labels: readonly string[] } | null;
       }
     | {
         readonly form: 'binary';
-        /** Lower case. */
+        /** The operator in lower case. */
         readonly operator: string;
         readonly operatorFrom: number;
         readonly isBool: boolean;
         readonly matching: Matching | null;
-        /** Offset of a fill modifier; null: none. */
+        /** Offset of a fill modifier in the query; null: there is none. */
         readonly fillFrom: number | null;
       }
   );
@@ -74,10 +74,10 @@ const EXPRESSIONS: ReadonlySet<string> = new Set([
   'StepInvariantExpr',
 ]);
 
-/** Expressions without operands: strings in a selector are not operands. */
+/** Expressions without operands. Strings in a selector are matchers, not operands. */
 const LEAVES: ReadonlySet<string> = new Set(['VectorSelector', 'StringLiteral', 'NumberDurationLiteral']);
 
-/** Nodes whose strings and numbers are not operands. */
+/** Nodes in which strings and numbers are not operands. */
 const NO_OPERANDS: ReadonlySet<string> = new Set([
   'GroupingLabels',
   'FillModifier',
@@ -87,15 +87,15 @@ const NO_OPERANDS: ReadonlySet<string> = new Set([
 const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 
 /**
- * Returns the expressions of a query. Operands precede the expressions that use them; the last one is the whole query.
- * MetricsQL is read as the nearest PromQL, with its own function names. Null for a query that does not parse or exceeds
- * the limits. Not recursive, because the tree of a long query is hundreds of levels deep.
+ * Returns the expressions of a query, each after its operands; the last one is the whole query. MetricsQL is read as
+ * the nearest PromQL, but with its own function names. Null: the query does not parse, or exceeds a limit. Not
+ * recursive, because the tree of a long query has hundreds of levels.
  */
 export function readExpressions(query: string): readonly Expression[] | null {
   const tree = treeOf(query);
   if (tree === null) return null;
   const expressions: Expression[] = [];
-  /** Operands of the unfinished expressions, innermost last. */
+  /** The operands found so far, for each expression that is not finished; the innermost expression is the last. */
   const open: number[][] = [];
   const close = ({ node, from, to }: SyntaxNodeRef, operands: readonly number[]): void => {
     expressions.push({ from, to, operands, ...shapeOf(query, node) });
@@ -115,7 +115,7 @@ export function readExpressions(query: string): readonly Expression[] | null {
   return expressions.length === 0 ? null : expressions;
 }
 
-/** Strips parentheses, `offset` and `@`; undefined for an invalid index. */
+/** Returns an expression without parentheses, `offset` and `@`; undefined: the index is invalid. */
 export function unwrap(
   expressions: readonly Expression[],
   index: number | undefined,
@@ -169,9 +169,7 @@ function shapeOf(query: string, node: SyntaxNode): Shape {
   }
 }
 
-/**
- * Reads the name from the query, because the tree contains a replacement for functions that the grammar does not know.
- */
+/** Reads a name from the query, not from the tree, in which functions that the grammar does not know are replaced. */
 function nameAt(query: string, from: number): string {
   NAME.lastIndex = from;
   return NAME.exec(query)?.[0] ?? '';
@@ -208,7 +206,7 @@ function binaryOf(query: string, node: SyntaxNode): Extract<Shape, { readonly fo
   };
 }
 
-/** The operator follows the left operand, possibly after a comment. */
+/** Returns the node of the operator, which follows the left operand, possibly after a comment. */
 function operatorOf(node: SyntaxNode): SyntaxNode | null {
   let child = node.firstChild?.nextSibling ?? null;
   while (child?.name === 'LineComment') child = child.nextSibling;
@@ -230,7 +228,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
   Lss: '<',
 };
 
-/** The tree contains a replacement for operators of MetricsQL. */
+/** Returns the operator. Operators of MetricsQL are read from the query, because they are replaced in the tree. */
 function operatorName(query: string, { name, from }: SyntaxNode): string {
   return OPERATORS[name] ?? nameAt(query, from).toLowerCase();
 }

@@ -2,15 +2,15 @@ import type { Expression, ExpressionOf } from './expressions.js';
 import { type ValueType, signatureOf } from './signatures.js';
 
 /**
- * Labels that the series of a vector may have: only `names`, or if the set is open, all labels except `names`. Always a
- * superset of the actual labels: a label that is not in the set is certainly absent.
+ * The labels that the series of a vector may have: only `names` or, if the set is open, all except `names`. A label
+ * that is not in the set is certainly absent; one that is in the set may be absent.
  */
 export interface LabelSet {
   readonly isOpen: boolean;
   readonly names: ReadonlySet<string>;
 }
 
-/** Limits the time: a larger set becomes `ANY_LABELS`. */
+/** Limits the time of an analysis: a larger set is replaced by `ANY_LABELS`. */
 const MAX_NAMES = 100;
 
 export const ANY_LABELS: LabelSet = { isOpen: true, names: new Set() };
@@ -71,8 +71,8 @@ function open(names: ReadonlySet<string>): LabelSet {
 }
 
 /**
- * Aggregations that select series and keep their labels. `any`, `outliers...`, `mode`, `share`, `zscore`, `topk_...`
- * and `bottomk_...` are MetricsQL.
+ * Aggregations that select series and keep their labels. Some of them are MetricsQL: `any`, `outliers...`, `mode`,
+ * `share`, `zscore`, `topk_...` and `bottomk_...`.
  */
 const CHOOSES_SERIES = /^(?:topk|bottomk|limitk|limit_ratio|any|outliers|mode|share|zscore|(?:top|bottom)k_)/;
 
@@ -88,8 +88,8 @@ export function inferLabels(
 }
 
 /**
- * Returns the index of the first operator whose sides never have equal labels, or null. Two cases are found: one side
- * has no labels and the other is aggregated by some, or only one side has a label of `on (...)`.
+ * Returns the index of the first operator whose sides never have equal labels; null: none was found. Two cases are
+ * found: one side has no labels and the other is aggregated by some, or only one side has a label of `on (...)`.
  */
 export function findUnmatched(
   expressions: readonly Expression[],
@@ -148,7 +148,7 @@ function ofCall({ name, operands }: ExpressionOf<'call'>, context: Context): Lab
   if (name === 'absent' || name === 'absent_over_time') return ofAbsent(operands[0], context);
   const signature = signatureOf(name);
   if (signature === null) return ANY_LABELS;
-  // Without an operand, hour() and similar functions use the current time.
+  // Without an operand, functions such as `hour()` use the current time.
   if (operands.length === 0) return NO_LABELS;
   const index = signature.parameters.findIndex((type) => type === 'vector' || type === 'range');
   const inner = setOf(operands[index], context);
@@ -158,7 +158,7 @@ function ofCall({ name, operands }: ExpressionOf<'call'>, context: Context): Lab
   return target?.form === 'string' ? union(inner, only([target.text])) : ANY_LABELS;
 }
 
-/** The labels of absent() come from the matchers of its selector. */
+/** Returns the labels of `absent()`, which come from the `=` matchers of its selector. */
 function ofAbsent(operand: number | undefined, { expressions }: Context): LabelSet {
   let inner = operand === undefined ? undefined : expressions[operand];
   while (inner?.form === 'range' || inner?.form === 'wrapped')
@@ -183,7 +183,10 @@ function groupedBy(
   return kind === 'by' ? keep(inner, labels) : without(inner, labels);
 }
 
-/** Source: Prometheus, promql/engine.go, resultMetric, VectorAnd, VectorOr, VectorUnless. */
+/**
+ * Returns the labels of a binary operator. Source: Prometheus, promql/engine.go, resultMetric, VectorAnd, VectorOr,
+ * VectorUnless.
+ */
 function ofBinary(expression: ExpressionOf<'binary'>, context: Context): LabelSet {
   const { operator, operands, matching, fillFrom } = expression;
   const [left, right] = operands.map((operand) => setOf(operand, context));
@@ -198,7 +201,7 @@ function ofBinary(expression: ExpressionOf<'binary'>, context: Context): LabelSe
     return union(many, keep(one, matching.include));
   }
   const both = fillFrom === null ? intersection(left, right) : union(left, right);
-  // VictoriaMetrics treats a series without labels as a number; in Prometheus it matches nothing.
+  // VictoriaMetrics treats a series without labels as a number. In Prometheus, such a series matches nothing.
   if (matching === null && (isEmpty(left) || isEmpty(right))) return union(left, right);
   if (matching === null) return both;
   return matching.kind === 'on' ? keep(both, matching.labels) : without(both, matching.labels);

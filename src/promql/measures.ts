@@ -2,29 +2,41 @@ import { analyzeQuery } from './analyze.js';
 import { type Expression, type ExpressionOf, unwrap } from './expressions.js';
 
 /**
- * `ratio`: a share of a whole. `latency`: a duration of single requests. `waiting`: requests that wait in the pods.
- * `load`: work per second, or requests in progress. `replicas`: a number of pods. `duration`: the total duration of all
- * requests, as a counter. `unknown`: anything else.
+ * What a value measures.
+ * - `ratio`: a share of a whole.
+ * - `latency`: the duration of single requests.
+ * - `waiting`: requests that wait in the pods.
+ * - `load`: work per second, or requests in progress.
+ * - `replicas`: a number of pods.
+ * - `duration`: the total duration of all requests, as a counter.
+ * - `number`: a constant.
+ * - `unknown`: anything else.
  */
 export type MeasureKind =
   'ratio' | 'latency' | 'waiting' | 'load' | 'replicas' | 'duration' | 'number' | 'unknown';
 
-/** What a query measures, as far as names and operators tell. */
+/** What a query measures, as far as its names and operators show. */
 export interface Measure {
   readonly kind: MeasureKind;
-  /** `series`: one value per pod or other part. `total`: a sum. `one`: one value that does not grow with the pods. */
+  /**
+   * `series`: one value per pod or other part. `total`: a sum, which grows with the pods. `one`: a single value that
+   * does not grow with the pods.
+   */
   readonly form: 'series' | 'total' | 'one';
-  /** The largest possible value of one series; null: unknown or unlimited. */
+  /** The largest value that a series can have; null: it is unknown or has no limit. */
   readonly most: number | null;
-  /** Name of the first metric that decides the kind. */
+  /** The name of the first metric that determines the kind. */
   readonly metric: string;
 }
 
 const UNKNOWN: Measure = { kind: 'unknown', form: 'series', most: null, metric: '' };
 
-/** A name that begins with `vllm:` has `vllm_` in systems that do not allow a colon. */
+/**
+ * Patterns of metric names with what the metric measures. `vllm:` may also be `vllm_`, as in systems that allow no
+ * colon.
+ */
 const KINDS: readonly (readonly [RegExp, Pick<Measure, 'kind'> & Partial<Measure>])[] = [
-  // From 0 to 1, although the names say percent.
+  // The values are from 0 to 1, although the names say percent.
   [/^(?:vllm[:_])?(?:gpu|cpu|kv)_cache_usage_perc$/, { kind: 'ratio', most: 1 }],
   [/^dynamo_component_kvstats_gpu_cache_usage_percent$/, { kind: 'ratio', most: 1 }],
   [/^sglang[:_]token_usage$/, { kind: 'ratio', most: 1 }],
@@ -55,7 +67,7 @@ const KINDS: readonly (readonly [RegExp, Pick<Measure, 'kind'> & Partial<Measure
   [/_(?:seconds|milliseconds|ms)_sum$|^nv_inference_\w+_duration_us$/, { kind: 'duration' }],
 ];
 
-/** Metrics of current state, which `rate` turns into the speed of a change. */
+/** Metrics of a current state. `rate` turns such a metric into the speed of its change. */
 const GAUGE =
   /(?:^|_)(?:queue_(?:depth|size|length)|(?:requests|messages)_(?:waiting|running|pending|ready|unacked)|(?:pending|queued|inflight)_requests)$/;
 
@@ -63,7 +75,7 @@ const KEEPS =
   /^(?:(?:avg|max|min|last|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 const RATES: ReadonlySet<string> = new Set(['rate', 'irate', 'increase', 'deriv', 'delta', 'idelta']);
 
-/** Returns what a valid query measures; kind `unknown` in doubt. */
+/** Returns what a valid query measures; in doubt, its kind is `unknown`. */
 export function measureOf(query: string): Measure {
   const facts = analyzeQuery(query);
   if (facts === null || facts.problems.length > 0 || facts.type !== 'vector') return UNKNOWN;
@@ -73,7 +85,7 @@ export function measureOf(query: string): Measure {
   return measures.at(-1) ?? UNKNOWN;
 }
 
-/** Returns the first metric of current state to which a query applies `rate`, or null. */
+/** Returns the first metric of a current state to which a query applies `rate`; null: there is none. */
 export function rateOfGauge(query: string): { readonly metric: string; readonly from: number } | null {
   const expressions = analyzeQuery(query)?.expressions ?? [];
   for (const expression of expressions) {
@@ -118,7 +130,7 @@ function measure(
 }
 
 function ofSelector(metric: string, matchers: readonly { readonly label: string }[]): Measure {
-  // A summary has the label `quantile`.
+  // The label `quantile` shows that the metric is a summary.
   if (matchers.some(({ label }) => label === 'quantile') && isDuration(metric))
     return { ...UNKNOWN, kind: 'latency', metric };
   const found = KINDS.find(([pattern]) => pattern.test(metric))?.[1];
@@ -164,7 +176,8 @@ function ofAggregate({ name, grouping }: ExpressionOf<'aggregate'>, operand: Mea
     case 'min':
     case 'quantile':
     case 'median':
-      // The maximum or average of equal totals is the total: several exporters report one queue.
+      // For other kinds the form stays, such as `total`: if several exporters report the same queue, its maximum or
+      // average is still the total.
       return { ...operand, form: isOne && isOfEachPod(operand, name) ? 'one' : operand.form };
     default:
       return UNKNOWN;
@@ -192,7 +205,7 @@ function ofBinary(
     case '+':
       return sum(left, right);
     case '-':
-      // The share of time in which cores are not idle, or the complement of another ratio.
+      // 1 minus the share of time in which cores are idle, or the complement of another ratio.
       if (left.kind === 'number')
         return right.kind === 'ratio' || (right.form === 'one' && CPU_TIME.test(right.metric))
           ? { ...right, kind: 'ratio', most: left.most }
@@ -207,13 +220,13 @@ function ofBinary(
   }
 }
 
-/** `factor` is null for a number that only the server knows. */
+/** Returns a measure multiplied by `factor`; null: only the server knows the factor. */
 function scaled(measure: Measure, factor: number | null): Measure {
   const most = measure.most === null || factor === null ? null : measure.most * factor;
   return { ...measure, most };
 }
 
-/** Waiting requests plus requests in progress are the load. */
+/** Returns what a sum measures. Waiting requests plus requests in progress are the load. */
 function sum(left: Measure, right: Measure): Measure {
   if (right.kind === 'number') return { ...left, most: null };
   const kinds = [left.kind, right.kind];
@@ -233,7 +246,7 @@ function quotient(left: Measure, right: Measure, [part, whole]: readonly [string
     return { ...left, kind: left.kind === 'unknown' ? 'load' : left.kind, form: 'one', most: null };
   if (left.kind === 'duration' && ['load', 'duration'].includes(right.kind))
     return { ...left, kind: 'latency', form, most: null };
-  // For example, failed requests divided by all requests.
+  // A share, such as failed requests divided by all requests.
   if (left.kind === 'load' && right.kind === 'load' && left.metric === right.metric && form === 'one')
     return { ...left, kind: 'ratio', form, most: null };
   if (left.kind === 'unknown' && right.kind === 'unknown' && PART.test(part) && WHOLE.test(whole))
@@ -241,7 +254,7 @@ function quotient(left: Measure, right: Measure, [part, whole]: readonly [string
   return UNKNOWN;
 }
 
-/** Returns the name of the only metric of each operand; empty: there is none, or several. */
+/** Returns for each operand the name of its only metric; empty: the operand has none, or several. */
 function namesOf({ operands }: Expression, expressions: readonly Expression[]): readonly [string, string] {
   const [left = '', right = ''] = operands.map((operand) => nameOf(operand, expressions));
   return [left, right];

@@ -3,7 +3,7 @@ import { splitSegments } from './segments.js';
 interface Replacement {
   readonly from: number;
   readonly word: string;
-  /** Has the length of `word`, so later positions stay valid. */
+  /** The replacement. It is as long as `word`, so that later offsets stay valid. */
   readonly text: string;
 }
 
@@ -13,7 +13,7 @@ interface Token {
   readonly from: number;
 }
 
-/** Operators that only MetricsQL has. The parser reads them as `or`; the expression keeps its operator. */
+/** Operators that only MetricsQL has. The parser reads `or` in their place, but the expression keeps the operator. */
 const OPERATORS: ReadonlySet<string> = new Set(['default', 'if', 'ifnot']);
 
 const AGGREGATIONS: ReadonlySet<string> = new Set([
@@ -67,7 +67,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
 
 export const NEEDS_METRICSQL = 'it needs a data source with flavor: victoriametrics';
 
-/** True only for names that PromQL does not have. */
+/** Returns whether only MetricsQL has a function of this name, not PromQL. */
 export function isMetricsqlFunction(name: string): boolean {
   return FUNCTIONS.has(name) || AGGREGATIONS.has(name);
 }
@@ -78,8 +78,8 @@ const STEPS = /^[\d.][a-z\d.]*$/;
 const IS_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
- * Replaces MetricsQL with PromQL of the same length, which keeps offsets. The result is only for the syntax tree, not
- * for a server. Null without known MetricsQL, and for WITH templates.
+ * Replaces MetricsQL with PromQL of the same length, so that offsets stay valid. The result is only for the syntax
+ * tree, not for a server. Null: no MetricsQL was found, or the query is a WITH template.
  */
 export function rewriteMetricsql(query: string): string | null {
   const replacements = findReplacements(query);
@@ -93,7 +93,7 @@ export function rewriteMetricsql(query: string): string | null {
   return text + query.slice(position);
 }
 
-/** Returns the first part of a query that only MetricsQL has, or null if none is known. */
+/** Returns the first part of a query that only MetricsQL has; null: none is known. */
 export function firstMetricsql(query: string): { readonly offset: number; readonly word: string } | null {
   const [first] = findReplacements(query);
   return first === undefined ? null : { offset: first.from, word: first.word };
@@ -115,7 +115,7 @@ function findReplacements(query: string): readonly Replacement[] {
   return found;
 }
 
-/** Returns null for a token of PromQL. */
+/** Returns the replacement of a token; null: the token is PromQL. */
 function replacementOf(
   { kind, text }: Token,
   {
@@ -146,10 +146,13 @@ function replacementOf(
   return text === ',' && after?.text === ')' && bracket === '(' ? '' : null;
 }
 
-/** Handles sizes such as 8Ki, and in a range also steps (5i) and fractions (1.5h). */
+/**
+ * Returns the replacement of a size such as 8Ki or, within a range, of a step (5i) or a fraction (1.5h); null: it is
+ * PromQL.
+ */
 function numberOf(text: string, bracket: string | undefined): string | null {
   const size = SIZE.exec(text);
-  // 5m is a duration, not a size: Prometheus 3 accepts it as a number.
+  // `5m` is not a size but a duration, which Prometheus 3 accepts as a number.
   if (size !== null && !text.endsWith('m')) return size[1] ?? null;
   if (bracket !== '[' || !STEPS.test(text) || !/\d/.test(text)) return null;
   const known = text.replaceAll('i', 's').replaceAll('.', '0');

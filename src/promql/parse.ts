@@ -11,25 +11,29 @@ interface UnknownFunction {
 
 export interface ParsedQuery {
   /**
-   * The query, with variables and unknown functions replaced by valid syntax of the same length, which keeps offsets.
+   * The query in which variables and unknown functions are replaced by valid syntax of the same length, so that offsets
+   * stay valid.
    */
   readonly text: string;
   readonly tree: Tree;
   readonly unknownFunctions: readonly UnknownFunction[];
   readonly errorNode: SyntaxNode | null;
-  /** The limit that the query exceeds; `tree` is then empty. Null: none. */
+  /** The limit that the query exceeds, in which case `tree` is empty; null: none. */
   readonly limit: QueryLimit | null;
 }
 
-/** Each unknown function requires another parse. */
+/** Limits the unknown functions that are replaced, because each one requires another parse. */
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
-/** The parser needs 5 us for half of a surrogate pair. Outside of strings it is an error, as is `?`. */
+/**
+ * Half of a surrogate pair. It is replaced by `?`, because the parser needs 5 us for it; outside of strings, both are
+ * errors.
+ */
 const SURROGATE = /[\ud800-\udfff]/g;
 
 /**
- * The grammar looks up lower-case names in a plain object. The object inherits these names, so the grammar would read
- * them as keywords.
+ * Names that the grammar would read as keywords: it looks up names in a plain object, which inherits these. They are
+ * replaced.
  */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
@@ -37,8 +41,8 @@ const NAME_CHARACTER = /[\w:]/;
 const TOKEN = /[A-Za-z_:][\w:]*|\S/g;
 
 /**
- * Parses a query that may contain variables and functions of other servers. Never fails. Caches the last 200 queries,
- * because documents share queries, and each query is analyzed for errors, names and ranges.
+ * Parses a query that may contain variables and functions of other servers. Never fails. The last 200 results are
+ * cached, because documents share queries, and each query is analyzed for errors, names and ranges.
  */
 export const parseQuery = rememberByQuery(parseUncached, 200);
 
@@ -65,12 +69,14 @@ function parseUncached(query: string): ParsedQuery {
   }
 }
 
-/** Keeps all tokens and offsets. */
+/** Replaces what the parser cannot read, without a change of tokens and offsets. */
 function parsable(text: string): string {
   return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
 
-/** Replaces variables with a duration where one is expected, and with a string literal elsewhere in the code. */
+/**
+ * Replaces variables: by a duration where one is expected, and by a string literal anywhere else outside of strings.
+ */
 function maskVariables(query: string): string {
   let text = query;
   for (const { variables } of variableSegments(query)) {
@@ -86,7 +92,10 @@ function replaceAt(text: string, offset: number, replacement: string): string {
   return text.slice(0, offset) + replacement + text.slice(offset + replacement.length);
 }
 
-/** Returns a function name of this length that the grammar accepts with any operands. For length 1, returns a sign. */
+/**
+ * Returns the name of a function that the grammar accepts with any operands, padded to this length. For length 1,
+ * returns a sign.
+ */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);
   return length === 2 ? 'ln' : '-';
@@ -103,7 +112,7 @@ function firstError(tree: Tree): SyntaxNode | null {
   return first;
 }
 
-/** Returns the name before an unexpected `(`, or null. */
+/** Returns the name before a `(` that the parser did not expect; null: the error is another one. */
 function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
   if (!/^\s*\(/.test(text.slice(error.from))) return null;
   const before = text.slice(0, error.from).trimEnd();
@@ -126,10 +135,10 @@ function callsOf(text: string, name: string): readonly number[] {
   return offsets;
 }
 
-/** UTF-16 code units. The result for a longer query is not cached. */
+/** Longest query whose result is cached, in UTF-16 code units. */
 const MAX_KEPT_LENGTH = 10_000;
 
-/** Returns `build` with a cache of its results for the last `most` queries. `build` must depend only on the query. */
+/** Returns `build` with a cache for the last `most` queries. The result of `build` must depend only on the query. */
 export function rememberByQuery<T>(build: (query: string) => T, most: number): (query: string) => T {
   const kept = new Map<string, T>();
   return (query) => {

@@ -1,8 +1,8 @@
 import { quoteRegex } from './quoting.js';
 
 /**
- * A regular expression (RE2, anchored by Prometheus) for the pod names of a workload. It does not depend on the current
- * pods. It has two parts, because workloads of the same kind usually have the same `end`.
+ * A regular expression (RE2, which Prometheus anchors) for the pod names of a workload. It does not depend on the
+ * current pods. It has two parts, because `end` is usually equal for workloads of the same kind (`joinPatterns`).
  */
 export interface PodsPattern {
   readonly start: string;
@@ -10,24 +10,25 @@ export interface PodsPattern {
 }
 
 /**
- * `generateName` is truncated to 58 characters before 5 random ones are appended. Source: apiserver,
+ * Kubernetes truncates `generateName` to this length before it appends 5 random characters. Source: apiserver,
  * storage/names/generate.go.
  */
 const MAX_GENERATED_STEM = 58;
 const RANDOM = '[a-z0-9]{5}';
 
-/** A `pod-template-hash` is a 32-bit number with one letter per decimal digit. */
+/** Longest `pod-template-hash`: a 32-bit number with one letter per decimal digit. */
 const MAX_HASH = 10;
 
-/** Returns the value of `$pods`. */
+/** Returns the value of the variable `$pods`. */
 export function podsPattern(kind: string, name: string): string {
   return patternText(podsPatternOf(kind, name));
 }
 
 /**
- * Returns the pattern for the pods of a workload. For an unknown kind, it matches any name that starts with `NAME-`.
+ * Returns the pattern for the pods of a workload. For a workload of an unknown kind, it matches any name that starts
+ * with `NAME-`.
  *
- * Workloads with names of 58 or more characters that share the first 58 have the same pattern.
+ * Two workloads have the same pattern if their names have at least 58 characters and the first 58 are equal.
  */
 export function podsPatternOf(kind: string, name: string): PodsPattern {
   const start = quoteRegex(name);
@@ -49,8 +50,8 @@ export function podsPatternOf(kind: string, name: string): PodsPattern {
 }
 
 /**
- * The ReplicaSet is `NAME-HASH`. Its pods have the `generateName` `NAME-HASH-`, which is truncated depending on the
- * length of the hash.
+ * Returns the pattern for the pods of a Deployment. Its ReplicaSet is `NAME-HASH`, so its pods have the `generateName`
+ * `NAME-HASH-`. How much of that is truncated depends on the length of the hash.
  */
 function deploymentPattern(name: string): PodsPattern {
   const start = quoteRegex(name);
@@ -67,9 +68,9 @@ export function patternText({ start, end }: PodsPattern): string {
 }
 
 /**
- * Returns a pattern for the pods of several workloads. Each `end` occurs once, and the names before it are sorted: Go's
- * regular expressions combine prefixes only of adjacent alternatives. One query for 100 workloads then costs Prometheus
- * as much as 3 separate queries.
+ * Returns a pattern for the pods of several workloads. Each `end` occurs once, after the sorted names that have it,
+ * because Go combines the prefixes of alternatives only if they are adjacent. One query for 100 workloads then costs
+ * Prometheus as much as 3 separate queries.
  */
 export function joinPatterns(patterns: Iterable<PodsPattern>): string {
   const startsByEnd = new Map<string, string[]>();

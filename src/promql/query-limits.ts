@@ -2,16 +2,17 @@ import { type Segment, splitSegments } from './segments.js';
 
 export interface QueryLimit {
   readonly message: string;
-  /** Offset of the first token above the limit, in UTF-16 code units. */
+  /** The offset of the first token above the limit, in UTF-16 code units. */
   readonly offset: number;
 }
 
-/** UTF-16 code units. Source: contract.md section 2. */
+/** Longest query in UTF-16 code units. Source: contract.md section 2. */
 const MAX_LENGTH = 65_536;
 
 /**
- * Each operator, call and bracket is a level of the syntax tree, which is built and visited recursively: 500 operators
- * in 100 brackets take a third of the stack. The parser takes 2 to 5 us per token, or 20 us in error recovery.
+ * Limits of a query. Each operator, call and bracket is a level of the syntax tree, which is built and visited
+ * recursively: 500 operators in 100 brackets take a third of the stack. For each token, the parser takes 2 to 5 us, or
+ * 20 us after an error.
  */
 const LIMITS = [
   { counted: 'operators', most: 500 },
@@ -26,15 +27,18 @@ type Counted = (typeof LIMITS)[number]['counted'];
 const TOKEN = /[A-Za-z_:][\w:]*|\d[\w.]*|[=!]~|[=!<>]=|\S/g;
 const VARIABLE = /\$[A-Za-z_]/g;
 const OPERATOR_WORDS: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'atan2', 'offset']);
-// `[` counts as an operator, because a range or subquery follows its operand and may be repeated.
+// `[` counts as an operator, because a range or subquery follows its operand, and another may follow that.
 const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 
-/** The last result. Each parse of a long query checks the limit, but a long query is not cached. */
+/**
+ * The last query and its result. Each parse of a query checks its limits, and the result for a long query is not cached
+ * elsewhere.
+ */
 let last: { readonly query: string; readonly limit: QueryLimit | null } = { query: '', limit: null };
 
 /**
- * Returns the first limit that a query exceeds, or null. One pass without a parser; a string literal or comment counts
- * as one token.
+ * Returns the first limit that a query exceeds; null: none. Reads the query once, without a parser. A string literal or
+ * a comment counts as one token.
  */
 export function findQueryLimit(query: string): QueryLimit | null {
   if (query.length > MAX_LENGTH) {
@@ -61,7 +65,7 @@ const MOST = Object.fromEntries(LIMITS.map(({ counted, most }) => [counted, most
   Record<Counted, number>
 >;
 
-/** Uses plain fields for speed: a query of 64 KiB may have 64,000 tokens. */
+/** Counts with plain fields for speed, because a query of 64 KiB may have 64,000 tokens. */
 class Tally {
   readonly counts: Record<Counted, number> = {
     operators: 0,

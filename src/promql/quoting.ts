@@ -23,7 +23,7 @@ export function quoteRegex(text: string): string {
   return text.replace(RE2_SPECIAL, '\\$&');
 }
 
-/** Escapes a string for a literal with this quote. No character can end the literal. */
+/** Escapes a string, so that no character of it can end a literal with this quote. */
 export function escapeString(text: string, quote: '"' | "'"): string {
   return text.replace(ESCAPABLE, (character) => escapeCharacter(character, quote));
 }
@@ -41,7 +41,7 @@ export function stringLiteral(text: string): string {
   return `"${escapeString(text, '"')}"`;
 }
 
-/** Returns the content of a string literal. An unknown escape sequence represents its character. */
+/** Returns the content of a string literal. An unknown escape sequence stands for the character after the backslash. */
 export function readStringLiteral(literal: string): string {
   const quote = literal.charAt(0) as Quote;
   const isClosed = literal.length > 1 && literal.endsWith(quote);

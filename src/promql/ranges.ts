@@ -4,7 +4,7 @@ import { parseQuery } from './parse.js';
 import { splitSegments } from './segments.js';
 import { readSelector, type VectorSelector } from './vector-selectors.js';
 
-/** The default `--query.lookback-delta` of Prometheus. */
+/** The default of `--query.lookback-delta` in Prometheus. */
 const LOOKBACK_SECONDS = 300;
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = {
@@ -17,48 +17,48 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/** Seconds; 0: no range. */
+/** The largest range of a query in seconds; 0: it has none. */
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
-  /** Counts 300 for a part with an unknown range: see `largestKnownRangeSeconds`. */
+  /** A part whose range is unknown counts as 300 s: see `largestKnownRangeSeconds`. */
   readonly withUnknown: number;
 }
 
 /**
- * Returns the largest range in a query in seconds: `x[5m]`, the subquery range in `[1h:1m]`, and 300 for a selector
- * without a range. Ignores `offset` and does not sum nested ranges. 0 for a query without a selector. An unknown range
- * (`step()`, a variable, a unit of another server) counts as at least 300.
+ * Returns the largest range in a query in seconds: that of `x[5m]`, of the subquery `[1h:1m]`, or 300 for a selector
+ * without a range. `offset` does not count, and nested ranges are not added up. A range that is unknown (`step()`, a
+ * variable, a unit of another server) counts as at least 300. 0: the query has no selector.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;
 }
 
-/** Same as `largestRangeSeconds`, but a selector without a range counts as 0. */
+/** Returns the same as `largestRangeSeconds`, except that a selector without a range counts as 0. */
 export function largestWrittenRangeSeconds(query: string): number {
   return rangesOf(query).written;
 }
 
 /**
- * Same as `largestRangeSeconds`, but a selector without a range counts as 0 unless it may select a recording rule,
- * which hides its range. Such a selector has a name with a colon, or no name.
+ * Returns the same as `largestRangeSeconds`, except that a selector without a range counts as 0 unless it may select a
+ * recording rule, which hides a range. Names with a colon, or without a name, may be recording rules.
  */
 export function largestKnownRangeSeconds(query: string): number {
   return rangesOf(query).withUnknown;
 }
 
-/** A selector, and the time range in seconds from which a query reads its samples. */
+/** A selector with the time from which a query reads its samples. */
 export interface SelectedRange {
   readonly selector: VectorSelector;
-  /** The range of the selector or else of the innermost subquery around it; 0: none. */
+  /** The range of the selector, otherwise of the innermost subquery around it; 0: neither has one. */
   readonly rangeSeconds: number;
-  /** The sum of all offsets around it; may be negative. */
+  /** The sum of all offsets of the selector and of the expressions around it; may be negative. */
   readonly offsetSeconds: number;
 }
 
 /**
  * Returns each distinct selector of a query without variables, with its range and offset. Omits selectors at a fixed
- * time (`@`) and selectors with a duration that only the server knows. Empty for a query that does not parse.
+ * time (`@`), and those with a duration that only the server knows. Empty: the query does not parse.
  */
 export function selectedRanges(query: string): readonly SelectedRange[] {
   const { text, tree, errorNode } = parseQuery(query);
@@ -99,18 +99,18 @@ function timesAround(
   return { rangeSeconds, offsetSeconds };
 }
 
-/** A literal that Prometheus rejects before 2.54, and how to write it. */
+/** A literal that Prometheus before 2.54 rejects, and the way to write it. */
 export interface NewerLiteral {
-  /** Includes the brackets of a range. */
+  /** The literal, with the brackets of a range. */
   readonly text: string;
-  /** In UTF-16 code units from the start of the query. */
+  /** UTF-16 code units from the start of the query. */
   readonly offset: number;
   readonly write: string;
-  /** Whether a number is a duration; otherwise a duration is a number. */
+  /** True: a number where a duration is expected. False: a duration where a number is expected. */
   readonly isDuration: boolean;
 }
 
-/** Returns the durations without a unit (`x[30]`) and the numbers with one (`x > 5m`), in the order of the query. */
+/** Returns durations without a unit (`x[30]`) and numbers with one (`x > 5m`), in the order of the query. */
 export function newerLiterals(query: string): readonly NewerLiteral[] {
   const { text, tree, errorNode } = parseQuery(query);
   if (errorNode !== null) return [];
@@ -118,7 +118,8 @@ export function newerLiterals(query: string): readonly NewerLiteral[] {
   tree.iterate({
     enter: ({ node }) => {
       const isDuration = node.name === 'NumberDurationLiteralInDurationContext';
-      // Only newer servers calculate with durations, and these accept every literal.
+      // Literals in calculations with durations are not reported: only newer servers calculate with durations, and they
+      // accept every literal.
       if (!isDuration && node.name !== 'NumberDurationLiteral') return;
       if (isDuration && isOperand(node)) return;
       const literal = text.slice(node.from, node.to);
@@ -151,8 +152,8 @@ function inUnits(seconds: number): string {
 const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);
 
 /**
- * Returns whether a query divides by a whole window or sums over it. A series that is younger than the window then has
- * a lower value.
+ * Returns whether a query divides by a whole window or adds up samples over it. A series that is younger than the
+ * window then has a lower value.
  */
 export function isRate(query: string): boolean {
   const expressions = readExpressions(query) ?? [];
@@ -162,8 +163,8 @@ export function isRate(query: string): boolean {
 const DIFFERENCES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta']);
 
 /**
- * Returns whether a query compares the last sample of a window with the first one. The first sample may be younger than
- * the window.
+ * Returns whether a query compares the last sample of a window with the first one, which may be younger than the
+ * window.
  */
 export function isDifference(query: string): boolean {
   const expressions = readExpressions(query) ?? [];
@@ -199,14 +200,17 @@ function rangesOf(whole: string): Ranges {
   };
 }
 
-/** UTF-16 code units. The limits of a shorter query do not depend on its strings. */
+/**
+ * Longest query that is shortened, in UTF-16 code units. Only up to this length is it certain that its limits do not
+ * depend on its strings.
+ */
 const MAX_EMPTIED_LENGTH = 10_000;
-/** Strings with these are not emptied: an escape may be invalid, and the number of variables is limited. */
+/** Strings with these characters are not emptied: an escape may be invalid, and the number of variables is limited. */
 const SPECIAL = /[\\$\n]/;
 
 /**
- * Empties the strings of a query, because its ranges do not depend on them. The queries of thousands of scalers differ
- * only in their strings, and equal queries are parsed once.
+ * Empties the strings of a query, on which its ranges do not depend. The queries of thousands of scalers differ only in
+ * their strings, and are then parsed once.
  */
 function withoutStrings(query: string): string {
   if (query.length > MAX_EMPTIED_LENGTH) return query;
@@ -218,7 +222,7 @@ function withoutStrings(query: string): string {
   return text;
 }
 
-/** Returns null if only the server knows the duration. */
+/** Returns the value of a duration; null: only the server knows it. */
 function durationSeconds(text: string, node: SyntaxNode): number | null {
   const literal = node.getChild('NumberDurationLiteralInDurationContext');
   if (literal !== null) return literalSeconds(text.slice(literal.from, literal.to));
@@ -267,7 +271,7 @@ function finite(seconds: number): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** Parses `5m`, `1h30m`, `300` (seconds), `0x1f`. */
+/** Returns the seconds of a literal: `5m`, `1h30m`, `300`, `0x1f`. */
 function literalSeconds(literal: string): number | null {
   const plain = Number(literal.replaceAll('_', ''));
   if (literal !== '' && !Number.isNaN(plain)) return finite(plain);

@@ -1,19 +1,19 @@
-/** Offsets are UTF-16 units; a string literal includes its quotes. */
+/** A part of a query. Offsets are in UTF-16 code units. A string literal includes its quotes. */
 export interface Segment {
   readonly kind: 'code' | 'string' | 'comment';
   readonly from: number;
   readonly to: number;
   readonly quote: Quote | null;
-  /** False for an unclosed string literal. */
+  /** False: the string literal has no closing quote. */
   readonly isClosed: boolean;
 }
 
 export type Quote = '"' | "'" | '`';
 
 /**
- * Splits a query into code, string literals and comments, which together are the whole query. As in the lexer of
- * Prometheus, `"` and `'` have backslash escapes, backticks have none, and a comment ends with its line. Never fails:
- * an unclosed string extends to the end.
+ * Splits a query into code, string literals and comments, without gaps. As in the lexer of Prometheus, strings in `"`
+ * and `'` have backslash escapes, strings in backticks have none, and a comment ends with its line. Never fails: a
+ * string that is not closed extends to the end of the query.
  */
 export function splitSegments(query: string): readonly Segment[] {
   const segments: Segment[] = [];
@@ -38,7 +38,7 @@ function code(from: number, to: number): Segment {
   return { kind: 'code', from, to, quote: null, isClosed: true };
 }
 
-/** Returns null if code starts at `from`. */
+/** Returns the string or comment that starts at `from`; null: code starts there. */
 function readSegment(query: string, from: number): Segment | null {
   const first = query.charAt(from);
   if (first === '#') {

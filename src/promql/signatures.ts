@@ -1,4 +1,4 @@
-/** A range vector is `x[5m]`. */
+/** The type of a value. `range` is a range vector such as `x[5m]`. */
 export type ValueType = 'scalar' | 'vector' | 'range' | 'string';
 
 export interface Signature {
@@ -10,7 +10,10 @@ export interface Signature {
 
 const LETTERS: Readonly<Record<string, ValueType>> = { s: 'scalar', v: 'vector', r: 'range', t: 'string' };
 
-/** `s` scalar, `v` vector, `r` range, `t` string. Parameters after `?` are optional; `*` repeats the last one. */
+/**
+ * The parameters of each function: `s` scalar, `v` vector, `r` range, `t` string. Parameters after `?` are optional,
+ * and `*` repeats the last one.
+ */
 const PARAMETERS: Readonly<Record<string, string>> = {
   ...sharing('v', [
     'abs absent acos acosh asin asinh atan atanh ceil cos cosh deg exp floor histogram_avg histogram_count',
@@ -49,14 +52,14 @@ const SIGNATURES: ReadonlyMap<string, Signature> = new Map(
 );
 
 /**
- * Returns null for a function that PromQL does not have, or that only recent versions have. Source: Prometheus,
- * promql/parser/functions.go.
+ * Returns the signature of a function. Null: PromQL does not have the function, or only recent versions have it.
+ * Source: Prometheus, promql/parser/functions.go.
  */
 export function signatureOf(name: string): Signature | null {
   return SIGNATURES.get(name) ?? null;
 }
 
-/** Type of the parameter before the operand; null: no parameter. */
+/** For each aggregation, the type of the parameter before its operand; null: it has no parameter. */
 const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, ValueType | null>([
   ...['avg', 'count', 'group', 'max', 'min', 'stddev', 'stdvar', 'sum'].map((name) => [name, null] as const),
   ...['bottomk', 'limit_ratio', 'limitk', 'quantile', 'topk'].map((name) => [name, 'scalar'] as const),

@@ -6,21 +6,21 @@ import { newerLiterals } from './ranges.js';
 import { splitSegments } from './segments.js';
 
 /**
- * An `error` is invalid for every server. A `warning` may be valid for a newer or older Prometheus, or for
- * VictoriaMetrics. `offset` is in UTF-16 code units from the start of the query.
+ * A problem of a query. An `error` is invalid for every server. A `warning` may be valid for a newer or older
+ * Prometheus, or for VictoriaMetrics. `offset` is in UTF-16 code units from the start of the query.
  */
 export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
-  /** Whether the query exceeds a limit of the parser. It may be valid. */
+  /** Set if the query exceeds a limit of promscaler's parser. It may be valid for a server. */
   readonly isLimit?: true;
-  /** Set for a function that neither PromQL nor MetricsQL has. */
+  /** The name of a function that neither PromQL nor MetricsQL has. */
   readonly unknownFunction?: string;
 }
 
 interface SyntaxOptions {
-  /** Whether the server is VictoriaMetrics. Syntax that may be MetricsQL is then only a warning. */
+  /** Whether the server is VictoriaMetrics. Syntax that may be MetricsQL then causes only a warning. */
   readonly isMetricsql?: boolean;
 }
 
@@ -36,13 +36,13 @@ const METRICSQL_WORDS: ReadonlySet<string> = new Set([
 
 const WITH_TEMPLATE = /^\s*WITH\s*\(/i;
 const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
-/** `i` is the step of MetricsQL. */
+/** A duration. The unit `i` is the step of MetricsQL. */
 const DURATION = /^(?:\d[\d.]*(?:ms|[smhdwyi]))+$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
- * Checks the grammar of a PromQL query with `$name` variables. Label joins and regular expressions are left to the
- * server. Reports one problem per mistake.
+ * Checks the grammar of a PromQL query with `$name` variables. Only the server checks regular expressions and whether
+ * labels match. Reports one problem per mistake.
  */
 export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
   const limit = findQueryLimit(query);
@@ -108,7 +108,7 @@ function checkLiterals(query: string): readonly SyntaxProblem[] {
   );
 }
 
-/** Changes the problem to a warning if the error may be valid MetricsQL, because only VictoriaMetrics can check it. */
+/** Turns an error into a warning if the query may be valid MetricsQL, which only VictoriaMetrics can check. */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);

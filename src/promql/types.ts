@@ -11,12 +11,12 @@ export interface TypeProblem {
   readonly message: string;
   /** UTF-16 code units from the start of the query. */
   readonly offset: number;
-  /** Whether VictoriaMetrics may accept it, because it converts between scalars, vectors and ranges. */
+  /** Whether VictoriaMetrics may accept the query: it converts between scalars, vectors and ranges. */
   readonly isMetricsql: boolean;
 }
 
 interface Typed {
-  /** Type of each expression; null: unknown. */
+  /** The type of each expression; null: unknown. */
   readonly types: readonly (ValueType | null)[];
   readonly problems: readonly TypeProblem[];
 }
@@ -42,8 +42,8 @@ interface Context {
 }
 
 /**
- * Infers the types of expressions by the rules of Prometheus, and reports violations. Unknown functions accept and
- * return any type. Source: Prometheus, promql/parser/parse.go, checkAST.
+ * Infers the types of expressions by the rules of Prometheus, and reports violations. An unknown function accepts and
+ * returns any type. Source: Prometheus, promql/parser/parse.go, checkAST.
  */
 export function inferTypes(query: string, expressions: readonly Expression[]): Typed {
   const types: (ValueType | null)[] = [];
@@ -88,7 +88,7 @@ function typeOf(expression: Expression, context: Context): ValueType | null {
   }
 }
 
-/** Such a selector would read the whole database. */
+/** Reports a selector without a restriction, which would read the whole database. */
 function checkSelector({ metric, matchers, from }: ExpressionOf<'selector'>, { problems }: Context): void {
   const isFree = matchers.every(({ operator, value }) => {
     if (operator === '=') return value === '';
@@ -140,7 +140,7 @@ function callType({ name, operands, from }: ExpressionOf<'call'>, context: Conte
   }
   const before = context.problems.length;
   operands.forEach((operand, index) => {
-    // Reports only the first one: swapped operands are one mistake.
+    // Only the first wrong operand is reported: swapped operands are one mistake.
     if (context.problems.length > before) return;
     const parameter =
       signature.parameters[index] ?? (signature.isVariadic ? signature.parameters.at(-1) : undefined);
@@ -162,7 +162,7 @@ function arguments_(count: number): string {
 }
 
 function checkAggregate({ name, operands, from }: ExpressionOf<'aggregate'>, context: Context): void {
-  // Aggregations of MetricsQL may have several operands.
+  // An aggregation that only MetricsQL has may have several operands, so it is not checked.
   if (!isAggregation(name)) return;
   const parameter = aggregationParameter(name);
   const [first, second] = parameter === null ? [undefined, operands[0]] : operands;
@@ -206,7 +206,7 @@ function binaryType(expression: ExpressionOf<'binary'>, context: Context): Value
   return areScalars ? 'scalar' : 'vector';
 }
 
-/** Accepts an unknown type. */
+/** Reports an operand of another type. An unknown type is accepted. */
 function expectType(
   operand: number | undefined,
   expected: readonly ValueType[],
@@ -256,7 +256,7 @@ function hintFor(
 
 const LONGEST_EXCERPT = 40;
 
-/** Returns one line, truncated. */
+/** Returns a part of a query in one line, cut off after 40 characters. */
 export function excerpt(query: string, { from, to }: { readonly from: number; readonly to: number }): string {
   const text = query.slice(from, Math.min(to, from + 4 * LONGEST_EXCERPT)).replace(/[\s\p{Cc}]+/gu, ' ');
   const isWhole = to - from <= 4 * LONGEST_EXCERPT && text.length <= LONGEST_EXCERPT;

@@ -1,7 +1,7 @@
 import { escapeString, quoteRegex, stringLiteral } from './quoting.js';
 import { type Segment, splitSegments } from './segments.js';
 
-/** `name` has no dollar sign. `offset` is the position of the dollar sign. */
+/** A variable in a query. `name` has no dollar sign; `offset` is the position of the dollar sign. */
 interface Variable {
   readonly name: string;
   readonly offset: number;
@@ -9,36 +9,36 @@ interface Variable {
 
 interface VariableUse extends Variable {
   /**
-   * `string`: in a string literal. `duration`: where a duration is expected (`[$window]`, `offset $window`). `code`:
-   * elsewhere.
+   * Where the variable is used. `string`: in a string literal. `duration`: where a duration is expected (`[$window]`,
+   * `offset $window`). `code`: anywhere else.
    */
   readonly context: 'string' | 'duration' | 'code';
-  /** Whether it is the right operand of `=~` or `!~`. */
+  /** Whether the variable is in the right operand of `=~` or `!~`. */
   readonly isRegex: boolean;
 }
 
-/** Variables in order of appearance; a comment has none. */
+/** A segment with its variables in order of appearance. Variables in comments do not count. */
 interface VariableSegment {
   readonly segment: Segment;
   readonly variables: readonly VariableUse[];
 }
 
-/** Variables whose values are regular expressions, which are not quoted again after `=~` and `!~`. */
+/** Variables whose values are already regular expressions, and so are not quoted after `=~` and `!~`. */
 const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
 
-/** `$1` and `${1}`, which label_replace uses, are not variables. */
+/** A variable. `$1` and `${1}`, which label_replace uses, do not match. */
 const VARIABLE = /\$([A-Za-z_]\w*)/g;
 const TOKEN = /\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|[=!]~|\S/g;
 const DURATION = /^(?:\d+(?:ms|[smhdwy]))+$/;
 
-/** Returns every use of a variable in order of appearance, except in comments. */
+/** Returns every use of a variable, in order of appearance. Comments do not count. */
 export function listVariables(query: string): readonly Variable[] {
   return variableSegments(query).flatMap(({ variables }) =>
     variables.map(({ name, offset }) => ({ name, offset })),
   );
 }
 
-/** Returns all segments with their variables, in one pass, because a query may contain thousands of variables. */
+/** Returns all segments with their variables. Reads the query once, because it may contain thousands of variables. */
 export function variableSegments(query: string): readonly VariableSegment[] {
   const before: CodeBefore = { tokens: ['', ''], end: 0, isInRange: false };
   return splitSegments(query).map((segment) => {
@@ -58,8 +58,7 @@ export function variableSegments(query: string): readonly VariableSegment[] {
 }
 
 /**
- * The code before a variable. A string counts as a pair of quotes, because its content is never an operator or a
- * bracket.
+ * The code before a variable. A string counts as two quotes, because its content is neither an operator nor a bracket.
  */
 interface CodeBefore {
   /** The last two tokens, latest first. */
@@ -94,8 +93,8 @@ function variablesInString(text: string, segment: Segment, isRegex: boolean): re
 }
 
 /**
- * `\\$` in a string, or `\\\\$` in a regular expression, is a dollar sign: the backslash would escape the inserted
- * value.
+ * Returns whether a dollar sign is escaped: `\\$` in a string, or `\\\\$` in a regular expression. If it were read as a
+ * variable, the backslash would escape the inserted value.
  */
 function isDollarEscaped(
   text: string,
@@ -118,9 +117,12 @@ function isDurationNext({ tokens: [last, lastButOne], end, isInRange }: CodeBefo
 }
 
 /**
- * Replaces variables that have a value; other variables stay. No value can end the string literal that contains it.
- * After `=~` and `!~` a value matches only itself, except `pods` and `namespaces`, which are regular expressions. Where
- * a duration is expected, a duration is inserted unchanged; elsewhere in the code a value becomes a string literal.
+ * Replaces variables that have a value; other variables stay. How a value is inserted depends on the place:
+ * - In a string literal it is escaped, so that it cannot end the literal.
+ * - After `=~` and `!~` it is also quoted as a regular expression that matches only the value itself. `pods` and
+ *   `namespaces` are not quoted, because they are regular expressions.
+ * - Where a duration is expected, it is inserted unchanged if it is one.
+ * - Anywhere else in the query it becomes a string literal.
  */
 export function substitute(query: string, values: Readonly<Record<string, string>>): string {
   return variableSegments(query)
@@ -137,7 +139,7 @@ function substituteSegment(
   if (known.length === 0) return query.slice(segment.from, segment.to);
   const texts = known.map((variable) => textOf(variable, values[variable.name] ?? '', segment));
   if (segment.quote === '`' && texts.some((text) => text.includes('`'))) {
-    // A backtick literal has no escapes, so the whole literal is converted to double quotes.
+    // Backtick literals have no escapes, so the whole literal is written with double quotes.
     return `"${join(query, { segment, known, texts }, (text) => escapeString(text, '"')).slice(1, -1)}"`;
   }
   const quote = segment.quote;
@@ -149,7 +151,7 @@ function substituteSegment(
   );
 }
 
-/** Returns the text before it is escaped for the string literal. */
+/** Returns the text to insert, before it is escaped for a string literal. */
 function textOf(variable: VariableUse, value: string, segment: Segment): string {
   if (variable.context === 'duration' && DURATION.test(value)) return value;
   const text = variable.isRegex ? regexOf(variable, value, segment) : value;
@@ -168,7 +170,10 @@ interface Parts {
   readonly texts: readonly string[];
 }
 
-/** Replaces the known variables with `texts`. `write` converts every part. */
+/**
+ * Returns a segment in which `texts` replace the known variables. `write` converts the texts and the parts between
+ * them.
+ */
 function join(query: string, { segment, known, texts }: Parts, write: (text: string) => string): string {
   let result = '';
   let position = segment.from;

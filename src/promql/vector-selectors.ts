@@ -5,31 +5,31 @@ import { readStringLiteral, stringLiteral } from './quoting.js';
 export interface LabelMatcher {
   readonly label: string;
   readonly operator: string;
-  /** The content of the string literal, unescaped. */
+  /** The content of the string literal, without escapes. */
   readonly value: string;
-  /** As in the query: `namespace="shop"`. */
+  /** The matcher as in the query, such as `namespace="shop"`. */
   readonly text: string;
 }
 
-/** The offset is in UTF-16 units from the start of the query. */
+/** A matcher of a selector. `offset` is in UTF-16 code units from the start of the query. */
 export interface SelectorMatcher extends LabelMatcher {
   readonly offset: number;
 }
 
-/** `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
+/** A selector such as `name{a="b"}` or `{"my.name", a="b"}`, without range, offset and `@`. */
 export interface VectorSelector {
   readonly text: string;
-  /** The name before the braces, or the quoted name in them; null: no name. */
+  /** The name before the braces, or the quoted name within them; null: the selector has no name. */
   readonly metric: string | null;
   readonly matchers: readonly LabelMatcher[];
-  /** As in the query, such as `5m`; null: no range. */
+  /** The range as in the query, such as `5m`; null: the selector has none. */
   readonly range: string | null;
 }
 
 const PLAIN_METRIC = /^[A-Za-z_:][A-Za-z0-9_:]*$/;
 const PLAIN_LABEL = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Returns each distinct pair of selector and range once, in order of appearance. Variables must have been replaced. */
+/** Returns each distinct pair of selector and range, in order of appearance. The query must have no variables. */
 export function vectorSelectors(query: string): readonly VectorSelector[] {
   const { tree } = parseQuery(query);
   const found = new Map<string, VectorSelector>();
@@ -47,7 +47,7 @@ export function vectorSelectors(query: string): readonly VectorSelector[] {
   return [...found.values()];
 }
 
-/** `matcher`: as written, such as `pod="web-0"`. */
+/** Returns the selector with one more matcher, such as `pod="web-0"`. */
 export function withMatcher({ metric, matchers }: VectorSelector, matcher: string): string {
   return selectorText(metric, [...matchers.map(({ text }) => text), matcher]);
 }
@@ -61,7 +61,7 @@ export function withoutMatcher(selector: VectorSelector, left: LabelMatcher): st
   return selectorText(selector.metric, rest);
 }
 
-/** Puts a metric name that needs quotes into the braces, as Prometheus 3 requires. */
+/** Returns a selector. A metric name that needs quotes is put into the braces, as Prometheus 3 requires. */
 export function selectorText(metric: string | null, matchers: readonly string[]): string {
   const isPlain = metric === null || PLAIN_METRIC.test(metric);
   const inside = isPlain ? matchers : [stringLiteral(metric), ...matchers];
@@ -72,7 +72,7 @@ export function metricText(metric: string): string {
   return PLAIN_METRIC.test(metric) ? metric : selectorText(metric, []);
 }
 
-/** Returns a label name for `by (...)` and matchers, quoted where Prometheus 3 requires it. */
+/** Returns a label name for matchers and `by (...)`, in quotes if Prometheus 3 requires them. */
 export function labelText(label: string): string {
   return PLAIN_LABEL.test(label) ? label : stringLiteral(label);
 }
@@ -115,7 +115,7 @@ function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): 
     {
       label: quoted === null ? slice(label) : readStringLiteral(slice(label)),
       operator: slice(operator),
-      // An unquoted variable becomes a string as well.
+      // A variable without quotes is kept as the value, because it becomes a string later.
       value: written.startsWith('$') ? written : readStringLiteral(written),
       text: slice(matcher),
       offset: matcher.from,
@@ -125,7 +125,7 @@ function readMatcher(slice: (part: SyntaxNode) => string, matcher: SyntaxNode): 
 
 /**
  * Returns the names of the metrics in a query (`name{...}`, `{"name"}`, `{__name__="name"}`), in order of first
- * appearance. Omits names with a variable.
+ * appearance. Names with a variable are omitted.
  */
 export function metricNames(query: string): readonly string[] {
   const { text, tree } = parseQuery(query);

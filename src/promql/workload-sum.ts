@@ -4,29 +4,29 @@ import { stringLiteral } from './quoting.js';
 
 const TARGET_LABEL = 'promscaler_target';
 
-/** The label of series of the workload's pods, which the server sums. */
+/** The label that marks series of the workload's pods in a query, so that the server can sum them separately. */
 export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: 'yes' };
 
 /**
- * Returns a query that adds the label of `OF_WORKLOAD` to series whose pods have names of the workload. The pod name is
- * the only label that all exporters share, and pods of earlier days are no longer listed.
+ * Returns a query that adds the label `OF_WORKLOAD` to the series of the workload's pods. They are recognized by the
+ * pod name: it is the only label that all exporters share, and pods of earlier days are no longer listed.
  */
 export function markPods(
   query: string,
   { kind, name }: { readonly kind: string; readonly name: string },
 ): string {
   const pattern = stringLiteral(podsPattern(kind, name));
-  // A query may end with a comment.
+  // A newline, because the query may end with a comment.
   return `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pattern})`;
 }
 
-/** Returns the sum of all series, one for each combination of the labels, which must be valid in PromQL. */
+/** Returns the sums of a vector, one for each combination of the labels, which must be valid in PromQL. */
 export function sumBy(labels: readonly string[], vector: string): string {
   const by = labels.length === 0 ? '' : ` by (${[...new Set(labels)].join(', ')}) `;
   return `sum${by}(${vector})`;
 }
 
-/** Returns the sum of all series of a query that may return a scalar. */
+/** Returns the sums of a query, which may also return a scalar. */
 export function sumOfTotal(labels: readonly string[], query: string): string {
   const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
   return sumBy(labels, `${vector}\n`);

@@ -9,10 +9,13 @@ const PREFIX = 'promscaler.dev/';
 const PAUSES: ReadonlySet<string> = new Set(Object.values(PAUSE_ANNOTATIONS));
 const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ADOPTED_MANIFEST]);
 
-/** KEDA reads these from a ScaledObject, so its users expect a Scaler to have them. */
+/** Prefix of the pause annotations of a KEDA ScaledObject. Users of KEDA expect that a Scaler has them, too. */
 const KEDA_PAUSE = 'autoscaling.keda.sh/paused';
 
-/** Returns whether an annotation of a Scaler object is for promscaler. The manifest of an adopted object is not read. */
+/**
+ * Returns whether an annotation of a Scaler object is meant for promscaler. `ADOPTED_MANIFEST` is not: the service
+ * never reads it.
+ */
 export function isOfScaler(key: string): boolean {
   return (key.startsWith(PREFIX) && key !== ADOPTED_MANIFEST) || key.startsWith(KEDA_PAUSE);
 }
@@ -26,7 +29,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Returns the annotations of a document that promscaler does not read there, each with what to do instead. */
+/** Returns the annotations of a document that are meant for promscaler but have no effect there, with advice. */
 export function ignoredOfDocument(
   annotations: Annotations | undefined,
   { namespace, name }: Named,
@@ -41,7 +44,7 @@ export function ignoredOfDocument(
   }));
 }
 
-/** Returns the annotations of a target that promscaler does not read there, each with what to do instead. */
+/** Returns the annotations of a target that are meant for promscaler but have no effect there, with advice. */
 export function ignoredOfTarget(
   annotations: Annotations,
   { namespace, name }: Named,
@@ -80,8 +83,8 @@ const PAUSE_NAMES = [...PAUSES].map((key) => key.slice(PREFIX.length));
 const MOST_NAMED = 3;
 
 /**
- * Returns one sentence about annotations of one object, with the advice of the first one; null: there are none. The
- * state of a scaler repeats its first part (`ignoredAnnotations`).
+ * Returns a sentence about the annotations of one object that have no effect, with the advice for the first one; null:
+ * there are none. The first part of the sentence is also the cause of a state, and `ignoredAnnotations` finds it there.
  */
 export function ignoredSentence(ignored: readonly IgnoredAnnotation[], object: string): string | null {
   const [first] = ignored;

@@ -1,20 +1,20 @@
 import { isPlainObject, type PlainObject } from './plain-json.js';
 
 export interface FieldChange {
-  /** Such as `spec.metrics[0].resource.target.averageUtilization`. */
+  /** Path of the field, such as `spec.metrics[0].resource.target.averageUtilization`. */
   readonly field: string;
-  /** JSON; null: unset. */
+  /** The current value as JSON; null: the field is unset. */
   readonly current: string | null;
-  /** JSON; `null`: unset, as in a merge patch. */
+  /** The proposed value as JSON. The text `null` unsets the field, as in a merge patch. */
   readonly proposed: string;
 }
 
-/** Returns `spec.maxReplicas: 20 -> 15`. */
+/** Returns a change as text: `spec.maxReplicas: 20 -> 15`. */
 export function changeText({ field, current, proposed }: FieldChange): string {
   return `${field}: ${current ?? '(unset)'} -> ${proposed === 'null' ? '(unset)' : proposed}`;
 }
 
-/** What a back-test says of a change. Times are in RFC 3339; `thetaU` in percent, null: unknown. */
+/** What a back-test says about a change. Times are in RFC 3339. `thetaU` is in percent; null: unknown. */
 interface Evidence {
   readonly changes: readonly FieldChange[];
   readonly thetaU: { readonly current: number; readonly proposed: number } | null;
@@ -23,7 +23,7 @@ interface Evidence {
   readonly at: string;
 }
 
-/** Returns a line for each changed field, and then the risk of the change and the history that was used. */
+/** Returns one line for each changed field, followed by the risk of the change and the history that was used. */
 export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): readonly string[] {
   const percent = (value: number): string => `${value.toFixed(3)} %`;
   return [
@@ -35,7 +35,7 @@ export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): read
   ];
 }
 
-/** Returns the fields that differ below `path`. A list with another number of items is one field. */
+/** Returns the fields at or below `path` that differ. Lists with different numbers of items count as one field. */
 export function fieldChanges(before: unknown, after: unknown, path: string): readonly FieldChange[] {
   if (isSame(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
@@ -48,7 +48,7 @@ export function fieldChanges(before: unknown, after: unknown, path: string): rea
   return [{ field: path, current, proposed: JSON.stringify(after ?? null) }];
 }
 
-/** Returns the JSON merge patch between two objects. It replaces lists as a whole. */
+/** Returns the JSON merge patch that changes `before` to `after`. It replaces lists as a whole. */
 export function mergePatch(before: unknown, after: PlainObject): PlainObject {
   const known = isPlainObject(before) ? before : {};
   const changed = keysOf(known, after).filter((key) => !isSame(known[key], after[key]));

@@ -1,8 +1,8 @@
 import type { LabelRequirement } from './spec.js';
 
 /**
- * `value` is undefined if the label is absent. As in metav1.LabelSelector, an absent label meets `NotIn` and
- * `DoesNotExist`.
+ * Returns whether a label meets a requirement. `value` undefined: the label is absent, which meets `NotIn` and
+ * `DoesNotExist`, as in metav1.LabelSelector.
  */
 export function isFulfilled({ operator, values }: LabelRequirement, value: string | undefined): boolean {
   switch (operator) {

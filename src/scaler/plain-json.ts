@@ -1,17 +1,17 @@
-/** Keys and list indexes. */
+/** Keys and list indexes, from the outermost to the innermost. */
 type Path = readonly (string | number)[];
 
-/** Limits recursion; documents written by users have fewer levels. */
+/** Limits recursion into a document. Documents that people write have fewer levels. */
 export const MAX_DEPTH = 64;
 
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Excludes lists and null. */
+/** Returns whether a value is an object, and neither a list nor null. */
 export function isPlainObject(value: unknown): value is PlainObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns null for a list and for other values that are not an object. */
+/** Returns the value if it is an object; null for lists and all other values. */
 export function asObject(value: unknown): PlainObject | null {
   return isPlainObject(value) ? value : null;
 }
@@ -26,8 +26,8 @@ export function valueAt(value: unknown, path: Path): unknown {
 }
 
 /**
- * Copies a value without the part at `path`. A list entry becomes undefined, so the indexes of other entries do not
- * change.
+ * Returns a copy without the part at `path`. An entry of a list becomes undefined, so that the other entries keep their
+ * indexes.
  */
 export function without(value: unknown, path: Path): unknown {
   const [step, ...rest] = path;
@@ -40,7 +40,7 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(member, rest) };
 }
 
-/** Merges objects key by key. Any other value in `over`, including null, replaces the value in `base`. */
+/** Merges objects key by key. Any other value in `over` replaces the value in `base`, even if it is null. */
 export function mergePlain(base: unknown, over: unknown): unknown {
   if (over === undefined) return base;
   if (!isPlainObject(base) || !isPlainObject(over)) return over;

@@ -12,8 +12,8 @@ export interface TargetRef {
 }
 
 /**
- * Maps the kinds whose targets are watched to plurals: only watched targets have annotations, as for pauses. Targets of
- * other kinds are read by their `/scale`.
+ * The kinds whose targets are watched, with their plurals in the API. Only the annotations of watched targets are
+ * known. Targets of other kinds are read by their `/scale`, which has no annotations.
  */
 export const WATCHED_KINDS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
@@ -21,7 +21,10 @@ export const WATCHED_KINDS: Readonly<Record<string, string>> = {
   ReplicaSet: 'replicasets',
 };
 
-/** The annotations of a target that pause its scaling; `reason` is only reported. Source: contract.md section 6. */
+/**
+ * The annotations of a target that pause its scaling. `reason` has no effect and is only reported. Source: contract.md
+ * section 6.
+ */
 export const PAUSE_ANNOTATIONS = {
   paused: 'promscaler.dev/paused',
   until: 'promscaler.dev/paused-until',
@@ -29,10 +32,16 @@ export const PAUSE_ANNOTATIONS = {
   reason: 'promscaler.dev/paused-reason',
 } as const;
 
-/** Annotation of a document in dry run: the autoscaler that it was made from, such as `HorizontalPodAutoscaler/web`. */
+/**
+ * Annotation of a document in dry run. It names the autoscaler that the document was made from, such as
+ * `HorizontalPodAutoscaler/web`.
+ */
 export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
 
-/** Annotation of a Scaler object: the manifest of that autoscaler as JSON, for the way back. */
+/**
+ * Annotation of a Scaler object. It contains the manifest of the autoscaler in `ADOPTED_FROM` as JSON, for `adopt
+ * --undo`.
+ */
 export const ADOPTED_MANIFEST = 'promscaler.dev/adopted-manifest';
 
 export interface Origin {
@@ -48,8 +57,8 @@ export function adoptedFrom({ document }: { readonly document: unknown }): Origi
 }
 
 /**
- * `Utilization` is a whole percentage of the requests, at least 1. `AverageValue` (per pod) and `Value` are milli-units
- * above 0.
+ * The target of a metric. `Utilization` is in whole percent of the requests, at least 1. `AverageValue` (per pod) and
+ * `Value` are in milli-units, above 0.
  */
 export type MetricTarget =
   | { readonly type: 'Utilization'; readonly percent: number }
@@ -57,7 +66,8 @@ export type MetricTarget =
   | { readonly type: 'Value'; readonly milli: Milli };
 
 /**
- * A metav1.LabelSelector with `matchLabels` expanded. All requirements must be met; an empty list matches everything.
+ * A metav1.LabelSelector whose `matchLabels` are expanded to requirements. All must be met; an empty list matches
+ * everything.
  */
 export type LabelSelector = readonly LabelRequirement[];
 
@@ -67,13 +77,13 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** Treatment of an empty result (`onMissing`) or of a result with only NaN (`onNaN`). */
+/** How an empty result (`onMissing`), or a result with only NaN (`onNaN`), is treated. */
 type MissingPolicy = 'error' | 'zero';
 
 interface MetricBase {
-  /** Name of the resource, or `metric.name`, which defaults to a name in the query. */
+  /** Name of the resource, or `metric.name`, whose default is a metric name in the query. */
   readonly name: string;
-  /** Identifies the metric within its type: the name, or `CONTAINER/NAME` for ContainerResource. */
+  /** Identifies the metric among those of its type: the name, or `CONTAINER/NAME` for ContainerResource. */
   readonly identity: string;
   readonly target: MetricTarget;
   readonly source: string;
@@ -81,15 +91,18 @@ interface MetricBase {
 
 export interface ResourceMetric extends MetricBase {
   readonly type: 'Resource';
-  /** For cpu only. Unset: usage at the limit of the pods has no special effect. */
+  /** Only for cpu. Unset: usage at the limit of the pods has no special effect. */
   readonly saturation?: SaturationStep;
 }
 
-/** Raises the count while usage cannot show the load, because all pods use as much cpu as their limits allow. */
+/**
+ * Settings of the steps that raise the count while usage cannot show the load, because all pods use as much cpu as
+ * their limits allow.
+ */
 export interface SaturationStep {
-  /** PromQL with variables: what the workload serves per second. It must grow for a step. */
+  /** PromQL with variables that returns what the workload serves per second. A step requires that it has grown. */
   readonly servedQuery: string;
-  /** 1.1 to 10: the count after a step is this factor times the ready pods. */
+  /** From 1.1 to 10. The count after a step is this factor times the ready pods. */
   readonly factor: number;
 }
 
@@ -99,11 +112,14 @@ export interface ContainerResourceMetric extends MetricBase {
 }
 
 interface QueriedMetric extends MetricBase {
-  /** The query as written, with variables. */
+  /** The query as the document writes it, with variables. */
   readonly query: string;
-  /** Series that do not match are dropped. */
+  /** Requirements for the series of the result; other series are dropped. */
   readonly selector: LabelSelector;
-  /** Maximum age of the newest samples for a scale-down; 0: not checked. Unset: the default of the data source. */
+  /**
+   * Maximum age of the newest samples for a scale-down; 0: the age is not checked. Unset: the default of the data
+   * source.
+   */
   readonly maxSampleAgeSeconds?: number;
 }
 
@@ -112,17 +128,17 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
-  /** Threshold for scaling between 0 and 1 replicas; null: the metric does not affect this. */
+  /** Threshold for scaling between 0 and 1 replicas; null: the metric has no part in that. */
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;
-  /** PromQL with variables. Unless it is true, the metric has no value. Null: no guard. */
+  /** PromQL with variables. While its result is not true, the metric has no value. Null: there is no guard. */
   readonly guard: string | null;
-  /** Null: only the data source limits the age of the data. */
+  /** Limits the age of the data; null: only the data source limits it. */
   readonly freshness: Freshness | null;
-  /** Unset: only the query determines the value. */
+  /** Unset: the query alone determines the value. */
   readonly backlog?: Backlog;
-  /** PromQL with variables: the load that one pod carries. Unset: the target. */
+  /** PromQL with variables that returns the load that one pod carries. Unset: the target says it. */
   readonly capacityQuery?: string;
   /** Unset: the load that one pod carries is not measured. */
   readonly autoCapacity?: AutoCapacity;
@@ -131,32 +147,34 @@ interface TotalMetric extends QueriedMetric {
 export interface AutoCapacity {
   /** `Observe` only reports the measured load; `Use` makes it the target. */
   readonly mode: 'Observe' | 'Use';
-  /** PromQL with variables: what the workload serves, in the unit of the metric. */
+  /** PromQL with variables that returns what the workload serves, in the unit of the metric. */
   readonly servedQuery: string;
-  /** PromQL with variables, in the unit of `servedQuery`. Unset: all served requests count. */
+  /**
+   * PromQL with variables that returns the failed part, in the unit of `servedQuery`. Unset: all served requests count.
+   */
   readonly errorsQuery?: string;
 }
 
-/** Waiting work. `backlog / drainSeconds` is added to the value of the metric, which is a rate. */
+/** Waiting work. `backlog / drainSeconds` is added to the metric, which must be a rate. */
 export interface Backlog {
-  /** PromQL with variables. */
+  /** PromQL with variables that returns the amount of waiting work. */
   readonly query: string;
-  /** 1 to 86,400. */
+  /** The time in which the waiting work is to be processed, from 1 to 86,400 s. */
   readonly drainSeconds: number;
-  /** Only set for a decision: new pods start to process the backlog after this time. */
+  /** Set by a decision only: the time after which new pods start to process the backlog. */
   readonly podStartSeconds?: number;
 }
 
 export interface Freshness {
   /** PromQL with variables that returns the Unix time of the newest sample in seconds. */
   readonly query: string;
-  /** 1 to 86,400. */
+  /** From 1 to 86,400 s. */
   readonly maxAgeSeconds: number;
 }
 
 export interface ObjectMetric extends TotalMetric {
   readonly type: 'Object';
-  /** Null: `$object` is not available. */
+  /** The object that `$object` names; null: the variable is not available. */
   readonly describedObject: TargetRef | null;
 }
 
@@ -169,7 +187,7 @@ export type MetricSpec =
 
 export type MetricType = MetricSpec['type'];
 
-/** Limits the change to `value` pods or percent within `periodSeconds`. */
+/** Allows a change by `value` pods or percent within `periodSeconds`. */
 export interface ScalingPolicy {
   readonly type: 'Pods' | 'Percent';
   readonly value: number;
@@ -181,7 +199,7 @@ export interface ScalingRules {
   readonly stabilizationWindowSeconds: number;
   readonly selectPolicy: 'Max' | 'Min' | 'Disabled';
   readonly policies: readonly ScalingPolicy[];
-  /** 0 to 1. Default: `tolerance` of the spec. */
+  /** From 0 to 1. Default: `tolerance` of the spec. */
   readonly tolerance: number;
 }
 
@@ -191,13 +209,13 @@ export interface Behavior {
 }
 
 /**
- * `atLeast` only raises to the replicas, `exact` also lowers to them, `currentReplicasIfHigher` keeps a higher current
- * count.
+ * How a fallback treats the current count. `atLeast` only raises it to the replicas, `exact` also lowers it, and
+ * `currentReplicasIfHigher` keeps a higher one.
  */
 export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
 
 export interface Fallback {
-  /** Time without a value before the fallback applies. */
+  /** How long a metric must have been without a value before the fallback applies. */
   readonly afterSeconds: number;
   readonly replicas: number;
   readonly mode: FallbackMode;
@@ -208,48 +226,50 @@ export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
   /**
-   * Whether the document or the preset sets factor or minimum. With `behavior`, the limit applies only in this case.
+   * Whether the document or the preset sets the factor or the minimum. With `behavior`, the limit applies only then.
    */
   readonly isExplicit: boolean;
 }
 
 export interface DownscaleConfirmation {
-  /** 0 to 3,600: every decision in this period must have proposed fewer than the current replicas. */
+  /** From 0 to 3,600. Every decision in this time must have proposed fewer than the current replicas. */
   readonly seconds: number;
-  /** 2 to 100: minimum number of such consecutive decisions. */
+  /** From 2 to 100: how many consecutive decisions must have proposed fewer, at least. */
   readonly decisions: number;
 }
 
-/** `Observe` calculates and explains the forecast; `Raise` also lets it raise the count. */
+/** `Observe` only calculates and explains the forecast; `Raise` also lets it raise the count. */
 export type ForecastMode = 'Observe' | 'Raise';
 
-/** Raises the count before a load that has come at the same local time on earlier days. */
+/** Raises the count before a load that came at the same local time on earlier days. */
 export interface Forecast {
-  /** Position in `metrics`; -1: no metric has a total load. */
+  /** Index in `metrics`; -1: no metric has a total load. */
   readonly metric: number;
   readonly mode: ForecastMode;
-  /** 3 to 35. */
+  /** From 3 to 35. */
   readonly lookbackDays: number;
-  /** The quantile of the loads of earlier days to use, above 0, at most 1. */
+  /** Which quantile of the loads of earlier days is expected; above 0, at most 1. */
   readonly quantile: number;
-  /** 50 to 100: usage in percent of the requests that the ready pods may have when the load arrives. */
+  /** From 50 to 100: up to which usage, in percent of the requests, the expected load may fill the ready pods. */
   readonly fillPercent: number;
-  /** Time from a pod's start until its load shows; null: measured pod start plus the window of the query. */
+  /**
+   * Time from a pod's start until the metric shows its load; null: the measured pod start plus the window of the query.
+   */
   readonly leadSeconds: number | null;
   /** The time zone in which times of day are compared. */
   readonly timeZone: string;
-  /** Replicas that the forecast may add, in percent of the replicas without it: mean of three days. */
+  /** Replicas that the forecast may add, in percent of the replicas without it, on average over three days. */
   readonly budgetPercent: number;
 }
 
-/** A ceiling for scale-up below `maxReplicas`. */
+/** A limit for scale-ups that may be lower than `maxReplicas`. */
 export interface MaxReplicasFrom {
   /** PromQL with variables that returns a number of replicas. Several series are added up. */
   readonly query: string;
   readonly source: string;
 }
 
-/** Supported for Deployments and ReplicaSets. */
+/** Which pods a scale-down removes. Only Deployments and ReplicaSets support it. */
 export interface PodDeletionCost {
   /** PromQL with variables that returns one series per pod. */
   readonly query: string;
@@ -258,7 +278,7 @@ export interface PodDeletionCost {
   readonly source: string;
 }
 
-/** `spec` of a document with all defaults and with quantities in milli-units. Frozen. */
+/** The `spec` of a document with all defaults, and with quantities in milli-units. Frozen. */
 export interface ScalerSpec {
   readonly preset: Preset;
   readonly scaleTargetRef: TargetRef;
@@ -267,9 +287,9 @@ export interface ScalerSpec {
   /** Null: only `maxReplicas` limits the count. */
   readonly maxReplicasFrom: MaxReplicasFrom | null;
   readonly metrics: readonly MetricSpec[];
-  /** Null: unset, which differs from `behavior: {}` (algorithm.md, points 27-29). */
+  /** Null: `behavior` is unset, which differs from `behavior: {}` (algorithm.md, points 27-29). */
   readonly behavior: Behavior | null;
-  /** 0 to 1, for both directions. */
+  /** From 0 to 1, for both directions. */
   readonly tolerance: number;
   readonly scaleUpLimit: ScaleUpLimit;
   readonly upscaleForbiddenWindowSeconds: number;
@@ -279,21 +299,21 @@ export interface ScalerSpec {
   readonly initialReadinessDelaySeconds: number;
   readonly downscaleStabilizationSeconds: number;
   readonly downscaleConfirmation: DownscaleConfirmation | null;
-  /** 1 to 100; null: no limit. */
+  /** From 1 to 100; null: there is no such limit. */
   readonly maxScaleDownPercentPerWindow: number | null;
-  /** Null: no decision uses the pod start time. `seconds`: 1 to 3,600; null: measured. */
+  /** Null: no decision uses the pod start time. `seconds` is from 1 to 3,600; null: the time is measured. */
   readonly podStart: { readonly seconds: number | null } | null;
-  /** Null: only measured values determine the count. */
+  /** Null: there is no forecast. */
   readonly forecast: Forecast | null;
-  /** 0: only the rules of the HPA apply to young pods. */
+  /** How long a pod must have been Ready before its usage counts; 0: only the rules of the HPA apply to young pods. */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
   /** How long every metric must have been at or below its activation threshold before scaling to 0. */
   readonly cooldownSeconds: number;
   readonly dryRun: boolean;
-  /** `true`: both directions. */
+  /** `true`: scaling is paused in both directions. */
   readonly paused: boolean | 'scale-up' | 'scale-down';
-  /** Replicas to use while a metric has no value; null: the count is held. */
+  /** The replicas while a metric has no value; null: the count is held. */
   readonly fallback: Fallback | null;
   readonly schedules: readonly Schedule[];
   /** Null: Kubernetes chooses the pods to remove. */
@@ -301,16 +321,16 @@ export interface ScalerSpec {
 }
 
 export interface Scaler {
-  /** `NAMESPACE/NAME`. Stored, because a new string would have to be hashed for each lookup. */
+  /** `NAMESPACE/NAME`. It is stored for speed: a new string would have to be hashed for each lookup. */
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** The document as written, as plain JSON, with `defaults` of the service config merged in. */
+  /** The document as plain JSON, as it was written, but with `defaults` of the service config merged in. */
   readonly document: ScalerDocument;
   readonly spec: ScalerSpec;
 }
 
-/** The schema defines `spec`. */
+/** The parts of a document that code reads. `spec` is not typed, because the schema defines it. */
 interface ScalerDocument {
   readonly apiVersion: 'promscaler.dev/v1';
   readonly kind: 'Scaler';
@@ -322,17 +342,16 @@ interface ScalerDocument {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** Returns `NAMESPACE/NAME`, the `key` of a scaler. */
 export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
   return `${scaler.namespace}/${scaler.name}`;
 }
 
-/** Returns `capacity.auto` of a metric, or undefined. */
+/** Returns `capacity.auto` of a metric; undefined: the metric has none. */
 export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
   return 'autoCapacity' in metric ? metric.autoCapacity : undefined;
 }
 
-/** Returns whether the query of a metric comes from the data source, not from the document. */
+/** Returns whether the data source, not the document, defines the query of a metric. */
 export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';
 }
@@ -343,7 +362,7 @@ export function isCpu(metric: MetricSpec): metric is CpuMetric {
   return isOfResource(metric) && metric.name === 'cpu';
 }
 
-/** Returns whether the metric is memory, which does not depend on the number of pods. */
+/** Returns whether the metric is memory. The total of memory depends on the number of pods, unlike that of cpu. */
 export function isMemory(metric: MetricSpec): boolean {
   return isOfResource(metric) && metric.name !== 'cpu';
 }

@@ -1,14 +1,20 @@
 import leven from 'leven';
 
-/** A longer word is not a typo, and comparing 1 MiB with every candidate would take minutes. */
+/**
+ * Limits the words that are compared. A longer word is not a typo, and comparing 1 MiB with every candidate would take
+ * minutes.
+ */
 const LONGEST_WORD = 100;
 
-/** Transpositions and truncated or extended words rank before single insertions: they are the most common typos. */
+/**
+ * Distance of a transposition, and of a truncated or extended word. They rank before a single insertion, because they
+ * are the most common typos.
+ */
 const SLIP = 0.5;
 
 /**
- * Returns the candidate that a misspelled word most likely means, or null. A third of the letters may differ, or two in
- * a word of four to eight letters, which allows a transposition.
+ * Returns the candidate that a misspelled word most likely means; null: none is near enough. Up to a third of the
+ * letters may differ, and in a word of four to eight letters always two, which allows a transposition.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   if (word.length > LONGEST_WORD) return null;
@@ -26,13 +32,13 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Returns `; did you mean "x"?`, or an empty string. */
+/** Returns the end of a message: `; did you mean "x"?`. Empty: no candidate is near enough. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const guess = nearest(word, candidates);
   return guess === null ? '' : `; did you mean "${guess}"?`;
 }
 
-/** Returns the suggestion in a message that ends with `didYouMean`, or null. */
+/** Returns the suggestion of `didYouMean` in a message; null: the message has none. */
 export function guessIn(message: string): string | null {
   return /; did you mean "([^"]+)"\?$/.exec(message)?.[1] ?? null;
 }

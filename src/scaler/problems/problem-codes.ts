@@ -1,6 +1,6 @@
 /**
- * `shape`: the document cannot be interpreted. `rule`: invalid as a configuration, but accepted in a snapshot for
- * replay. `warning`: accepted.
+ * How a problem affects its document. `shape`: the document cannot be interpreted. `rule`: it is rejected as a
+ * configuration, but accepted in a snapshot for replay. `warning`: it is accepted.
  */
 type ProblemClass = 'shape' | 'rule' | 'warning';
 
@@ -95,5 +95,5 @@ const CLASSES = {
 
 export type ProblemCode = keyof typeof CLASSES;
 
-/** Has the order of docs/reference/problems.md. */
+/** The class of each code, in the order of docs/reference/problems.md. */
 export const PROBLEM_CLASSES: Readonly<Record<ProblemCode, ProblemClass>> = CLASSES;

@@ -1,6 +1,6 @@
 import { cleanText } from '../../units/clean-text.js';
 
-/** Both start at 1; columns count UTF-16 code units. */
+/** A position in a file. Line and column start at 1; columns count UTF-16 code units. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -12,17 +12,17 @@ export interface Problem {
   readonly code: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** Name of the file or object; null: none. */
+  /** Name of the file or the object; null: the value has none. */
   readonly file: string | null;
   readonly place: Position | null;
   /** Path of the field, such as `spec.metrics[0].pods.query`; empty for the whole document. */
   readonly path: string;
   readonly sourceLine: string | null;
-  /** `NAMESPACE/NAME` of the document, for problems of a service. Absent: none or unknown. */
+  /** The document, as `NAMESPACE/NAME`. Only problems of a service have it; absent: none or unknown. */
   readonly scaler?: string;
 }
 
-/** Path, and prefix of file names, for documents that are objects of the cluster. */
+/** API path of Scaler objects. It is also the prefix of the file name of such an object in a problem. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
 export function isOfObject({ file }: Pick<Problem, 'file'>): boolean {
@@ -33,7 +33,7 @@ export function countErrors(problems: readonly Problem[]): number {
   return problems.filter(({ severity }) => severity === 'error').length;
 }
 
-/** Adds the name of the document. `key` null: the name is unknown. */
+/** Adds the name of the document to its problems. `key` null: the name is unknown. */
 export function ofScaler(problems: readonly Problem[], key: string | null): readonly Problem[] {
   return key === null ? problems : problems.map((problem) => ({ ...problem, scaler: key }));
 }
@@ -42,7 +42,7 @@ const WIDEST_LINE = 120;
 const KEPT_BEFORE_CARET = 60;
 
 /**
- * Returns file, line, column and message, then the source line with a caret. No final newline.
+ * Returns file, line, column and message in one line, and then the source line with a caret. No newline at the end.
  *
  *     scalers/web.yaml:12:16: error: spec.minReplicas is 5, must be at most spec.maxReplicas (3) [replica-bounds]
  *       12 |   minReplicas: 5

@@ -12,15 +12,15 @@ import { API_VERSION, type DocumentInput, documentSchema, type Loose } from '../
 import { type Scaler, scalerKey } from '../spec.js';
 
 interface ParsedScaler {
-  /** Frozen. Null if there is a problem of class `shape`. */
+  /** The scaler, which is frozen; null: there is a problem of class `shape`. */
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Parses a plain value after `defaults` of the service config were merged in. If it only violates rules across fields
- * (max below min, a tolerance above 1), returns a scaler and an error: the document is rejected as a configuration, but
- * accepted in a snapshot for replay. Problems have no file and no position.
+ * Parses a plain value into which `defaults` of the service config have already been merged. A document that only
+ * violates rules across fields (max below min, a tolerance above 1) results in a scaler and an error: it is rejected as
+ * a configuration, but accepted in a snapshot for replay. Problems have no file and no position.
  */
 export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkDocument(value);
@@ -30,7 +30,7 @@ export function parseScaler(value: unknown): ParsedScaler {
   };
 }
 
-/** The document must be valid. The result is frozen. */
+/** Returns the scaler of a valid document. The result is frozen. */
 export function buildScaler(document: DocumentInput): Scaler {
   const { name, namespace } = document.metadata;
   return deepFreeze({
@@ -44,13 +44,13 @@ export function buildScaler(document: DocumentInput): Scaler {
 
 interface CheckedDocument {
   readonly findings: readonly Finding[];
-  /** Null if there is a finding of class `shape`. */
+  /** The document; null: there is a finding of class `shape`. */
   readonly document: DocumentInput | null;
 }
 
 /**
- * Checks a plain value as a scaler document. Rules across fields apply to all fields that could be read, even if other
- * fields have wrong types or are unknown. `service` contains the flavor of each data source.
+ * Checks a plain value as a scaler document. Rules across fields are applied to the fields that could be read, even if
+ * other fields are unknown or have wrong types. `service` says which data source is of which flavor.
  */
 export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
@@ -72,7 +72,7 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   ];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // `readable` contains only values that passed the schema.
+  // The cast is safe, because `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
   const rules = checkRules(readable, isBroken, service).filter(({ path }) => !isPlaceholder(path));
   const findings = [...earlier, ...rules];
@@ -80,7 +80,7 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** `import` writes it for a value that only a user knows. */
+/** `import` writes this in place of a value that only a user knows. */
 export const PLACEHOLDER = 'FILL IN';
 
 function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
@@ -97,7 +97,7 @@ function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
   return Object.entries(value).flatMap(([key, member]) => findPlaceholders(member, [...path, key]));
 }
 
-/** The message also contains the required `apiVersion`. */
+/** Reports a document of another kind. The message also names the required `apiVersion`. */
 function checkKind(value: unknown): Finding | null {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
   if (typeof kind !== 'string' || kind === 'Scaler') return null;
@@ -115,8 +115,8 @@ function isMisspelt(kind: string): boolean {
 }
 
 /**
- * Returns whether a document is certainly an object of another kind. A list may contain Scalers, and an unknown kind of
- * our API group is a mistake.
+ * Returns whether a document is certainly an object of another kind. A `List` is not, because it may contain Scalers.
+ * An unknown kind of promscaler's API group is not either, because it is a mistake.
  */
 export function isOtherKind(value: unknown): boolean {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];
@@ -132,8 +132,8 @@ export function isOtherKind(value: unknown): boolean {
 const API_GROUP = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1);
 
 /**
- * A document of another kind is checked if its `spec` has one of these fields. Otherwise every field would be reported
- * as unknown.
+ * If a document of another kind has one of these fields in its `spec`, it is checked as a Scaler. In any other, every
+ * field would be reported as unknown.
  */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 
@@ -176,16 +176,14 @@ export const SYSTEM_METADATA: readonly string[] = [
   'finalizers',
 ];
 
-/**
- * Fields that the API server, controllers and kubectl set. A manifest that was exported from a cluster contains them.
- */
+/** Fields that the API server, controllers and kubectl set. A manifest exported from a cluster contains them. */
 const SYSTEM_FIELDS: readonly Path[] = [
   ...SYSTEM_METADATA.map((name) => ['metadata', name]),
   ['metadata', 'annotations', LAST_APPLIED],
   ['status'],
 ];
 
-/** Removes system fields. Returns one warning that lists them, at the position of the first one. */
+/** Removes system fields. Returns one warning that lists them, located at the first one. */
 function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];

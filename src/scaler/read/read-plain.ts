@@ -2,8 +2,8 @@ import { MAX_DEPTH, isPlainObject } from '../plain-json.js';
 import { type Finding, type Path, finding } from '../problems/finding.js';
 
 /**
- * Copies a value without members that are null, because null means unset, as in Kubernetes. Keeps nulls in lists.
- * Reports more than 64 levels, and keys named `__proto__`.
+ * Returns a copy without members that are null, because null means unset, as in Kubernetes. Nulls in lists stay.
+ * Reports keys named `__proto__`, and more than 64 levels.
  */
 export function readPlain(value: unknown): {
   readonly value: unknown;

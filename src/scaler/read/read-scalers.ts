@@ -18,24 +18,24 @@ import type { Instant } from '../../units/time.js';
 
 export interface ReadOptions {
   /**
-   * `defaults` of the service config, merged into each `spec` key by key. Lists and scalars of the document take
+   * `defaults` of the service config. They are merged into each `spec` key by key, and values of the document take
    * precedence.
    */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** Data sources and namespaces of the service config. Default: not checked. */
+  /** Data sources and namespaces of the service config. Default: references to them are not checked. */
   readonly service?: ServiceFacts;
-  /** Current time, for warnings about past dates. Default: no such warnings. */
+  /** The current time, for warnings about past dates. Default: there are no such warnings. */
   readonly now?: Instant;
 }
 
 export interface ReadDocument {
-  /** `NAMESPACE/NAME`; null if the document has no name or cannot be parsed. */
+  /** `NAMESPACE/NAME`; null: the document has no name or cannot be parsed. */
   readonly key: string | null;
-  /** Null if there is an error. */
+  /** The scaler; null: the document has an error. */
   readonly scaler: Scaler | null;
   readonly problems: readonly Problem[];
   readonly file: string;
-  /** The position of `metadata.name`, for problems with duplicates. */
+  /** The position of `metadata.name`, at which duplicates are reported. */
   readonly place: Position | null;
   readonly nameLine: string | null;
 }
@@ -58,8 +58,8 @@ export function* eachDocument(
 }
 
 /**
- * Omits documents of other kinds next to a Scaler, as in the output of `helm template`. In a file without a Scaler,
- * which was probably passed by mistake, each of them is a problem.
+ * Omits documents of other kinds if there is a Scaler among them, as in the output of `helm template`. A file without a
+ * Scaler was probably passed by mistake, so each of its documents is a problem.
  */
 export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Generator<LocatedDocument> {
   const others: LocatedDocument[] = [];
@@ -74,7 +74,7 @@ export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Genera
   if (!hasScaler) yield* others;
 }
 
-/** Never throws: a failure is a problem of the document. */
+/** Never throws: an internal error becomes a problem of the document. */
 export function readScalerDocument(
   document: LocatedDocument,
   file: string,
@@ -115,21 +115,28 @@ function readChecked(document: LocatedDocument, file: string, options: ReadOptio
   };
 }
 
-/** Returns whether an error already says that a string stands where another type is required. */
+/**
+ * Returns whether a problem is redundant: a warning about a YAML version, if an error at the same position already says
+ * that the value has the wrong type.
+ */
 function isSaidBy(errors: readonly Problem[], { code, place }: Problem): boolean {
   const isThere = (error: Problem): boolean =>
     error.code === 'wrong-type' && error.place?.line === place?.line && error.place?.column === place?.column;
   return code === 'yaml-version' && errors.some(isThere);
 }
 
-/** Returns the document with `defaults` of the service config in its `spec`. Other values are returned unchanged. */
+/**
+ * Returns the document with `defaults` of the service config merged into its `spec`. A value without a `spec` stays
+ * unchanged.
+ */
 export function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknown {
   if (defaults === undefined || !isPlainObject(value) || !isPlainObject(value['spec'])) return value;
   return { ...value, spec: mergePlain(defaults, value['spec']) };
 }
 
 /**
- * Returns null for other kinds. A Deployment in the same file often has the name of its scaler, and is not a duplicate.
+ * Returns `NAMESPACE/NAME`; null for other kinds: a Deployment in the same file often has the name of its scaler, but
+ * is not a duplicate.
  */
 function keyOf(value: unknown): string | null {
   const kind = valueAt(value, ['kind']);
@@ -140,8 +147,8 @@ function keyOf(value: unknown): string | null {
 }
 
 /**
- * Rejects all documents with the same namespace and name, because any of them may be the mistake. The first one has the
- * problem, which names the others.
+ * Rejects all documents with the same namespace and name, because any of them may be the mistake. Only the first one
+ * gets the problem, which names the others.
  */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   const byKey = new Map<string, ReadDocument[]>();

@@ -25,14 +25,14 @@ export const MEMBER_OF_TARGET = {
 
 export const TARGET_TYPES = Object.keys(MEMBER_OF_TARGET) as readonly TargetType[];
 
-/** Returns the type field that is set, or null if none or several are set. */
+/** Returns the type field that is set; null: there is none, or several. */
 export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
   const present = MEMBERS.filter((member) => metric[member] !== undefined);
   const [only] = present;
   return present.length === 1 && only !== undefined ? only : null;
 }
 
-/** Returns the target of a metric. Converts the form of autoscaling/v2beta1 (`targetAverageValue`). */
+/** Returns the target of a metric. The form of autoscaling/v2beta1 (`targetAverageValue`) is converted. */
 export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   const body = metric.resource ?? metric.containerResource;
   if (body !== undefined) {
@@ -42,7 +42,7 @@ export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   return (metric.pods ?? metric.object ?? metric.external)?.target ?? {};
 }
 
-/** Derives the type from the value field that is set; null if none or several are set. */
+/** Returns the type that belongs to the value field that is set; null: there is none, or several. */
 export function targetTypeOf(target: Loose<MetricTargetInput>): TargetType | null {
   const present = TARGET_TYPES.filter((type) => target[MEMBER_OF_TARGET[type]] !== undefined);
   const [only] = present;

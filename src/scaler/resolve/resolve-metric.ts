@@ -15,14 +15,14 @@ import type {
 
 type Queried = NonNullable<MetricInput['external']>;
 
-/** Returns `metric.name`, or the first metric name in the query, or null. */
+/** Returns `metric.name`, otherwise the first metric name in the query; null: there is neither. */
 export function queriedName(body: Loose<Queried>): string | null {
   return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
 }
 
 /**
- * Returns the identity of a metric within its type: `NAME` or `CONTAINER/NAME`; null: unknown. Source: contract.md
- * section 5.
+ * Returns what identifies a metric among those of its type: `NAME` or `CONTAINER/NAME`; null: unknown. Source:
+ * contract.md section 5.
  */
 export function identityOf(metric: Loose<MetricInput>): string | null {
   const { resource, containerResource } = metric;
@@ -36,8 +36,8 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
 }
 
 /**
- * Returns the HPA's default for a document without metrics: CPU at 80 % of the requests. Returns a new object for each
- * document, because the memory of a scaler uses the metric as a key.
+ * Returns the metric of a document without metrics: CPU at 80 % of the requests, as in the HPA. Each document gets a
+ * new object, because the memory of a scaler uses the metric object as a key.
  */
 export function defaultMetric(): MetricSpec {
   return {
@@ -123,7 +123,7 @@ function resolveQueried(body: Queried): {
 } {
   const { query, source = BUILT_IN.source, maxSampleAgeSeconds } = body;
   if (query === undefined) throw new Error('a metric without a query passed its checks');
-  // A snapshot may have an invalid query without a metric name.
+  // Only a snapshot may have a query without a metric name: as a document it would be rejected.
   const name = queriedName(body) ?? 'unnamed';
   const resolved = { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
   return maxSampleAgeSeconds === undefined ? resolved : { ...resolved, maxSampleAgeSeconds };
@@ -141,7 +141,10 @@ function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelecto
   return [...labels, ...expressions];
 }
 
-/** Sets defaults. Replaces extensions/v1beta1, the former API version of Deployment and ReplicaSet. */
+/**
+ * Returns a reference with defaults. `extensions/v1beta1`, the former API version of Deployment and ReplicaSet, is
+ * replaced.
+ */
 export function resolveReference(reference: {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;

@@ -23,7 +23,7 @@ import type { ScheduleInput } from '../schema/schedule-schema.js';
 
 /**
  * Expands short forms, sets defaults and converts quantities to milli-units. The input must have passed the schema and
- * `checkMetricForm`; throws `Error` otherwise.
+ * `checkMetricForm`; otherwise throws `Error`.
  */
 export function resolveSpec(input: SpecInput): ScalerSpec {
   const preset = input.preset ?? BUILT_IN.preset;
@@ -92,7 +92,7 @@ function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null
   };
 }
 
-/** Returns whether the values of a metric add up to the load of the workload, with any number of replicas. */
+/** Returns whether the values of a metric add up to the load of the workload, whatever the number of replicas. */
 function hasTotalLoad(metric: MetricSpec): boolean {
   return metric.target.type !== 'Value' && (!isOfResource(metric) || metric.name === 'cpu');
 }
@@ -148,7 +148,7 @@ function resolveRules(input: ScalingRulesInput, defaults: ScalingRules): Scaling
   };
 }
 
-/** Sets defaults. The input must have passed the rules. Throws `Error` for an invalid date. */
+/** Returns a schedule with defaults. The input must have passed the rules; throws `Error` for an invalid date. */
 function resolveSchedule(input: ScheduleInput): Schedule {
   const { name, start, end, timeZone = BUILT_IN.timeZone } = input;
   return {

@@ -16,14 +16,16 @@ export function checkActivation(spec: Loose<SpecInput>, isBroken: IsBroken): rea
     const message = `spec.metrics[${index}].${member}.activation has no effect: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
     return [finding('activation-unused', path, message)];
   }
-  // A value that equals the default causes no warning.
+  // `cooldownSeconds` equal to its default causes no warning.
   const { cooldownSeconds = BUILT_IN.cooldownSeconds } = spec;
   if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
   const message = 'spec.cooldownSeconds has no effect: no metric has an activation';
   return [finding('activation-unused', ['spec', 'cooldownSeconds'], message)];
 }
 
-/** Reports a workload that may be set to 0 although all metrics that could activate it come from its own pods. */
+/**
+ * Reports a workload that may be scaled to 0 but never back: all metrics that could activate it come from its own pods.
+ */
 export function checkWakeUp(
   { metrics = [], scaleTargetRef }: Loose<SpecInput>,
   zero: string,
@@ -45,7 +47,10 @@ function usesPods(query: string): boolean {
   return listVariables(query).some(({ name }) => name === 'pods');
 }
 
-/** Returns whether the query selects the workload's pods by name: `pod=~"web-.*"`. Pods of `web-api` do not count. */
+/**
+ * Returns whether the query selects pods of the workload by name, such as `pod=~"web-.*"`. Pods of another workload
+ * `web-api` do not count.
+ */
 function selectsPodsOf(workload: string | undefined, query: string): boolean {
   if (workload === undefined) return false;
   const selectors = vectorSelectors(query);

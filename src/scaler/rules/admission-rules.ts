@@ -6,12 +6,12 @@ import { MAX_METRICS } from '../schema/field-types.js';
 export interface ServiceFacts {
   readonly sources: readonly {
     readonly name: string;
-    /** Default: prometheus. */
+    /** The kind of server. Default: prometheus. */
     readonly flavor?: string;
-    /** Namespaces whose documents may use the data source; empty: all. */
+    /** The namespaces whose documents may use the data source; empty: all. */
     readonly namespaces: readonly string[];
   }[];
-  /** Watched namespaces; empty: all. */
+  /** The watched namespaces; empty: all. */
   readonly namespaces: readonly string[];
 }
 

@@ -25,8 +25,8 @@ import { parseQuantity } from '../../units/quantity.js';
 type LooseSpec = Loose<SpecInput>;
 
 /**
- * Checks all rules across fields, on all fields that could be read. `service` contains the flavor of each data source;
- * default: prometheus. Source: contract.md section 2.
+ * Checks all rules across fields, on the fields that could be read. `service` says which data source is of which
+ * flavor; default: all are Prometheus. Source: contract.md section 2.
  */
 export function checkRules(
   document: Loose<DocumentInput>,
@@ -112,7 +112,10 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
     });
 }
 
-/** The limit of CHPA is `max(minimum, trunc(factor x replicas))`. With factor 1, only the minimum allows a scale-up. */
+/**
+ * Reports a limit that allows no scale-up. CHPA limits a scale-up to `max(minimum, trunc(factor x replicas))`, so with
+ * factor 1 only the minimum allows one.
+ */
 function checkScaleUpLimit(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   if (['scaleUpLimitMinimum', 'minReplicas'].some((field) => isBroken(['spec', field]))) return [];
   const minimum = spec.scaleUpLimitMinimum ?? BUILT_IN.scaleUpLimitMinimum;
@@ -124,10 +127,7 @@ function checkScaleUpLimit(spec: LooseSpec, isBroken: IsBroken): readonly Findin
   return [finding('never-scales-up', ['spec', 'scaleUpLimitFactor'], message)];
 }
 
-/**
- * Warns if there is no stabilization, because a single wrong result then scales down. Source: reliability.md, decision
- * 4.
- */
+/** Warns if there is no stabilization: a single wrong result then scales down. Source: reliability.md, decision 4. */
 function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds, downscaleConfirmation } = spec;
   if (downscaleConfirmation !== undefined || stabilizationSeconds(spec, isBroken) !== 0) return [];
@@ -138,14 +138,17 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
-/** If one of these fields is invalid, its default does not apply either. */
+/**
+ * The fields that determine the stabilization window. If one of them is invalid, the window is unknown: its default
+ * does not apply.
+ */
 const WINDOW_FIELDS: readonly Path[] = [
   ['spec', 'preset'],
   ['spec', 'downscaleStabilizationSeconds'],
   ['spec', 'behavior', 'scaleDown', 'stabilizationWindowSeconds'],
 ];
 
-/** Returns the stabilization window of scale-downs; null: unknown, or nothing scales down. */
+/** Returns the stabilization window of scale-downs; null: the window is unknown, or nothing scales down. */
 function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | null {
   const { behavior, preset = BUILT_IN.preset, downscaleStabilizationSeconds } = spec;
   if (behavior?.scaleDown?.selectPolicy === 'Disabled' || WINDOW_FIELDS.some(isBroken)) return null;
@@ -154,8 +157,9 @@ function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | nul
 }
 
 /**
- * Warns if the range of a rate is longer than the window: a rate follows a change of load only after its range, so all
- * values within the window may be too low. Without stabilization, `unconfirmed-scale-down` is reported instead.
+ * Warns if the range of a rate is longer than the stabilization window. A rate follows a change of the load only after
+ * its range, so all values within a shorter window may be too low. Without stabilization, `unconfirmed-scale-down` is
+ * reported instead.
  */
 function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const window = stabilizationSeconds(spec, isBroken);
@@ -201,7 +205,7 @@ function checkMetrics(
   return findings;
 }
 
-/** Returns type and identity, which must be unique in a document. */
+/** Returns type and identity of a metric, which must be unique in a document; null: unknown. */
 function metricKey(metric: Loose<MetricInput>): string | null {
   const members = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
   const member = members.find((candidate) => metric[candidate] !== undefined);
@@ -217,7 +221,7 @@ function duplicate(path: Path, key: string, first: number): Finding {
 const DELETION_COST = ['spec', 'podDeletionCost'];
 const RANKING_QUERY = [...DELETION_COST, 'query'];
 
-/** Checks that the query returns series per pod, and that the controller of the target reads the annotation. */
+/** Checks that the query returns one series per pod, and that the controller of the target reads the annotation. */
 function checkDeletionCost(
   spec: Loose<SpecInput>,
   isBroken: IsBroken,
@@ -256,7 +260,10 @@ function checkCeiling(
   return [finding('missing-field', CEILING_QUERY, `${formatPath(CEILING_QUERY)} is missing`)];
 }
 
-/** Only the ReplicaSet controller, which Deployments use, reads the annotation. */
+/**
+ * Reports a target whose controller does not read the annotation: only the ReplicaSet controller does, which
+ * Deployments use.
+ */
 function checkDeletionCostTarget({ scaleTargetRef }: Loose<SpecInput>): readonly Finding[] {
   const { apiVersion, kind } = resolveReference({ ...scaleTargetRef, name: scaleTargetRef?.name ?? '' });
   const isApps = apiVersion.startsWith('apps/');
@@ -294,17 +301,17 @@ function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Fin
   return [finding('missing-scales-down', [...FALLBACK, 'mode'], message)];
 }
 
-/** The smallest plausible memory target per pod: 1 MiB, in thousandths of a byte. */
+/** The smallest plausible memory target per pod: 1 MiB, in milli-units (thousandths of a byte). */
 const LEAST_MEMORY = 1_048_576_000n;
 
-/** The largest plausible CPU target per pod: 256 cores, in millicores. */
+/** The largest plausible CPU target per pod: 256 cores, in milli-units. */
 const MOST_CPU = 256_000n;
 
 const DIGITS = /^\d+(?:\.\d+)?/;
 
 /**
- * Warns about a memory target that was probably meant in megabytes, such as `500m` (half a byte), and about a CPU
- * target that was probably meant in millicores.
+ * Warns about a memory target that was probably meant in megabytes, such as `500m` (which is half a byte), and about a
+ * CPU target that was probably meant in millicores.
  */
 function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Finding[] {
   const member = metric.resource === undefined ? 'containerResource' : 'resource';

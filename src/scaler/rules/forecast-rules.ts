@@ -45,7 +45,7 @@ function metricProblem(
 
 const DEFAULT: readonly Loose<MetricInput>[] = [{ resource: { name: 'cpu' } }];
 
-/** Null: the values add up to the load. */
+/** Returns why the values of a metric do not add up to the load of the workload; null: they do. */
 function whyNoTotal(metric: Loose<MetricInput>): string | null {
   const name = identityOf(metric) ?? '';
   const resource = metric.resource?.name ?? metric.containerResource?.name;

@@ -120,7 +120,7 @@ function checkTarget(
   ];
 }
 
-/** A finding about a whole object points at its key. */
+/** Returns a finding about a whole object, which points at the key of the object. */
 function atKey(code: ProblemCode, path: Path, message: string): Finding {
   return { ...finding(code, path, message), at: 'key' };
 }

@@ -9,21 +9,21 @@ import { checkAmountQuery } from './query-rules.js';
 
 type LooseSpec = Loose<SpecInput>;
 
-/** A metric with a query and exactly one target. */
+/** A metric with a query and with exactly one target. */
 interface Queried {
   readonly member: 'pods' | 'object' | 'external';
   readonly path: Path;
   readonly query: string;
   readonly target: 'averageValue' | 'value';
-  /** The target as in the document. */
+  /** The target as the document writes it. */
   readonly written: string;
   readonly amount: number;
   readonly measure: Measure;
 }
 
 /**
- * Warns if the count that a metric proposes does not follow the need for pods. A metric with an unknown measure causes
- * no warning.
+ * Warns if the count that a metric proposes does not follow the need for pods. There is no warning if it is unknown
+ * what a query measures.
  */
 export function checkMetricTypes(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const metrics = (spec.metrics ?? []).flatMap((metric, index) => queriedOf(metric, index, isBroken));
@@ -62,7 +62,7 @@ function queriedOf(
   ];
 }
 
-/** Reports one problem per target, because each of them explains the wrong count. */
+/** Reports only the first problem of a target, because each of them alone explains the wrong count. */
 function checkTarget(metric: Queried, spec: LooseSpec): readonly Finding[] {
   return (
     [checkGauge, checkReach, checkAverage, checkTotal]
@@ -81,7 +81,7 @@ const checkGauge: Check = ({ path, query }) => {
   return [{ ...finding('rate-of-gauge', queryPath, message), offset: gauge.from }];
 };
 
-/** Reports a target that even the largest value exceeds by no more than the tolerance. */
+/** Reports a target that is never exceeded by more than the tolerance, even by the largest possible value. */
 const checkReach: Check = ({ measure, amount, path, target, written }, spec) => {
   const { kind, most, metric } = measure;
   if (kind !== 'ratio' || most === null || amount * (1 + toleranceUp(spec)) < most) return null;
@@ -94,7 +94,10 @@ const checkReach: Check = ({ measure, amount, path, target, written }, spec) => 
   return [finding('never-scales-up', field, message)];
 };
 
-/** `averageValue` only divides by the target, so the value must grow with the number of busy pods. */
+/**
+ * Reports `averageValue` for a value that does not grow with the number of busy pods: the replicas are that value
+ * divided by the target.
+ */
 const checkAverage: Check = ({ member, target, measure, path, written, amount }, spec) => {
   const { kind, form, most } = measure;
   const isOne = form === 'one' || (member === 'object' && (kind === 'ratio' || kind === 'latency'));
@@ -109,12 +112,16 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
   return [finding(kind === 'latency' ? 'latency-target' : 'average-as-total', field, message)];
 };
 
-/** `value` multiplies the ready pods by value/target, so the value must fall when pods are added. */
+/**
+ * Reports `value` for a total: the ready pods are multiplied by value/target, so the value must fall when pods are
+ * added.
+ */
 const checkTotal: Check = ({ member, target, measure, path, written }, { maxReplicas }) => {
   const { kind, form, most } = measure;
   const isTotal = form === 'total' || (member === 'external' && form === 'series');
   const isLoad = ['load', 'duration'].includes(kind) && isTotal;
-  // If the largest value of a ratio is unknown, its sum may consist of a single series.
+  // A sum of ratios counts only if the largest value of one ratio is known. Otherwise the sum may consist of a single
+  // series.
   const isSumOfRatios = kind === 'ratio' && form === 'total' && most !== null;
   if (target !== 'value' || !(isLoad || isSumOfRatios)) return null;
   const field = [...path, 'target', 'value'];
@@ -123,7 +130,9 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   return [finding('total-as-value', field, message)];
 };
 
-/** Reports a latency, a queue or the utilization of GPUs if no other metric may be the load. */
+/**
+ * Reports a document in which only a latency, a queue or the utilization of GPUs is a metric, and none may be the load.
+ */
 function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Finding[] {
   const all = spec.metrics ?? [];
   const isOther = ({ measure }: Queried): boolean => !['latency', 'waiting', 'ratio'].includes(measure.kind);
@@ -142,7 +151,7 @@ function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Find
   return [finding('latency-target', path, message)];
 }
 
-/** The share of time in which a GPU is busy, which does not show how much load it has. */
+/** Metrics of the share of time in which a GPU is busy. They do not show how much load the GPU has. */
 const GPU_BUSY =
   /^DCGM_FI_(?:DEV_GPU_UTIL|PROF_GR_ENGINE_ACTIVE)$|^nv_gpu_utilization$|^nvidia_smi_utilization_gpu_ratio$|_duty_cycle$/;
 
@@ -152,7 +161,7 @@ function ofBusyGpu({ path, measure }: Queried): Finding {
   return finding('gpu-utilization', queryPath, message);
 }
 
-/** The metric of requests in progress of each server that has a queue metric. */
+/** For the queue metric of each known server, its metric of requests in progress. */
 const RUNNING: readonly (readonly [RegExp, string])[] = [
   [/^(vllm[:_])num_requests_waiting$/, '$1num_requests_running'],
   [/^(sglang[:_])num_queue_reqs$/, '$1num_running_reqs'],
@@ -176,7 +185,9 @@ function ofWaiting(
   return finding('queue-without-load', queryPath, message);
 }
 
-/** Warns about a range longer than the pod start: pods could be ready before the metric shows the whole rise. */
+/**
+ * Warns about a range that is longer than the pod start: pods could be ready before the metric shows the whole rise.
+ */
 function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly Finding[] {
   const start = podStart?.seconds;
   const range = largestWrittenRangeSeconds(query);
@@ -186,10 +197,10 @@ function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly
   return [finding('range-above-pod-start', queryPath, message)];
 }
 
-/** The longest time from minReplicas to maxReplicas by one pod per period without a warning. */
+/** With one pod per period, a scale-up from minReplicas to maxReplicas may take this long without a warning. */
 export const LONGEST_SCALE_UP_SECONDS = 900;
 
-/** Reports a policy of one pod per period, which is meant to wait until a pod has started. */
+/** Reports a policy of one pod per period if it is slow. It was probably meant to wait until a pod has started. */
 function checkSpeed({
   behavior,
   minReplicas = BUILT_IN.minReplicas,
@@ -238,7 +249,7 @@ function quantityText(value: number): string {
   return Number.isInteger(value) ? String(value) : `${Math.round(value * 1000)}m`;
 }
 
-/** Checks that saturation steps are only set for cpu, and that the document has a pod start time. */
+/** Checks that only cpu metrics have `saturation`, and that the document then has a pod start time. */
 export function checkSaturation(
   { metrics = [], podStart }: Loose<SpecInput>,
   isBroken: IsBroken,

@@ -19,7 +19,7 @@ interface LocatedQuery {
 type Body = Loose<NonNullable<MetricInput['object']>>;
 type Member = 'pods' | 'object' | 'external';
 
-/** Uses the syntax tree to check types and labels of the result, and how missing data is treated. */
+/** Checks the types and labels of the result, and how missing data is treated, by means of the syntax tree. */
 export function checkQueryResult(
   placed: LocatedQuery,
   body: Body,
@@ -43,7 +43,7 @@ export function checkQueryResult(
   ];
 }
 
-/** Reports wrong types, for which the server would reject the query. */
+/** Reports wrong types. The server would reject such a query. */
 export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const { query, path, isMetricsql } = placed;
   const facts = analyzeQuery(query);
@@ -67,7 +67,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
 
 /**
  * Warns if a constant replaces missing data, because a failed scrape then looks like no load. `isTotal`: whether the
- * metric has the fields onMissing and guard for this query.
+ * metric can have `onMissing` and `guard`, which the advice names.
  */
 export function checkFiller(
   { query, path }: Pick<LocatedQuery, 'query' | 'path'>,
@@ -135,7 +135,7 @@ function checkSelectorLabels(
   return [...labelFindings, ...expressionFindings];
 }
 
-/** If the outermost comparison is false, there are no series and the replica count is held. */
+/** Warns if the whole query is a comparison: while it is false, there are no series, and the replica count is held. */
 function checkFilter(
   { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
@@ -151,7 +151,10 @@ function checkFilter(
   return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
 }
 
-/** `x >= 0`, `x > -1` and `x != -1` remove only values that do not occur; `x == x` removes only NaN. */
+/**
+ * Returns whether a comparison removes no usable value. `x >= 0`, `x > -1` and `x != -1` remove only values that do not
+ * occur, and `x == x` removes only NaN.
+ */
 function keepsValues(
   query: string,
   expressions: readonly Expression[],
@@ -164,7 +167,9 @@ function keepsValues(
   return bound < 0 ? ['>', '>=', '!='].includes(operator) : bound === 0 && operator === '>=';
 }
 
-/** Reports sides whose labels can never be equal: one side has no labels, the other is aggregated by some. */
+/**
+ * Reports an operator whose sides never have equal labels: one side has no labels, and the other is aggregated by some.
+ */
 function checkMatching(
   { path, isMetricsql, query }: LocatedQuery,
   { unmatched, expressions }: QueryFacts,
@@ -180,7 +185,7 @@ function checkMatching(
 
 const PATTERN_VARIABLE = /\$(pods|namespaces)(?![A-Za-z0-9_])/;
 
-/** `$pods` is a regular expression, so `=` would select a pod with that literal name. */
+/** Reports `pod="$pods"`. `$pods` is a regular expression, so `=` would select a pod with that literal name. */
 export function checkPatterns({ query, path }: Pick<LocatedQuery, 'query' | 'path'>): readonly Finding[] {
   const selectors = analyzeQuery(query)?.expressions.filter(({ form }) => form === 'selector') ?? [];
   return selectors.flatMap((expression) => {

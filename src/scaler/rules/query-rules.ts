@@ -13,7 +13,7 @@ import { checkFiller, checkQueryResult, checkPatterns, checkTypes } from './quer
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
 
-/** Source: contract.md section 2. */
+/** The variables of a query. Source: contract.md section 2. */
 export const QUERY_VARIABLES: readonly string[] = ['namespace', 'name', 'pods', 'object'];
 
 interface QueryOptions {
@@ -67,7 +67,7 @@ function checkQuery(
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
-    /** Null if the type of the metric is unclear. */
+    /** The type of the metric; null: unclear. */
     readonly member: 'pods' | 'object' | 'external' | null;
     readonly namespace: string | undefined;
   },
@@ -84,7 +84,7 @@ function checkQuery(
     ...checkVariables(body.query, queryPath, options.hasObject),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
-  // A rejected query causes no warnings.
+  // If the query is rejected, there are no warnings about its result.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
       ...checkQueryResult({ query: body.query, path: queryPath, isMetricsql: options.isMetricsql }, body, {
@@ -99,7 +99,7 @@ function checkQuery(
   return findings;
 }
 
-/** A missing backlog must not look empty. */
+/** Checks the query of a backlog. Missing data must be an error there: it would look like an empty backlog. */
 function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): readonly Finding[] {
   const query = body.backlog?.query;
   if (query === undefined) return [];
@@ -139,7 +139,7 @@ function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOption
   return [...queries, { ...problem, at: 'key' }];
 }
 
-/** Backlog and capacity relate to the load of one pod, which only averageValue defines. */
+/** Reports a backlog or capacity without `averageValue`, which alone defines the load of one pod. */
 function checkPerPod(body: LooseBody, path: Path): readonly Finding[] {
   const { averageValue, value } = body.target ?? {};
   if (averageValue !== undefined || value === undefined) return [];
@@ -152,8 +152,8 @@ function checkPerPod(body: LooseBody, path: Path): readonly Finding[] {
 }
 
 /**
- * Checks a guard or freshness query. `or vector(0)` is safe there: it means "false" in a guard and "very old" in a
- * timestamp.
+ * Checks a guard or freshness query. `or vector(0)` is allowed there, because 0 means "false" for a guard and "very
+ * old" for a timestamp.
  */
 export function checkSideQuery(
   query: string | undefined,
@@ -170,7 +170,9 @@ export function checkSideQuery(
   ];
 }
 
-/** Checks a query of an amount, such as the served or waiting requests. Warns about counters, which only grow. */
+/**
+ * Checks a query that returns an amount, such as the served or waiting requests. Warns about counters, which only grow.
+ */
 export function checkAmountQuery(
   query: string | undefined,
   path: Path,
@@ -183,7 +185,7 @@ export function checkAmountQuery(
   ];
 }
 
-/** Unknown names are only warnings, because a newer server may support them. */
+/** Checks the syntax of a query. Unknown names are only warnings, because a newer server may support them. */
 export function checkPromql(
   query: string,
   path: Path,

@@ -6,14 +6,14 @@ type Selector = ExpressionOf<'selector'>;
 interface Selecting {
   readonly path: Path;
   readonly expressions: readonly Expression[];
-  /** Whether the result has one series per pod. */
+  /** Whether the result must have one series per pod. */
   readonly isOfPods: boolean;
   /** The namespace of the scaler; undefined: unknown. */
   readonly namespace: string | undefined;
 }
 
 /**
- * Checks which series the selectors of a valid query select. Warns about series of other workloads and about counters.
+ * Checks which series the selectors of a valid query select. Warns about series of other workloads, and about counters.
  */
 export function checkSelection(query: Selecting): readonly Finding[] {
   const selectors = query.expressions.filter((expression) => expression.form === 'selector');
@@ -24,7 +24,10 @@ export function checkSelection(query: Selecting): readonly Finding[] {
   ];
 }
 
-/** A sample belongs to the pod with its name. Pods of StatefulSets in two namespaces often have the same names. */
+/**
+ * Reports a query for pods that selects no namespace and no pods. A sample belongs to the pod with its name, and pods
+ * of StatefulSets in two namespaces often have equal names.
+ */
 function checkPodSelection(
   { path, isOfPods }: Selecting,
   selectors: readonly Selector[],
@@ -39,7 +42,10 @@ function isRestricted({ matchers }: Selector): boolean {
   return matchers.some(({ label, operator }) => label !== '__name__' && ['=', '=~'].includes(operator));
 }
 
-/** A regular expression (`=~`) states that the namespace is intended. */
+/**
+ * Reports another namespace than that of the scaler. A regular expression (`=~`) is accepted, because it shows that the
+ * other namespace is intended.
+ */
 function checkNamespaces(
   { path, isOfPods, namespace }: Selecting,
   selectors: readonly Selector[],
@@ -63,15 +69,18 @@ function isName(value: string): boolean {
   return /^[a-z0-9-]+$/.test(value);
 }
 
-/** Functions that return the values of a counter, so their results never decrease either. */
+/** Functions whose result never decreases if their operand is a counter. */
 const KEEPS_COUNTER =
   /^(?:(?:avg|max|min|last|sum|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 
-/** Includes counters of histograms with a unit, and counters of Triton, whose names have no suffix. */
+/** Names of counters, including those of histograms with a unit, and those of Triton, which have no suffix. */
 const COUNTER =
   /[^:]_total$|[^:]_(?:seconds|milliseconds|bytes)_(?:sum|count)$|[^:]_bucket$|^nv_inference_(?:request_(?:success|failure)|count|exec_count|\w+_duration_us)$/;
 
-/** A counter increases until its process restarts, so it reaches any target and never scales down. */
+/**
+ * Reports a counter without `rate`. Its value increases until the process restarts, so it reaches any target and never
+ * scales down.
+ */
 export function checkCounters({
   path,
   expressions,
@@ -93,7 +102,7 @@ export function checkCounters({
   return findings;
 }
 
-/** Returns the operands for which the result increases if they increase. */
+/** Returns the operands whose increase makes the result increase, too. */
 function valueOperands(expression: Expression, expressions: readonly Expression[]): readonly number[] {
   const { operands } = expression;
   switch (expression.form) {
@@ -117,7 +126,10 @@ function valueOperands(expression: Expression, expressions: readonly Expression[
   }
 }
 
-/** The difference or quotient of two counters may be a queue length or an average. */
+/**
+ * Returns the operands of a binary operator whose increase makes the result increase. A difference or quotient of
+ * counters has none, because it may be a queue length or an average.
+ */
 function binaryOperands(
   { operator, isBool, operands }: ExpressionOf<'binary'>,
   expressions: readonly Expression[],

@@ -17,7 +17,7 @@ import type { ScheduleInput } from '../schema/schedule-schema.js';
 
 const DAY_MS = 86_400_000;
 
-/** The schema rejects longer lists. */
+/** Limits the entries that are read here. The schema rejects longer lists. */
 const MAX_ENTRIES = 400;
 
 export function findPastDates(document: unknown, now: Instant): readonly Finding[] {
@@ -65,7 +65,10 @@ function isOver(path: Path, text: string): Finding {
   return finding('schedule-past', path, `${formatPath(path)} (${text}) is in the past`);
 }
 
-/** Detecting that an expression never fires takes 5 to 40 ms. After this many, no further schedules are checked. */
+/**
+ * Number of wrong expressions after which no further schedules are checked: detecting that an expression never fires
+ * takes 5 to 40 ms.
+ */
 const MAX_WRONG_CRONS = 3;
 
 type LooseSchedule = Loose<ScheduleInput>;
@@ -110,7 +113,7 @@ function checkTimes(schedule: LooseSchedule, { path, isBroken }: Place): readonl
     const message = `${name} has no times: set start and end (cron expressions of five fields), or dates`;
     return [finding('schedule-times', path, message)];
   }
-  // The other times are checked as UTC.
+  // The time zone is unknown, so the other fields are checked as if it were UTC.
   if (!isTimeZone(timeZone))
     return [
       unknownTimeZone([...path, 'timeZone'], timeZone),
@@ -131,7 +134,7 @@ export function unknownTimeZone(path: Path, timeZone: string): Finding {
   return finding('unknown-time-zone', path, message);
 }
 
-/** Returns a finding unless the expression is a valid cron expression in a known time zone. */
+/** Returns a finding unless the expression is a valid cron expression in its time zone. */
 export function checkCron(expression: string | undefined, timeZone: string, path: Path): readonly Finding[] {
   if (expression === undefined) return [];
   try {
@@ -145,7 +148,8 @@ export function checkCron(expression: string | undefined, timeZone: string, path
 }
 
 /**
- * Warns about gaps: with the start and end `0 0 * * 1-5`, a schedule is also active on weekends. Exceptions cause gaps.
+ * Warns if start and end are equal, because such a schedule is always active: with `0 0 * * 1-5` for both, also on
+ * weekends. Exceptions interrupt it, so with exceptions there is no warning.
  */
 function checkGap(
   { start, end, exceptions = [] }: LooseSchedule,

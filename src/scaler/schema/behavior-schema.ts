@@ -3,7 +3,7 @@ import { MAX_POLICIES, seconds, toleranceValue } from './field-types.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { BUILT_IN } from './presets.js';
 
-/** Metadata of the two fields whose defaults depend on the direction. */
+/** Metadata of the two fields whose default depends on the direction. */
 interface DirectionTexts {
   readonly stabilizationWindowSeconds: { readonly description: string; readonly default?: number };
   readonly policies: { readonly description: string };

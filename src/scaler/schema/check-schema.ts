@@ -20,17 +20,17 @@ interface Checked<T> {
 }
 
 interface CheckOptions {
-  /** Formats values in messages. */
+  /** Formats a value for a message. It may redact secrets. */
   readonly show?: (value: unknown, path: Path) => string;
-  /** Hints by path for fields of other kinds of documents. */
+  /** Hints for fields of other kinds of documents, by path. */
   readonly hints?: ReadonlyMap<string, string>;
-  /** The value before unset fields were removed. Default: nothing was removed. */
+  /** The value with the members that are null, which `value` lacks. Default: `value`. */
   readonly withNulls?: unknown;
 }
 
 /**
- * Checks a plain value against a schema. Rules across fields are functions of `readable`, because Zod skips the
- * refinements of an object with type errors.
+ * Checks a plain value against a schema. `readable` is the value without the wrong parts. Rules across fields must be
+ * checked on `readable`: Zod skips the refinements of an object with type errors.
  */
 export function checkSchema<T>(
   schema: z.ZodType<T>,
@@ -43,7 +43,7 @@ export function checkSchema<T>(
   let readable = value;
   for (const issue of result.error.issues) {
     if (isOfIntegers(issue) && result.error.issues.some((other) => isNarrower(other, issue))) continue;
-    // Each step copies the value, which would take too long for hundreds of thousands of issues.
+    // Stops early, because each issue copies the value, and there may be hundreds of thousands of issues.
     if (findings.length > MAX_FINDINGS) return { findings, value: null, readable: undefined };
     const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
     if (issue.code === 'unrecognized_keys') {
@@ -63,7 +63,10 @@ export function checkSchema<T>(
   return { findings, value: null, readable };
 }
 
-/** Zod reports the bounds of integers in addition to the bounds of the field. */
+/**
+ * Returns whether an issue is about the bounds of all integers, which Zod reports in addition to the bounds of the
+ * field.
+ */
 function isOfIntegers(issue: z.core.$ZodIssue): boolean {
   return Math.abs(boundOf(issue) ?? 0) === Number.MAX_SAFE_INTEGER;
 }
@@ -99,7 +102,10 @@ const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
   ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
 ]);
 
-/** Returns the empty field whose fields, such as `key`, are indented like itself, or null. */
+/**
+ * Returns the empty field that was probably meant to contain `key`, which is indented like that field; null: there is
+ * none.
+ */
 function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: string): string | null {
   if (!(schema instanceof z.ZodObject) || !isPlainObject(value)) return null;
   const parent = Object.entries(value).find(
@@ -108,17 +114,17 @@ function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: s
   return parent?.[0] ?? null;
 }
 
-/** A name that more objects have, such as `name`, does not show where it belongs. */
+/** If more objects have a field of this name, such as `name`, the name does not show where the field belongs. */
 const MOST_PARENTS = 3;
 
-/** Returns the objects of the schema that have the field; empty if there are none or too many. */
+/** Returns a hint that names the objects of the schema with this field; empty: there are none, or too many. */
 function misplaced(schema: z.core.$ZodType, key: string): string {
   const parents = parentsOf(schema, key, '');
   const isTold = parents.length > 0 && parents.length <= MOST_PARENTS;
   return isTold ? `; it is a field of ${parents.join(', ')}` : '';
 }
 
-/** Returns the paths of the objects that have the field, such as `spec.metrics[].external`. */
+/** Returns the paths of the objects with this field, such as `spec.metrics[].external`. */
 function parentsOf(schema: z.core.$ZodType | undefined, key: string, path: string): readonly string[] {
   const current = unwrap(schema);
   if (current instanceof z.ZodArray) return parentsOf(current.element, key, `${path}[]`);
@@ -147,7 +153,7 @@ interface ShownValue {
 }
 
 function withTemplate(found: Finding, { value, show }: ShownValue): Finding {
-  // The message would contain the value, which may be a secret.
+  // Only for a value that `show` does not redact: the message about a template quotes the value, which may be a secret.
   const template =
     typeof value === 'string' && show(value, found.path) === formatValue(value) ? findTemplate(value) : null;
   return template === null ? found : { ...found, message: `${formatPath(found.path)}: ${template.message}` };
@@ -164,7 +170,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
     case 'invalid_type': {
       const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
       const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
-      // A hint contains the value, which may be a secret.
+      // Only for a value that `show` does not redact: a hint quotes the value, which may be a secret.
       const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
       const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
       return finding('wrong-type', path, `${shown}, must be ${rule}`);
@@ -199,7 +205,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
     case 'custom': {
       const code = customCode(issue);
       const hint = code === 'wrong-quantity' ? quantityHint(value, path) : '';
-      // A concrete hint replaces the example.
+      // A hint about this value replaces the general example.
       const rule = hint === '' ? issue.message : issue.message.replace(/, such as .*$/, '');
       return finding(code, path, `${shown}, ${rule}${hint}`);
     }
@@ -210,7 +216,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
 
 const NAMESPACE_HINT = '; if kubectl apply -n sets it, use promscaler validate -n';
 
-/** Returns a hint for "true" in quotes if the field allows true. */
+/** Returns a hint if the value is "true" or "false" in quotes, and the field allows it without them. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {
   const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
   return isQuoted ? ': remove the quotes' : '';
@@ -230,7 +236,7 @@ function keyRule(issue: z.core.$ZodIssueInvalidKey): string {
   return issue.issues[0]?.message ?? 'is not allowed';
 }
 
-/** A refinement may set a code in `params.code`. */
+/** Returns `params.code` of a refinement if it sets one, otherwise `wrong-quantity`. */
 function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
   const code: unknown = issue.params?.['code'];
   return code === 'wrong-url' ? code : 'wrong-quantity';
@@ -246,7 +252,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** Returns the field names of the schema at `path`; empty if it accepts any name. */
+/** Returns the field names of the schema at `path`; empty: the schema there accepts any name. */
 function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
   const found = schemaAt(schema, path);
   return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];

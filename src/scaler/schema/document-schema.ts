@@ -50,7 +50,7 @@ const downscaleConfirmation = z.strictObject({
   }),
 });
 
-/** `{}` means unset. rules/check-rules.ts reports missing fields. */
+/** All fields are optional, because `{}` means unset. rules/check-rules.ts reports missing ones. */
 const fallback = z.strictObject({
   afterSeconds: seconds(0, 86_400).optional().meta({
     description: 'Seconds that a metric must have been without a value. Required.',
@@ -65,7 +65,7 @@ const fallback = z.strictObject({
   }),
 });
 
-/** `{}` means unset. rules/check-rules.ts reports a missing query. */
+/** All fields are optional, because `{}` means unset. rules/check-rules.ts reports a missing query. */
 const podDeletionCost = z.strictObject({
   query: promql.optional().meta({
     description: 'PromQL query that returns one series per pod, with the label pod. Required.',
@@ -80,7 +80,7 @@ const podDeletionCost = z.strictObject({
   }),
 });
 
-/** `{}` means unset. rules/check-rules.ts reports a missing query. */
+/** All fields are optional, because `{}` means unset. rules/check-rules.ts reports a missing query. */
 const maxReplicasFrom = z.strictObject({
   query: promql.optional().meta({
     description:
@@ -151,7 +151,7 @@ const forecast = z.strictObject({
 
 const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
 
-/** Optional fields of `spec`, in a document or in `defaults` of the service config. */
+/** Optional fields of `spec`, which a document or `defaults` of the service config can set. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional().meta({
     description: 'Set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12.',
@@ -266,7 +266,7 @@ const defaultableFields = {
     description: 'Decide, export and explain, but never patch.',
     default: BUILT_IN.dryRun,
   }),
-  // The type helps editors, because Zod omits it for literals of two types.
+  // `type` is for editors: Zod omits it for literals of two types.
   paused: z
     .literal([true, false, 'scale-up', 'scale-down'])
     .meta({ type: ['boolean', 'string'] })
@@ -296,7 +296,7 @@ const specSchema = z.strictObject({
   ...defaultableFields,
 });
 
-/** `defaults` of the service config: any field of `spec`, without default values. */
+/** `defaults` of the service config. Any field of `spec` is allowed, and none has a default value. */
 export const defaultsSchema = z.strictObject({
   scaleTargetRef: targetRef.partial().optional().meta(TARGET_REF),
   maxReplicas: maxReplicas.optional().meta(MAX_REPLICAS_FIELD),
@@ -315,7 +315,10 @@ const metadata = z.strictObject({
   }),
 });
 
-/** Each field has its description and default as metadata, which `promscaler schema` prints. */
+/**
+ * The schema of a scaler document. Each field has its description and default as metadata, which `promscaler schema`
+ * prints.
+ */
 export const documentSchema = z
   .strictObject({
     apiVersion: z.literal(API_VERSION).meta({ description: 'API version of the document.' }),
@@ -328,12 +331,12 @@ export const documentSchema = z
   })
   .meta({ title: 'promscaler scaler document' });
 
-/** A valid document before short forms are resolved. */
+/** A valid document whose short forms are not resolved yet. */
 export type DocumentInput = z.infer<typeof documentSchema>;
 export type SpecInput = DocumentInput['spec'];
 export type MetricInput = z.infer<typeof metric>;
 
-/** The readable part of `T`. Any member may be missing. */
+/** `T` in which any member may be missing: what could be read of an invalid document. */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? readonly (Loose<Item> | undefined)[]
   : T extends object

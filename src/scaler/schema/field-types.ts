@@ -5,21 +5,21 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * Larger than the needs of any document. Each metric costs a query per period; entries of the other lists cost time per
- * decision or per series.
+ * Limits of lists, larger than any document needs. Each metric costs a query per period; entries of the other lists
+ * cost time in each decision or for each series.
  */
 export const MAX_METRICS = 100;
 export const MAX_POLICIES = 100;
 export const MAX_REQUIREMENTS = 50;
 export const MAX_VALUES = 1000;
 
-/** A DNS-1123 subdomain, such as the name of a Kubernetes object. */
+/** A DNS-1123 subdomain, as in the name of a Kubernetes object. */
 export const objectName = z
   .string()
   .max(253)
   .regex(SUBDOMAIN, { error: 'must be a name of lowercase letters, digits, "-" and "."' });
 
-/** A DNS-1123 label, such as the name of a namespace or container. */
+/** A DNS-1123 label, as in the name of a namespace or container. */
 export const labelName = z
   .string()
   .max(63)
@@ -49,7 +49,9 @@ function isExact(value: string | number): boolean {
 
 const NOT_EXACT = 'must be below 2^53 (9007199254740992)';
 
-/** A plain number must be below 2^53, because larger doubles lose digits. */
+/**
+ * A quantity of at least `least` milli-units. A plain number must be below 2^53, because larger doubles lose digits.
+ */
 function quantityOf(least: bigint, error: string): z.ZodType<string | number> {
   return z
     .union([z.string(), z.number()], { error })
@@ -57,7 +59,7 @@ function quantityOf(least: bigint, error: string): z.ZodType<string | number> {
     .refine((value) => (parseQuantity(value) ?? -1n) >= least, { error });
 }
 
-/** `parseQuantity` returns thousandths. */
+/** A quantity above 0. The smallest one is 1 milli-unit, because `parseQuantity` returns milli-units. */
 export const positiveQuantity = quantityOf(1n, NOT_POSITIVE);
 
 const NEGATIVE = 'must be a quantity of at least 0, such as 0, 50, "500m" or "1Gi"';

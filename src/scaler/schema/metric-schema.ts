@@ -28,7 +28,7 @@ const metricTarget = z.strictObject({
   }),
 });
 
-/** `targetAverage...` is the form of autoscaling/v2beta1, which CHPA documents use. */
+/** `targetAverage...` are the target fields of autoscaling/v2beta1, which CHPA documents use. */
 const resourceFields = {
   name: z.enum(['cpu', 'memory']).meta({ description: 'Name of the resource.' }),
   target: metricTarget.optional().meta({
@@ -82,7 +82,7 @@ const labelSelector = z.strictObject({
     .meta({ description: 'Requirements on labels. All must be met.' }),
 });
 
-/** The rule missing-query requires `query`. Its message says what to add. */
+/** `query` is optional here. The rule `missing-query` requires it, with a message that says what to add. */
 const queryFields = {
   metric: z
     .strictObject({
@@ -210,7 +210,7 @@ const describedObject = z.strictObject({
   name: objectName.meta({ description: 'Name of the object.' }),
 });
 
-/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one type field is set. */
+/** One entry of `metrics`. rules/metric-form-rules.ts checks that exactly one type is set. */
 export const metric = z.strictObject({
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']).optional().meta({
     description: 'Type of the metric. Default: the type of the field that is set.',

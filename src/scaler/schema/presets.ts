@@ -1,6 +1,6 @@
 import type { Preset, ScalerSpec, ScalingPolicy } from '../spec.js';
 
-/** Null: the preset does not set the field, so `BUILT_IN` applies. */
+/** The values of a preset. Null: the preset does not set the field, and `BUILT_IN` applies. */
 export interface PresetValues {
   readonly scaleUpLimitFactor: number | null;
   readonly scaleUpLimitMinimum: number | null;
@@ -10,7 +10,7 @@ export interface PresetValues {
   readonly downscaleStabilizationSeconds: number;
 }
 
-/** Source: contract.md section 2. */
+/** The values of each preset. Source: contract.md section 2. */
 export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   hpa: {
     scaleUpLimitFactor: null,
@@ -38,7 +38,7 @@ export const PRESETS: Readonly<Record<Preset, PresetValues>> = {
   },
 };
 
-/** Defaults of all presets. Fields of the HPA have its defaults. */
+/** The defaults that are equal in all presets. Fields of the HPA have the defaults of the HPA. */
 export const BUILT_IN = {
   preset: 'hpa',
   targetApiVersion: 'apps/v1',
@@ -75,7 +75,7 @@ export const BUILT_IN = {
   paused: false,
 } as const;
 
-/** Default policies of `behavior`. Source: algorithm.md, point 29. */
+/** The policies of a `behavior` that sets none. Source: algorithm.md, point 29. */
 export const DEFAULT_POLICIES: Readonly<Record<'scaleUp' | 'scaleDown', readonly ScalingPolicy[]>> = {
   scaleUp: [
     { type: 'Pods', value: 4, periodSeconds: 15 },

@@ -3,7 +3,7 @@ import { labelName, seconds } from './field-types.js';
 import { MAX_REPLICAS } from '../../units/replicas.js';
 import { BUILT_IN } from './presets.js';
 
-/** Only a string here; rules/schedule-rules.ts parses cron expressions and dates. */
+/** A cron expression or a date. rules/schedule-rules.ts parses it. */
 const scheduleText = z.string().min(1).max(200);
 
 const dateRange = z.strictObject({

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
 import { formatValue, type Path } from '../problems/finding.js';
 
-/** A longer string is not a misspelled number. */
+/** Limits the strings that may be misspelled numbers. */
 const LONGEST = 40;
 
 const PERCENT_FIELD = /percent|utilization/i;
@@ -10,8 +10,8 @@ const PERCENT_FIELD = /percent|utilization/i;
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns how to fix a string where a number is required. The text ends a message: `: remove the quotes`, `: write 300`
- * for `5m` in a field of seconds, `: write 60` for `60%` or 0.6 in a field of percent. Empty without a suggestion.
+ * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write 300`
+ * for `5m` in a field of seconds, `: write 60` for `60%` or 0.6 in a field of percent. Empty: there is no suggestion.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (typeof value === 'number' && field !== undefined) return shareHint(value, path, field);
@@ -31,8 +31,8 @@ function shareHint(value: number, path: Path, field: z.core.$ZodType): string {
 }
 
 /**
- * Returns the shape of an object where another value is. The text ends a message: `: write podStart: { seconds: 60 }`
- * for `60s`, ` with query, drainSeconds` for required fields, or with the first fields if none are required.
+ * Returns the form of an object where another value was given, as the end of a message: `: write podStart: { seconds:
+ * 60 }` for `60s`, or the required fields: ` with query, drainSeconds`. If no field is required, names the first ones.
  */
 export function objectHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (!(field instanceof z.ZodObject)) return '';
@@ -60,7 +60,7 @@ function fieldsOf(
   ]);
 }
 
-/** Returns an object with its required fields, such as `{ served: { query: ... } }`. */
+/** Returns an object of a schema with its required fields, such as `{ served: { query: ... } }`. */
 function outline(schema: z.core.$ZodType): string {
   if (!(schema instanceof z.ZodObject)) return '...';
   const required = fieldsOf(schema).filter(([, { isOptional }]) => !isOptional);
@@ -68,14 +68,14 @@ function outline(schema: z.core.$ZodType): string {
   return inner.length === 0 ? '{ ... }' : `{ ${inner.join(', ')} }`;
 }
 
-/** Returns the value in YAML, converted for the field; null: the field does not accept it. */
+/** Returns the value in YAML as the field accepts it, with durations in seconds; null: the field does not accept it. */
 function valueFor(value: unknown, path: Path, field: z.core.$ZodType): string | null {
   const meant = typeof value === 'string' && isOfSeconds(path) ? secondsIn(value.trim()) : value;
   if (meant === null || typeof meant === 'object' || !z.safeParse(field, meant).success) return null;
   return formatValue(meant);
 }
 
-/** Returns the schema of a field that may be unset. */
+/** Returns the schema without the wrappers of optional fields and defaults. */
 export function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   let current = schema;
   while (
@@ -88,18 +88,21 @@ export function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | u
   return current;
 }
 
-/** Returns the fix if the field accepts the number; otherwise the bound that the number violates. */
+/**
+ * Returns `step`, the way to fix the value, if the field accepts the number; otherwise the bound that the number
+ * violates.
+ */
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
   if (result.success) return `: ${step}`;
-  // The bound of the field follows the bound of all integers.
+  // The last issue, because Zod reports the bound of all integers before the bound of the field.
   const issue = result.error.issues.findLast((one) => boundOf(one) !== null);
   if (issue === undefined) return '';
   const bound = `${issue.code === 'too_small' ? 'at least' : 'at most'} ${boundOf(issue)}`;
   return fact === undefined ? ` that is ${bound}: ${step}` : ` that is ${bound}: ${fact}`;
 }
 
-/** Returns the violated bound of a number; null for other issues. */
+/** Returns the bound that a number violates; null: the issue is another one. */
 export function boundOf(issue: z.core.$ZodIssue): number | null {
   if (issue.code === 'too_small') return Number(issue.minimum);
   return issue.code === 'too_big' ? Number(issue.maximum) : null;
@@ -116,7 +119,9 @@ function isOfPercent(path: Path): boolean {
 const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1 };
 const UNITS = /^(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)$/i;
 
-/** Parses a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`. */
+/**
+ * Returns the seconds of a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`; null: it is none.
+ */
 function secondsIn(text: string): number | null {
   const parts = [...text.matchAll(/\s{0,9}(\d{1,15}(?:\.\d{1,9})?)\s{0,9}([a-z]{1,9})/gi)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
@@ -135,8 +140,8 @@ function percentIn(text: string): number | null {
 }
 
 /**
- * Returns how to fix a string that is not a quantity. The text ends a message: `: write 500M (powers of 1000) or 500Mi
- * (powers of 1024)` for `500MB`. Empty without a suggestion.
+ * Returns how to fix a string that is not a quantity, as the end of a message: `: write 500M (powers of 1000) or 500Mi
+ * (powers of 1024)` for `500MB`. Empty: there is no suggestion.
  */
 export function quantityHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || value.length > LONGEST) return '';
@@ -155,7 +160,7 @@ export function quantityHint(value: unknown, path: Path): string {
 
 /** Returns the Kubernetes suffixes that a unit may mean: M and Mi for `MB` or `mb`, Gi for `gi` or `GiB`. */
 function unitsMeant(unit: string): readonly string[] {
-  // The suffix is valid; only the space before it is not.
+  // The suffix itself is valid; only the space before it is wrong.
   if (parseQuantity(`1${unit}`) !== null) return [unit];
   const match = /^([kmgtpe]?)(i?)(b|bytes?)?$/i.exec(unit);
   if (match === null) return [];

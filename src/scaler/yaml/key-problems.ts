@@ -1,6 +1,6 @@
 import { type Document, isScalar, visit } from 'yaml';
 
-/** Larger than any document needs, and small enough for a fast linear search. */
+/** Limits the keys of an object: more than any document needs, and few enough for a fast linear search. */
 export const MAX_KEYS = 1000;
 
 interface KeyProblem {
@@ -10,8 +10,8 @@ interface KeyProblem {
 }
 
 /**
- * Finds duplicate keys, and objects with more than `MAX_KEYS` keys, in one pass. The check of the parser compares each
- * key with all others, which takes minutes for 60,000 keys.
+ * Finds duplicate keys, and objects with more than `MAX_KEYS` keys, in one pass. The parser's own check is turned off,
+ * because it compares each key with all others, which takes minutes for 60,000 keys.
  */
 export function findKeyProblems(document: Document): readonly KeyProblem[] {
   const problems: KeyProblem[] = [];

@@ -33,18 +33,18 @@ import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Maximum size of a ConfigMap. */
+/** Limits the size of a file. It is the maximum size of a ConfigMap. */
 export const MAX_FILE_BYTES = MEBIBYTE;
 
-/** Applies to each file and to all files together. */
+/** Limits the documents of one file, and of all files together. */
 export const MAX_DOCUMENTS = 20_000;
 
 const LONGEST_LINE = 10_000;
 
-/** Limits of a file. Default: the limits of scaler documents. */
+/** The limits of a file. Default: those of scaler documents. */
 export interface YamlBounds {
   readonly bytes: number;
-  /** Per document. */
+  /** Maximum number of tokens in a document. */
   readonly tokens: number;
 }
 
@@ -57,9 +57,9 @@ interface Source {
 }
 
 /**
- * Parses YAML 1.2 and returns its documents, except empty ones. Rejects, with a position, syntax errors, duplicate
- * keys, keys that are not strings, aliases (an alias bomb is small), unknown tags, more than 1 MiB, and documents with
- * more than 64 levels or 20,000 tokens. `file` is the file name in problems.
+ * Parses YAML 1.2 and returns its documents except empty ones. Reports with a position: syntax errors, duplicate keys,
+ * keys that are not strings, aliases (even a small file of aliases can expand to gigabytes), unknown tags, more than 1
+ * MiB, and documents with more than 64 levels or 20,000 tokens. `file` is the file name in problems.
  */
 export function readYaml(
   text: string,
@@ -69,7 +69,7 @@ export function readYaml(
   return [...eachYamlDocument(text, file, bounds)];
 }
 
-/** Parses documents on demand. A failure of the parser becomes a problem. */
+/** Parses each document when it is requested. An error that the parser throws becomes a problem. */
 export function* eachYamlDocument(
   text: string,
   file: string | null,
@@ -132,7 +132,7 @@ function readDocument(document: Document, source: Source): LocatedDocument {
   if (found.length > MAX_FINDINGS) problems.push(problemAt(source, { ...TOO_MANY, offset: null }));
   const isReadable = problems.every(({ code }) => code === 'duplicate-key' || code === 'yaml-version');
   return {
-    // The last of several duplicate keys applies.
+    // If a key is duplicate, its last value is returned.
     value: isReadable ? (document.toJS({ maxAliasCount: 0 }) as unknown) : undefined,
     problems,
     locate: (found) =>
@@ -150,7 +150,7 @@ const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
   BAD_ALIAS: 'yaml-alias',
 };
 
-/** Returns the first problem of each code. Later ones usually follow from it. */
+/** Returns only the first problem of each code, because later ones usually follow from it. */
 function syntaxProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
@@ -174,8 +174,8 @@ function syntaxProblems(document: Document, source: Source): readonly Problem[] 
 }
 
 /**
- * Returns the problem of a key that is indented below a value: YAML reads it as more lines of that value, and the
- * parser reports the value.
+ * Returns the problem of a key that is indented below a value. YAML reads such a key as another line of that value, so
+ * the parser would report the value.
  */
 function indentedKey(
   { errors }: Document,
@@ -191,7 +191,7 @@ function indentedKey(
   return { message, offset: key.pos[1] - name.length };
 }
 
-/** Replaces misleading problems: YAML reads the braces of a template as an object. */
+/** Replaces problems in a line with a template, because they are misleading: YAML reads its braces as an object. */
 function asTemplate(problems: readonly Problem[], source: Source): readonly Problem[] {
   for (const { place, sourceLine } of problems) {
     const template = findTemplate(sourceLine ?? '');
@@ -203,9 +203,7 @@ function asTemplate(problems: readonly Problem[], source: Source): readonly Prob
   return problems;
 }
 
-/**
- * Hints for common mistakes with queries, with the message of the parser. The comment above each entry is an example.
- */
+/** Hints for common mistakes with queries, by the message of the parser. An example precedes each one. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
   [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],
@@ -253,9 +251,9 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
 const LEADING_ZERO = /^[-+]?0[0-7]+$/;
 const BOOLEAN_WORD = /^(?:y|yes|n|no|on|off)$/i;
 
-/** kubectl and Helm read YAML 1.1, in which `010` is 8 and `on` is true. */
+/** Warns about words with another meaning in YAML 1.1, which kubectl and Helm read: `010` is 8, and `on` is true. */
 function versionProblems(document: Document, source: Source): readonly Problem[] {
-  // Most documents have no such value, and need not be visited.
+  // For speed: most documents contain no such word, so they need not be visited.
   if (!/(?<![\w.])(?:0[0-7]|(?:y|yes|n|no|on|off)(?!\w))/i.test(source.text)) return [];
   const problems: Problem[] = [];
   visit(document, {
@@ -269,7 +267,7 @@ function versionProblems(document: Document, source: Source): readonly Problem[]
   return problems;
 }
 
-/** Returns how kubectl reads a scalar without quotes; null: in the same way. */
+/** Returns a message if kubectl reads a scalar without quotes differently; otherwise null. */
 function otherMeaning(written: string): string | null {
   if (BOOLEAN_WORD.test(written))
     return `${written} is a string, but a boolean for kubectl and Helm: write "${written}", or true or false`;
@@ -293,10 +291,10 @@ function problemAt({ text, file, lines }: Source, located: Located): Problem {
   return { ...problem, place: { line, column: col }, sourceLine };
 }
 
-/** A number after its field in a message: `spec.minReplicas is 5`, `spec.maxReplicas (3)`. */
+/** A number that follows its field in a message: `spec.minReplicas is 5`, `spec.maxReplicas (3)`. */
 const QUOTED = /( is | \()(-?\d[\d.]*(?:e[+-]?\d+)?|-?Infinity|NaN)(?=[,:;)]|$)/g;
 
-/** Shows numbers as they are in the file: JavaScript prints 99999999999999999999 as 100000000000000000000. */
+/** Writes numbers as in the file: JavaScript prints 99999999999999999999 as 100000000000000000000. */
 function asWritten(document: Document, { path, message }: Finding): string {
   return message.replaceAll(QUOTED, (whole, between: string, number: string, at: number) => {
     const field = message.slice(message.lastIndexOf(' ', at - 1) + 1, at);
@@ -312,7 +310,7 @@ function asWritten(document: Document, { path, message }: Finding): string {
   });
 }
 
-/** Returns the offset of a finding, or of the last existing key on its path. */
+/** Returns where a finding is in the file: at its path, otherwise at the last key of the path that exists. */
 function findOffset(document: Document, source: Source, { path, at, offset }: Finding): number {
   let node: unknown = document.contents;
   let last = startOf(node) ?? 0;
@@ -344,7 +342,7 @@ function stepInto(
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }
 
-/** Returns null for a missing node, and for an empty value, which has no characters in the file. */
+/** Null: the node is missing, or its value is empty and so has no characters in the file. */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;
@@ -352,8 +350,8 @@ function startOf(node: unknown): number | null {
 }
 
 /**
- * Yields the parsed documents of YAML on demand. Malicious YAML can have an error per character: only the first syntax
- * error of a document is kept, and errors have no stack, which would take ten times as long as parsing.
+ * Yields the parsed documents of YAML when they are requested. Malicious YAML can have an error per character, so two
+ * things save time: only the first syntax error of a document is kept, and errors have no stack.
  */
 export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
   const parser = new Parser(lines.addNewLine);
@@ -362,7 +360,7 @@ export function* composeDocuments(text: string, lines: LineCounter): Generator<D
     stringKeys: true,
     merge: false,
     logLevel: 'silent',
-    // `0x60` is promtool's notation for 61 zeros. As a number, it would be 96.
+    // Hexadecimal numbers are not read: `0x60` is promtool's notation for 61 zeros, not 96.
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.format !== 'HEX'),
   });
   const documents = composer.compose(firstErrors(parser.parse(text)));

@@ -4,24 +4,27 @@ import { MAX_DEPTH } from '../plain-json.js';
 interface YamlLimit {
   readonly code: 'too-deep' | 'yaml-size';
   readonly message: string;
-  /** Offset of the first token above the limit, in UTF-16 code units. */
+  /** The offset of the first token above the limit, in UTF-16 code units. */
   readonly offset: number;
 }
 
 /**
- * Maximum number of tokens of a document, including whitespace and line breaks. A document with every field has about
- * 500. The parser takes 2 us per token (10 us before it is compiled) and 500 bytes of memory.
+ * Maximum number of tokens in a document, including whitespace and line breaks. A document with every field has about
+ * 500. For each token, the parser needs 2 us (10 us before it is compiled) and 500 bytes of memory.
  */
 export const MAX_TOKENS = 20_000;
 
 const START_OF_SCALAR = '\x1f';
-/** Marks of the lexer for the start of a document, the start of a scalar, and an error in a flow collection. */
+/**
+ * Marks that the lexer inserts between tokens: the start of a document, the start of a scalar, and an error in a flow
+ * collection.
+ */
 const MARKS: ReadonlySet<string> = new Set(['\x02', START_OF_SCALAR, '\x18']);
 const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 const BLANK = /^\s*$/;
 
 /**
- * Returns the first limit that a document exceeds, or null. Only splits YAML into tokens, because parsing a document of
+ * Returns the first limit that a document exceeds; null: none. Only splits the YAML into tokens: parsing a document of
  * several thousand levels would overflow the stack. The depth is the number of indentation levels plus the number of
  * open brackets. A list that is not indented below its key is one level deeper.
  */
@@ -58,21 +61,21 @@ export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): Ya
     const newline = token.lastIndexOf('\n');
     column = newline < 0 ? column + token.length : token.length - newline - 1;
     offset += token.length;
-    // After "- " or "? ", the rest of the line starts a block.
+    // After "- " or "? ", a block may begin in the rest of the line.
     isFirst = newline >= 0 || (isBlank && isFirst) || token === '-' || token === '?';
   }
   return null;
 }
 
 const OPENING = /[{[]/g;
-/** Longer words that contain these characters are other tokens. */
+/** The signs `-` and `?`, unless they are part of a word. */
 const BLOCK_INDICATOR = /[-?](?![A-Za-z0-9])/g;
 const INDENTATION = /^[^\S\n]*/gm;
 
 /**
- * Returns whether a string is so short and flat that it cannot exceed a limit. Most documents are, and splitting them
- * into tokens takes a sixth of their reading time. Each token except an empty scalar has a character. A level needs a
- * bracket, `-`, `?`, or its own indentation.
+ * Returns whether a string is so short and flat that it cannot exceed a limit. This is for speed: most documents are,
+ * and splitting a document into tokens takes a sixth of its reading time. Each token has a character, except an empty
+ * scalar. Each level needs a bracket, `-`, `?`, or its own indentation.
  */
 function isWithinLimits(text: string, mostTokens: number): boolean {
   if (2 * text.length >= mostTokens) return false;
