@@ -8,13 +8,13 @@ import { readStdin } from './input/read-stdin.js';
 import { countBuffersWithHeap, keepSemiSpaces } from './commands/heap-growth.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 
-// Only this file uses `process`; the rest of `cli` gets everything as arguments.
+// Only this file uses `process`. The other files of `cli` get what they need as arguments.
 const stop = new AbortController();
 let signals = 0;
 
 function end(): void {
   signals += 1;
-  // A second signal exits immediately.
+  // The second signal exits at once, for a user who does not want to wait.
   if (signals > 1) process.exit(1);
   stop.abort();
 }
@@ -26,7 +26,7 @@ process.on('exit', () => {
   for (const cleanup of cleanups) cleanup();
 });
 
-/** Handles SIGHUP only for a command with child processes. Otherwise the setting of the shell or nohup applies. */
+/** Registers a cleanup. SIGHUP is handled only while there is one; otherwise the shell or nohup decides. */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);
   process.on('SIGHUP', end);
@@ -36,14 +36,14 @@ function guard(cleanup: () => void): () => void {
   };
 }
 
-/** How long a command may take to exit after standard output was closed, or after an uncaught exception. */
+/** Time until the process exits by force after standard output was closed or after an uncaught exception. */
 const STOP_MS = 15_000;
 const outputClosed = new AbortController();
 
-// A closed pipe (`| head`) ends the command silently with exit code 0, as in other tools. A full disk is an
+// If the pipe is closed (`| head`), the command ends silently with exit code 0, as other tools do. A full disk is an
 // error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Later writes fail as well.
+  // Reported only once, because all later writes fail as well.
   if (outputClosed.signal.aborted) return;
   if (error.code === 'EPIPE') {
     outputClosed.abort();
@@ -57,7 +57,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 const writeError = lossyOutput(process.stderr);
 
-// Node.js would print plain text between the JSON lines of the log.
+// Replaces the plain text that Node.js would print between the JSON lines of the log.
 let reportFault: FaultListener = ({ kind, error }) =>
   writeError(
     `promscaler: ${kind === 'fatal' ? (error.stack ?? error.message) : `${error.name}: ${error.message}`}\n`,
@@ -71,7 +71,10 @@ function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(inspect(thrown));
 }
 
-/** An exception interrupted a callback. A service releases its Lease, so another replica takes over in seconds. */
+/**
+ * Ends the process after an exception that has interrupted a callback. A service first releases its Lease, so that
+ * another replica takes over in seconds.
+ */
 function fail(thrown: unknown): void {
   reportFault({ kind: 'fatal', error: asError(thrown) });
   if (!isService || failed.signal.aborted) process.exit(1);
@@ -81,13 +84,13 @@ function fail(thrown: unknown): void {
 }
 
 process.on('uncaughtException', fail);
-// No code awaits the promise, so no caller depends on the unfinished work.
+// A service continues: nothing awaits the promise, so nothing depends on the work that has failed.
 process.on('unhandledRejection', (reason) => {
   if (isService) reportFault({ kind: 'rejection', error: asError(reason) });
   else fail(reason);
 });
 
-/** Returns the name of this program if it is on the PATH; otherwise its path. */
+/** Returns how the user can start this program: by its name if it is on the PATH, otherwise by its path. */
 function commandName(): string {
   const [node = 'node', script = 'promscaler'] = process.argv;
   const isNamed = ['promscaler', 'kubectl-promscaler'].includes(basename(script));
@@ -97,7 +100,7 @@ function commandName(): string {
   return isNamed ? script : `${isNodeNamed ? 'node' : node} ${script}`;
 }
 
-/** kubectl completes `kubectl promscaler` with the program `kubectl_complete-promscaler`. */
+/** For completion, kubectl starts the program as `kubectl_complete-promscaler`. */
 function commandLine(): readonly string[] {
   const [, script = '', ...words] = process.argv;
   return basename(script, '.cmd') === 'kubectl_complete-promscaler' ? ['__complete', ...words] : words;
@@ -126,6 +129,6 @@ const exitCode = await cli(commandLine(), {
   guard,
 });
 process.exitCode = failed.signal.aborted ? 1 : exitCode;
-// The timers above would otherwise keep the process running.
+// Exits explicitly, because the timers above would keep the process running.
 if (outputClosed.signal.aborted) process.exit(0);
 if (failed.signal.aborted) process.exit(1);

@@ -12,14 +12,14 @@ import { localTimes, nameProgram } from './output/lines.js';
 import { cleanStream } from './output/streams.js';
 import { VERSION } from './output/version.js';
 
-/** Runs a command line (without `node` and the script). Returns the exit code; invalid usage does not throw. */
+/** Runs a command line (without `node` and the script) and returns the exit code. Incorrect usage does not throw. */
 export async function cli(argv: readonly string[], given: CommandIo): Promise<ExitCode> {
   const io = { ...given, stdout: cleanStream(given.stdout), stderr: cleanStream(given.stderr) };
   const result: Result = { exitCode: 0 };
   try {
     const program = buildProgram(io, result);
     const [first, ...words] = argv;
-    // `__complete` is not a command, so the words after it are not its options.
+    // Handled here: `__complete` is not a command, so that the following words are not parsed as its options.
     if (first === '__complete') {
       const { runComplete } = await import('./completion/run-complete.js');
       return await runComplete(words, program, io);
@@ -31,16 +31,16 @@ export async function cli(argv: readonly string[], given: CommandIo): Promise<Ex
   }
 }
 
-/** Accepts `-o=yaml` and `-n=shop` like kubectl. commander would read the value `=yaml`. */
+/** Accepts `-o=yaml` and `-n=shop`, as kubectl does. commander would read the value `=yaml`. */
 function withoutEquals(argument: string): string {
   return argument.replace(/^-([on])=/, '-$1');
 }
 
 function reportFailure(error: unknown, io: CommandIo): ExitCode {
-  // commander has already printed the message. It reports help and version as errors with exit code 0.
+  // commander has already printed the message. For help and version, it also throws an error, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    // The message may quote a document, a record or the answer of a server.
+    // Cleaned, because the message may quote a document, a record or the answer of a server.
     io.stderr.write(`promscaler: ${localTimes(nameProgram(cleanText(error.message), io))}\n`);
     return error.exitCode;
   }
@@ -51,7 +51,10 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
 
 const HELP_CHARACTERS = 80;
 
-/** The usage of the whole program has no command. */
+/**
+ * Replaces the name of the program in a help text. The usage of the program itself is replaced here, because it
+ * contains no command.
+ */
 function nameInHelp(text: string, io: CommandIo): string {
   return nameProgram(text, io).replace(/^Usage: promscaler (?=\[)/, () => `Usage: ${io.command} `);
 }
@@ -71,7 +74,7 @@ function buildProgram(given: CommandIo, result: Result): Command {
     .configureOutput({
       writeOut: (chunk) => io.stdout.write(nameInHelp(chunk, io)),
       writeErr: (chunk) => io.stderr.write(nameInHelp(chunk, io)),
-      // Longer lines are hard to read on a wide terminal.
+      // Fixed, because longer lines on a wide terminal would be hard to read.
       getOutHelpWidth: () => HELP_CHARACTERS,
       getErrHelpWidth: () => HELP_CHARACTERS,
       outputError: (text, write) => write(text.replace(/^error: /, 'promscaler: ')),

@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import { instantFromMs } from '../units/time.js';
 
-/** No other file reads the time, sets timers or creates random numbers. */
+/** The only place that reads the time, sets timers and creates random numbers, so that tests can replace them. */
 export const SYSTEM_CLOCK: Clock = {
   now: () => instantFromMs(Date.now()),
   monotonicMs: () => performance.now(),
@@ -14,8 +14,9 @@ export const SYSTEM_CLOCK: Clock = {
 };
 
 /**
- * Serves sockets between the callbacks. A chain of `setTimeout(callback, 0)` keeps Node.js in its timers while each
- * callback takes longer than 1 ms. No answer would be read and no probe served until the chain ends.
+ * Calls the callback in the next iteration of the event loop, after sockets were served. With a chain of
+ * `setTimeout(callback, 0)`, Node.js would stay in its timers while each callback takes longer than 1 ms: until the end
+ * of the chain, no answer would be read and no probe served.
  */
 function inNextTurn(callback: () => void): () => void {
   const immediate = setImmediate(callback);

@@ -8,16 +8,16 @@ export interface AdoptOptions extends ReachOptions {
   /** `hpa/NAME` or `scaledobject/NAME`. */
   readonly source: string;
   readonly namespace?: string;
-  /** The completed scaler document. */
+  /** File with the scaler document, completed by the user. */
   readonly filename?: string;
   readonly adapterConfig?: string;
   readonly report?: boolean;
   readonly switch?: boolean;
   readonly undo?: boolean;
   readonly force?: boolean;
-  /** File for the manifest of the autoscaler. */
+  /** File in which the manifest of the autoscaler is saved. */
   readonly save?: string;
-  /** Prints what the step would do. */
+  /** Whether to print only what the step would do. */
   readonly preview?: boolean;
   readonly output: string;
 }
@@ -60,12 +60,12 @@ export async function readSource(options: AdoptOptions, io: Pick<CommandIo, 'env
   return { kind, namespace: options.namespace ?? (await contextNamespace(options, io)), name };
 }
 
-/** Returns `HPA shop/web`. */
+/** Returns for example `HPA shop/web`. */
 export function nameSource({ kind, namespace, name }: Source): string {
   return `${kind.word} ${namespace}/${name}`;
 }
 
-/** Returns the command line of another step, with the connection options, so that it can be pasted. */
+/** Returns the command line of another step with the connection options, so that the user can paste it. */
 export function commandFor(
   flag: string,
   { kind, namespace, name }: Source,

@@ -18,11 +18,11 @@ export interface AdoptContext {
   readonly objects: ClusterObjects;
 }
 
-/** The state of a hand-over, which only the cluster keeps. */
+/** The state of an adoption. It is read from the cluster each time, because only the cluster stores it. */
 export interface Adoption {
-  /** Null: the autoscaler is gone. */
+  /** Null: the autoscaler does not exist anymore. */
   readonly object: JsonObject | null;
-  /** Null: no Scaler object belongs to this hand-over. */
+  /** Null: no Scaler object belongs to this adoption. */
   readonly scaler: ScalerObject | null;
 }
 
@@ -33,7 +33,7 @@ export interface ScalerObject {
   readonly isDryRun: boolean;
 }
 
-/** Reads the autoscaler and the Scaler object that was made from it, or that has the same target. */
+/** Reads the autoscaler, and the Scaler object that was made from the autoscaler or has the same target. */
 export async function readAdoption({ source, objects }: AdoptContext): Promise<Adoption> {
   const [object, list] = [await objects.get(source.kind, source.name), await objects.list(SCALER)];
   const scalers = list.flatMap(readScaler);
@@ -50,7 +50,7 @@ export async function readAdoption({ source, objects }: AdoptContext): Promise<A
   return { object, scaler: found[0] ?? null };
 }
 
-/** Returns why a step finds no Scaler object, and similar names if there is no such autoscaler either. */
+/** Returns why a step finds no Scaler object. If the autoscaler does not exist either, adds similar names. */
 export async function notStarted(
   context: AdoptContext,
   { object }: Pick<Adoption, 'object'>,
@@ -61,7 +61,7 @@ export async function notStarted(
     return new CommandError(
       `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
     );
-  // An adopted autoscaler is gone, but --report, --switch and --undo still take its name.
+  // The steps --report, --switch and --undo also accept an adopted autoscaler, which does not exist anymore.
   const adopted = (await objects.list(SCALER)).flatMap((scaler) => {
     const [from, other] = (annotationsOf(scaler)[ADOPT_ANNOTATIONS.from] ?? '').split('/');
     return from === kind.kind && other !== undefined ? [other] : [];
@@ -83,7 +83,7 @@ function readScaler(object: JsonObject): readonly ScalerObject[] {
   return name === null ? [] : [{ object, name, target: targetOf(object), isDryRun }];
 }
 
-/** HPAs always contain apiVersion and kind. ScaledObjects and Scalers have the same defaults for them. */
+/** An HPA always sets apiVersion and kind. A ScaledObject and a Scaler may omit them and have the same defaults. */
 export function targetOf(object: JsonObject): TargetRef {
   const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
   return {
@@ -93,7 +93,7 @@ export function targetOf(object: JsonObject): TargetRef {
   };
 }
 
-/** Returns whether the Scaler object was made from this autoscaler; otherwise it only has the same target. */
+/** Returns whether the Scaler object was made from this autoscaler. If not, both only have the same target. */
 export function isMadeFrom(source: Source, { object }: Pick<ScalerObject, 'object'>): boolean {
   return annotationsOf(object)[ADOPT_ANNOTATIONS.from] === originOf(source);
 }
@@ -104,7 +104,7 @@ export async function readDryRun({ objects }: AdoptContext, { name }: ScalerObje
   return object === null ? null : objectIn(object, 'spec')?.['dryRun'] === true;
 }
 
-/** Returns the workload; null: it does not exist; undefined: it is forbidden, or of a kind that is not read. */
+/** Returns the workload; null: it does not exist; undefined: reading it is forbidden, or its kind is not read. */
 export async function readWorkload(
   { objects }: AdoptContext,
   { target }: Pick<ScalerObject, 'target'>,
@@ -119,12 +119,12 @@ export async function readWorkload(
   }
 }
 
-/** Returns `spec.paused` of a Scaler object, false or null if it is unset. */
+/** Returns `spec.paused` of a Scaler object, or false if the field is unset or null. */
 export function pausedIn(object: JsonObject): unknown {
   return objectIn(object, 'spec')?.['paused'] ?? false;
 }
 
-/** Returns the command that sets a field of the spec; null removes it. */
+/** Returns the command that sets a field of the spec, or removes it if the value is null. */
 export function patchCommand(
   context: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,
@@ -134,14 +134,14 @@ export function patchCommand(
   return kubectlFor(patch, context.source, context);
 }
 
-/** A scaler without dry run next to its autoscaler scales nothing, and is not compared. */
+/** Next to its autoscaler, a scaler without dry run scales nothing, and the service does not compare the counts. */
 export function notInDryRun(context: AdoptContext, scaler: Pick<ScalerObject, 'name'>): CommandError {
   return new CommandError(
     `${nameScaler(context, scaler)} is next to ${nameSource(context.source)} without dry run. Start the dry run first: ${patchCommand(context, scaler, { dryRun: true })}`,
   );
 }
 
-/** Returns `deployment shop/web`. */
+/** Returns for example `deployment shop/web`. */
 export function nameWorkload({ source }: AdoptContext, { target }: Pick<ScalerObject, 'target'>): string {
   return nameTarget(source.namespace, target);
 }
@@ -150,7 +150,7 @@ export function nameScaler({ source }: AdoptContext, { name }: Pick<ScalerObject
   return `scaler ${source.namespace}/${name}`;
 }
 
-/** Returns a condition that the service has set for the current generation; null: not set yet. */
+/** Returns a condition if the service has set it for the current generation; null: not yet. */
 export function conditionOf(object: JsonObject, type: string): JsonObject | null {
   const generation = countIn(objectIn(object, 'metadata'), 'generation');
   const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
@@ -174,10 +174,10 @@ export async function pollFor<T>(
   }
 }
 
-/** The service decides on a new generation within a sync period, and writes the status within seconds of that. */
+/** Enough for a decision on the new generation, which takes a sync period, and for the status a few seconds later. */
 const STATUS_MS = 30_000;
 
-/** Waits until the service has set this condition for the current generation, and returns it; null: not in time. */
+/** Waits for a condition that the service sets for the current generation; null: the service did not set it in time. */
 export function waitForCondition(
   { io, objects }: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,

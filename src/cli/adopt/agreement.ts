@@ -8,7 +8,7 @@ import type { AdoptContext } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
 import { conditionText, whyNoValue, whyUnable } from './service-view.js';
 
-/** How often a dry run and its autoscaler agree, as counted by the service. */
+/** How often the dry run and the autoscaler had the same count, as the service has counted it. */
 export interface AgreementReport {
   readonly scaler: string;
   readonly beside: string;
@@ -22,9 +22,9 @@ export interface AgreementReport {
     readonly theirReplicas: number;
     readonly reason: string;
   } | null;
-  /** The last comparison; null: the last cycle was not compared. */
+  /** The counts of the last comparison; null: the last cycle was not compared. */
   readonly now: { readonly desiredReplicas: number; readonly theirReplicas: number } | null;
-  /** Why the last cycle was not compared; null: it was. */
+  /** Why the last cycle was not compared; null: it was compared. */
   readonly notCompared: string | null;
 }
 
@@ -34,11 +34,11 @@ interface Compared {
   readonly key: string;
   /** The scaler in the API of the service; null: the service does not have it. */
   readonly view: JsonObject | null;
-  /** The autoscaler; null: it is gone. */
+  /** The autoscaler; null: it does not exist anymore. */
   readonly object: JsonObject | null;
 }
 
-/** Returns the report, or why no cycle was compared. */
+/** Returns the report as an object, or as a string the reason why no cycle was compared. */
 export async function readAgreement(
   context: AdoptContext,
   { key, view, object }: Compared,
@@ -92,7 +92,7 @@ function whyNotCompared(view: JsonObject): string | null {
   return whyUnable(view) ?? whyNoValue(view);
 }
 
-/** Returns why the service has no desired replicas of the autoscaler, and what to do. */
+/** Returns why the service does not know the desired replicas of the autoscaler, and what to do about it. */
 async function whyNoCount(
   context: AdoptContext,
   view: JsonObject,
@@ -133,19 +133,19 @@ export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boole
   );
 }
 
-/** A switch below this share of rounds with the same count needs `--force`. */
+/** If the counts were equal in a smaller share of the rounds, a switch needs `--force`. */
 const LOWEST_SHARE_PERCENT = 90;
 
-/** Returns why the counts have differed too often for a switch; null: they have not. */
+/** Returns why the counts have differed too often for a switch; null: they have been equal often enough. */
 export function whyDisagreeing({ same, rounds }: AgreementReport): string | null {
   if (100 * same >= LOWEST_SHARE_PERCENT * rounds) return null;
   return `the counts were equal in ${shareText({ same, rounds })}, fewer than ${LOWEST_SHARE_PERCENT} %: see the largest difference, and fix the document or compare for longer`;
 }
 
-/** A shorter comparison has seen one load only. */
+/** A shorter comparison causes a warning, because it covers only one level of the load. */
 const SHORTEST_SECONDS = 3600;
 
-/** Returns a warning about a comparison of less than an hour; null: it was longer. */
+/** Returns a warning if the comparison took less than an hour, otherwise null. */
 export function whyShort({ since, at }: AgreementReport): string | null {
   const seconds = secondsOf({ since, at });
   if (seconds === null || seconds >= SHORTEST_SECONDS) return null;
@@ -181,7 +181,7 @@ export function agreementText(report: AgreementReport): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Rounds down: only full agreement is 100 %. */
+/** Rounds down, so that only full agreement is shown as 100 %. */
 function percent(same: number, rounds: number): string {
   return String(Math.floor((1000 * same) / rounds) / 10);
 }

@@ -9,21 +9,21 @@ import { type Source, nameSource } from './adopt-options.js';
 import { savedManifest } from './saved-manifest.js';
 import { listSome } from '../../units/format.js';
 
-/** Converts the autoscaler as it is now; null: it cannot be converted. */
+/** Converts the autoscaler in its current version; null: it cannot be converted. */
 export function importNow(
   { kind, namespace }: Source,
   object: JsonObject,
   queries = NO_QUERIES,
 ): ImportedObject | null {
-  // A list omits both in its items, and a get may, too.
+  // The API server omits both fields in the items of a list, and sometimes also in a single object.
   const whole = { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
   const sources = nameSources([whole]);
   return importObject(whole, { namespace, isNamespaceGiven: true, queries, sources, isDryRun: true });
 }
 
 /**
- * Returns the bounds and targets that differ between a scaler without a saved manifest and a new conversion of the
- * autoscaler; null if none. The document may differ on purpose, so this does not prevent a switch.
+ * Converts the autoscaler again and returns the bounds and targets in which the scaler differs; null: none. Only for a
+ * scaler without a saved manifest. The document may differ on purpose, so the result does not prevent a switch.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
   const draft = importNow(context.source, object)?.draft ?? null;
@@ -34,7 +34,7 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
   return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): carry the change over unless it is intended`;
 }
 
-/** Omits queries, which autoscalers do not have. */
+/** Omits the queries, because an autoscaler contains none. */
 function comparable(spec: JsonObject | null): JsonObject {
   const targetOf = ([type, metric]: readonly [string, unknown]): readonly [string, unknown] => [
     type,
@@ -55,7 +55,7 @@ export function changesText(changes: readonly FieldChange[]): string {
   return listSome(changes.map(changeText), MOST_CHANGES);
 }
 
-/** Returns a message about the controller that created the object and would recreate it; null if there is none. */
+/** If another object controls this one and would recreate it, returns a message about that object; otherwise null. */
 export function whyOwned(object: JsonObject, source: Source): string | null {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((one) => one['controller'] === true) ?? null;
@@ -66,19 +66,19 @@ export function whyOwned(object: JsonObject, source: Source): string | null {
   return `${nameSource(source)} is owned by ${kind} ${name}, which would recreate it: ${advice}`;
 }
 
-/** Returns why deleting the object changes the replicas; null: it does not. */
+/** Returns why deleting the object would change the replicas; null: it would not. */
 export function whyScalesWhenDeleted(object: JsonObject, source: Source): string | null {
   const advanced = objectIn(objectIn(object, 'spec'), 'advanced');
   if (advanced?.['restoreToOriginalReplicaCount'] !== true) return null;
   return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas. Set it to false first`;
 }
 
-/** Tools that reapply their objects, by the label or annotation that they set, or by their field manager. */
+/** Tools that reapply their objects. The pattern matches a label, an annotation or a field manager of the tool. */
 const TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^(?:argocd\.argoproj\.io\/|argocd-)/, 'Argo CD'],
   [/^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|(?:kustomize|helm)-controller$)/, 'Flux'],
   [/^(?:meta\.helm\.sh\/release-name$|helm$)/i, 'Helm'],
-  // Argo CD tracks its objects by this label unless it is configured otherwise. Charts set it, too.
+  // By default, Argo CD marks its objects with this label. Helm charts set the label, too.
   [/^app\.kubernetes\.io\/instance$/, 'Argo CD or another tool (label app.kubernetes.io/instance)'],
 ];
 
@@ -88,7 +88,7 @@ export function managerOf(object: JsonObject): string | null {
   const marks = [
     ...Object.keys({ ...textsIn(metadata, 'labels'), ...textsIn(metadata, 'annotations') }),
     ...objectsIn(metadata, 'managedFields')
-      // managedFields does not list a manager that no longer owns a field.
+      // Not sufficient alone: managedFields omits a manager that no longer owns a field.
       .map((entry) => textIn(entry, 'manager') ?? ''),
   ];
   return TOOLS.find(([pattern]) => marks.some((mark) => pattern.test(mark)))?.[1] ?? null;

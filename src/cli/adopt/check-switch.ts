@@ -25,19 +25,19 @@ import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {
   readonly why: string;
-  /** Whether `--force` switches nevertheless. */
+  /** Whether `--force` switches in spite of this reason. */
   readonly canBeForced: boolean;
 }
 
 interface Checked {
-  /** Null: the autoscaler is gone. */
+  /** Null: the autoscaler does not exist anymore. */
   readonly object: JsonObject | null;
   readonly view: ServiceView;
-  /** Called with the comparison, if there is one. */
+  /** Called with the comparison of the counts if there is one. */
   readonly onCompared?: (report: AgreementReport) => void;
 }
 
-/** Returns why the state in the service, or the autoscaler, prevents a switch; null if neither does. */
+/** Returns why the switch is refused, because of the state in the service or of the autoscaler; null: it is not. */
 export async function whyRefused(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -63,7 +63,7 @@ export async function whyRefused(
   return why === null ? null : { why, canBeForced: unable === null };
 }
 
-/** After the switch, nothing else scales the workload: the document must be in force and must stay so. */
+/** Returns why the document is not in force or may not stay so, or null. After the switch, nothing else scales. */
 export function whyNotInForce(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -93,7 +93,7 @@ function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
   return `the service does not have ${nameScaler(context, scaler)}: it must run with scalers.customResources: true, and watch namespace ${context.source.namespace}`;
 }
 
-/** The service decides for the scaler, but its status is of an older generation, or there is none. */
+/** Explains that the service decides for the scaler, but has written no status, or one for an older generation. */
 function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   const name = nameScaler(context, scaler);
   const reason = 'its log has the reason: failed to write status of Scaler';
@@ -104,7 +104,7 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). I${reason.slice(1)}`;
 }
 
-/** The last decision may be older than the annotations of the workload. */
+/** Reads the annotations of the workload, because they may be newer than the last decision. */
 async function whyPausedNow(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -126,13 +126,13 @@ function whyNotServed(
 ): string | null {
   if (!isLed) return 'no replica of the service leads, so that nothing would scale';
   const other = row?.otherScaler ?? null;
-  // Both would be held without the dry run.
+  // Two scalers with the same target are both held once they are not in dry run.
   return other?.kind === 'Scaler'
     ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete it first`
     : null;
 }
 
-/** With several HPAs on one target, promscaler is compared with only one, and the others would remain. */
+/** If a target has several HPAs, the counts of only one are compared, and the other ones would remain. */
 async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
   const [other] = await otherHpas(context, scaler);
   if (other === undefined) return null;
@@ -155,7 +155,7 @@ async function otherHpas(
   });
 }
 
-/** Returns why the hand-over would change the count, or why the document may be outdated; null: neither. */
+/** Returns why the switch would change the count, or why the document may be outdated; null: neither is the case. */
 function whyDifferent(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -188,9 +188,7 @@ function whyDifferent(
     : null;
 }
 
-/**
- * Returns why the scaler would not scale after the switch, so that the HPA would be recreated; null if it would scale.
- */
+/** Returns why the scaler would not scale after the switch, so that the autoscaler would be recreated; or null. */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
   if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
   return whyUnable(row) ?? whyLacking(row);

@@ -13,31 +13,31 @@ import {
 } from './adoption.js';
 import { type ServiceView, readView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
 
-/** The service sees the new generation and the deletion of the HPA at once, and decides within a sync period. */
+/** Enough for the service to see the new generation and the deleted HPA, and to decide within a sync period. */
 const CONFIRM_MS = 90_000;
 
-/** After this many decisions that were not applied, and after this time, the next one will not be applied either. */
+/** The wait ends after this many decisions and this time, because the next one would not be applied either. */
 const MOST_DECISIONS = 3;
 const DECISIONS_MS = 10_000;
 
 interface Confirmation {
-  /** The last decision before the dry run ended; null: the dry run had ended before this command. */
+  /** Time of the last decision in dry run; null: the dry run had already ended before this command. */
   readonly after: Instant | null;
   /** The replicas at that decision; null: not known. */
   readonly replicasBefore: number | null;
-  /** Whether a decision without metrics counts, such as one that a bound determined. */
+  /** Whether a decision counts that used no metric, for example because a bound determined it. */
   readonly isForced: boolean;
 }
 
 interface Doubt {
   readonly why: string;
-  /** Time of the first decision that is not in dry run; null: none yet; never: there will be none. */
+  /** Time of the first decision without dry run; null: there is none yet; `never`: there will be none. */
   readonly decidedAt: Instant | 'never' | null;
 }
 
 /**
- * Waits for a decision that the service has applied, or would have applied if the count had to change. Prints it and
- * returns null; otherwise returns why there is none.
+ * Waits until the service has applied a decision, or has decided that the count need not change. Prints the decision
+ * and returns null; without one, returns the reason.
  */
 export async function confirmService(
   context: AdoptContext,
@@ -76,7 +76,7 @@ export async function confirmService(
   }
 }
 
-/** A failed request is a reason, too: the replica that answers may be the one that has just ended. */
+/** A failed request only delays the confirmation: the replica that should answer may be shutting down. */
 async function tryConfirm(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -85,7 +85,7 @@ async function tryConfirm(
   try {
     const view = await readView(client, { namespace: context.source.namespace, name: scaler.name });
     const doubt = doubtOf(view, wanted);
-    // A deployment tool may have applied its own version of the object meanwhile.
+    // In the meantime, a deployment tool may have applied its own version of the object.
     if ((await readDryRun(context, scaler)) !== false) {
       const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or deleted it`;
       return { why, decidedAt: 'never' };
@@ -105,9 +105,9 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   if (at === null || (after !== null && at <= after)) return open('the service has not decided since');
   if (row.dryRun) return open('it is still in dry run; a service with --dry-run scales nothing');
   const held = heldOf(row);
-  // Without permission to watch HPAs, the service lists them once a minute.
+  // May pass: if the service must not watch HPAs, it lists them once a minute and still sees the deleted one.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
-  // A change to a bound uses no metric: the next decision shows whether each metric has a value.
+  // A change that a bound determines used no metric. The next decision shows whether each metric has a value.
   const lacking = isForced && row.outcome.kind !== 'patched' ? whyLacking(row) : whyNoValue(row);
   const why = whyPaused(row) ?? held ?? whyUnable(row) ?? lacking ?? whyFailed(row);
   return why === null ? null : { why, decidedAt: at };

@@ -46,7 +46,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   return 0;
 }
 
-/** A switch, or something else, has deleted the autoscaler: there is nothing to compare with. */
+/** The error if there is nothing to compare with, because the autoscaler does not exist anymore. */
 function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandError {
   const { source } = context;
   const why = scaler.isDryRun

@@ -15,8 +15,8 @@ const STEPS: Readonly<Record<AdoptStep, (context: AdoptContext) => Promise<ExitC
 };
 
 /**
- * Runs one step of `adopt` with the permissions of the user. The state of a hand-over is in the cluster: the Scaler
- * object with its annotations and `spec.dryRun`, and the autoscaler as long as it exists.
+ * Runs one step of `adopt` with the permissions of the user. Only the cluster stores the state of an adoption: in the
+ * annotations and `spec.dryRun` of the Scaler object, and in the autoscaler as long as it exists.
  */
 export async function runAdopt(options: AdoptOptions, io: CommandIo): Promise<ExitCode> {
   const step = readStep(options);

@@ -10,9 +10,9 @@ import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import type { AdoptOptions, Source } from './adopt-options.js';
 
-/** Annotations of a Scaler object, which make the hand-over independent of the process. */
+/** Annotations of a Scaler object. They store the state of an adoption, so that another process can continue it. */
 export const ADOPT_ANNOTATIONS = {
-  /** Such as `HorizontalPodAutoscaler/web`. */
+  /** The kind and name of the autoscaler, such as `HorizontalPodAutoscaler/web`. */
   from: ADOPTED_FROM,
   /** The manifest of the autoscaler as JSON, for --undo. */
   manifest: ADOPTED_MANIFEST,
@@ -22,7 +22,7 @@ export function originOf({ kind, name }: Source): string {
   return `${kind.kind}/${name}`;
 }
 
-/** Returns the manifest from which the object can be created again, without what the server sets. */
+/** Returns a manifest from which the object can be created again, without the fields that the API server sets. */
 export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
   const metadata = Object.entries(objectIn(object, 'metadata') ?? {}).filter(
     ([field]) => !SYSTEM_METADATA.includes(field),
@@ -35,7 +35,7 @@ export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
   };
 }
 
-/** Returns the saved manifest of a Scaler object; null: there is none, or it is no JSON object. */
+/** Returns the manifest in the annotation of a Scaler object; null: there is none, or it is no JSON object. */
 export function savedManifest(scaler: JsonObject): JsonObject | null {
   const text = annotationsOf(scaler)[ADOPT_ANNOTATIONS.manifest];
   if (text === undefined) return null;
@@ -63,7 +63,7 @@ export function manifestFile({ kind, namespace, name }: Source): string {
   return `${kind.types[0] ?? ''}-${namespace}-${name}.yaml`;
 }
 
-/** A copy of the manifest that survives the deletion of the Scaler object, for `kubectl create -f`. */
+/** A copy of the manifest for `kubectl create -f`, which remains if the Scaler object is deleted. */
 export interface ManifestFile {
   readonly path: string;
   /** Throws `CommandError`. */

@@ -6,9 +6,9 @@ import type { ScalerName } from '../reach/service-pages.js';
 
 /** The state of a scaler in the service. */
 export interface ServiceView {
-  /** Null: the service does not have it. */
+  /** Null: the service does not have the scaler. */
   readonly row: ScalerView | null;
-  /** Whether a replica leads, so that the row is current. */
+  /** Whether a replica of the service leads. If not, `row` may be outdated. */
   readonly isLed: boolean;
 }
 
@@ -17,7 +17,7 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
   return { row: rows.find((row) => row.name === name) ?? null, isLed: leader };
 }
 
-/** Returns the message of a pause by the document or by annotations; null: there is none. */
+/** Returns the message of a pause, which the document or annotations may contain; null: there is no pause. */
 export function whyPaused(row: JsonObject): string | null {
   const pause = objectIn(row, 'pause');
   return pause === null ? null : (textIn(pause, 'message') ?? 'it is paused');
@@ -38,7 +38,7 @@ export function whyUnable(row: JsonObject): string | null {
   return found === undefined ? null : conditionText(found);
 }
 
-/** Returns why the last decision lacked a full value of a metric; null if it had all. */
+/** Returns why a metric had no complete value in the last decision; null: each metric had one. */
 export function whyNoValue(row: JsonObject): string | null {
   const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
   const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
@@ -46,8 +46,9 @@ export function whyNoValue(row: JsonObject): string | null {
 }
 
 /**
- * Returns the metric that had no value, or only a partial one, in the last decision; null if there is none. Ignores
- * unused metrics. Partial values prevent scale-downs, so a switch with `--force` requires full values, too.
+ * Returns why a metric had no value, or only a partial one, in the last decision; null: each metric had a complete
+ * value. Unused metrics are ignored. A partial value prevents scale-downs, so that even a switch with `--force`
+ * requires complete values.
  */
 export function whyLacking(row: JsonObject): string | null {
   for (const metric of objectsIn(row, 'metrics')) {

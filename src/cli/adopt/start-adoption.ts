@@ -36,9 +36,7 @@ import {
 import { importNow, whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 
-/**
- * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Changes nothing if it exists.
- */
+/** Creates a Scaler object in dry run next to the autoscaler, which continues to scale; nothing if it exists. */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, objects, io, options } = context;
   const { object, scaler } = await readAdoption(context);
@@ -103,8 +101,8 @@ interface Created {
 }
 
 /**
- * Throws `CommandError` if a document in a file of the service has the name of the new object, which would then have no
- * effect. Another document with the same target does not affect a dry run.
+ * Throws `CommandError` if a document in a file of the service has the name of the new object: the object would then
+ * have no effect. A document with another name and the same target does not affect a dry run.
  */
 async function checkFiles(context: AdoptContext, created: Created): Promise<void> {
   const { io, source } = context;
@@ -129,10 +127,13 @@ async function checkTarget(context: AdoptContext, created: Created): Promise<voi
     );
 }
 
-/** After the deletion of an object, the service may still have its scaler for seconds. */
+/** How long the service may still have a scaler after its object was deleted. */
 const FORGET_MS = 5000;
 
-/** Returns the scaler with this name or target that has no Scaler object; null: none, or no service answers. */
+/**
+ * Returns the name of a scaler with this name or target that has no Scaler object; null: there is none, or the service
+ * does not answer.
+ */
 async function findInFile(
   { io, objects, options, source: { namespace } }: AdoptContext,
   created: Created,
@@ -230,7 +231,7 @@ function printNext(
     io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
 }
 
-/** Reads the completed document of a file and sets `dryRun: true`. It must have the target of the autoscaler. */
+/** Reads a document that the user has completed, and sets `dryRun: true`. Its target must be that of the autoscaler. */
 async function readScalerFile(
   context: AdoptContext,
   file: string,

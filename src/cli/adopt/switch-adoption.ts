@@ -36,15 +36,16 @@ import { restoreSource, startDryRun } from './undo-adoption.js';
 import { localTimes } from '../output/lines.js';
 
 /**
- * Saves and deletes the autoscaler, ends the dry run when it is gone, and waits for a decision that promscaler applied
- * or would have applied. Without one, recreates the autoscaler. After an interruption, a second run continues.
+ * Saves and deletes the autoscaler, and then ends the dry run. Waits until promscaler has applied a decision, or has
+ * decided that the count need not change; otherwise recreates the autoscaler. If the command was interrupted, running
+ * it again continues the switch.
  */
 export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
   const first = await readAdoption(context);
   if (first.scaler === null) throw await notStarted(context, first);
   if (!first.scaler.isDryRun) return confirmEarlier(context, first.scaler, first.object !== null);
-  // Fails early without a service, because nothing would write the status.
+  // Fails now if no service answers, because nothing would set the condition that is awaited below.
   await fetchView(context, first.scaler);
   await waitForCondition(context, first.scaler, 'Accepted');
   const { object, scaler } = await readAdoption(context);
@@ -83,7 +84,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   return endDryRun(context, scaler, { manifest, before: view.row });
 }
 
-/** Without an autoscaler, the dry run may have drifted from the count of the workload. */
+/** Without the autoscaler, nothing has kept the decisions of the dry run near the count of the workload. */
 function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string {
   const wanted = row === null ? null : row.desiredReplicas;
   const change =
@@ -99,7 +100,7 @@ function mustBeAllowed(refusal: Refusal | null): void {
   throw new CommandError(`${refusal.why}. Nothing was changed${hint}`);
 }
 
-/** An interrupted run or a user has ended the dry run, possibly long ago, so the autoscaler is not recreated. */
+/** Confirms a switch whose dry run has already ended, possibly long ago. So the autoscaler is not recreated. */
 async function confirmEarlier(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -125,8 +126,8 @@ async function confirmEarlier(
 const MOST_TRIES = 10;
 
 /**
- * Saves the current manifest, then deletes exactly this version. Retries, because the HPA controller writes the status
- * meanwhile. Returns the saved manifest.
+ * Saves the current manifest and deletes exactly this version of the object. If the HPA controller has written the
+ * status in between, tries again. Returns the saved manifest.
  */
 async function removeSource(
   context: AdoptContext,
@@ -160,7 +161,7 @@ async function removeSource(
   return manifest;
 }
 
-/** KEDA removes the HPA of a ScaledObject before the ScaledObject itself is gone. */
+/** How long a deletion may take: KEDA deletes the HPA of a ScaledObject first. */
 const GONE_MS = 60_000;
 
 async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promise<void> {
@@ -173,7 +174,8 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
       const hpas = await objects.list(HPA);
       return hpas.some((hpa) => targetKey(source.namespace, targetOf(hpa)) === key) ? null : true;
     } catch (error) {
-      // The HPA is deleted: a failed read must not leave the workload without an autoscaler.
+      // Continues with the switch: the autoscaler is deleted, and a failed read must not leave the workload without
+      // one.
       if (!(error instanceof CommandError)) throw error;
       why = error.message;
       return null;
@@ -185,7 +187,7 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
   );
 }
 
-/** Ends the dry run, and recreates the autoscaler unless a decision of promscaler confirms the switch. */
+/** Ends the dry run. If no decision of promscaler confirms the switch, recreates the autoscaler. */
 async function endDryRun(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -198,7 +200,8 @@ async function endDryRun(
   try {
     await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
     io.stdout.write(`dry run of ${name} ended\n`);
-    // The change may be older than the decision that is seen first.
+    // Compares with the count of the last decision in dry run, because the decision that is seen first may follow the
+    // change.
     why = await confirmService(context, scaler, {
       after: before === null ? null : parseInstant(before.at),
       replicasBefore: before?.currentReplicas ?? null,
@@ -209,7 +212,7 @@ async function endDryRun(
     why = error.message;
   }
   if (why === null) {
-    // Otherwise kubectl would show the dry run of a scaler that scales.
+    // Waits for the status: until it is written, kubectl shows a dry run although the scaler scales.
     if ((await waitForCondition(context, scaler, 'Held').catch(() => null)) === null)
       io.stderr.write(
         `promscaler: warning: the service has not written the status of ${name} yet: kubectl get scalers shows an older state\n`,
@@ -227,7 +230,7 @@ async function endDryRun(
       `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy after setting spec.dryRun: true`,
     );
   await startDryRun(context, scaler).catch((error: unknown) => {
-    // Next to an HPA, promscaler patches nothing, in dry run or not.
+    // Only a warning: next to an HPA, promscaler patches nothing, whether in dry run or not.
     if (!(error instanceof CommandError)) throw error;
     io.stderr.write(`promscaler: warning: ${error.message}\n`);
   });

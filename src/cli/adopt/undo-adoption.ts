@@ -13,7 +13,7 @@ import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import { ADOPT_ANNOTATIONS, savedManifest } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
 
-/** Puts the scaler into dry run, then recreates the autoscaler. A second run continues after an interruption. */
+/** Puts the scaler into dry run and recreates the autoscaler. After an interruption, running it again continues. */
 export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
   const { object, scaler } = await readAdoption(context);

@@ -19,17 +19,17 @@ import { takeTurns } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/source-defaults.js';
 import type { Instant } from '../../units/time.js';
 
-/** The input of all runs, from a load trace or from history. */
+/** The input that all runs of a back-test share. The load is from a trace or from history. */
 export interface BacktestInput {
   readonly workload: WorkloadModel;
   readonly scoring: Scoring;
   readonly assumptions: Assumptions;
-  /** Additional rows, such as the recorded replicas. */
+  /** Further rows of the report, such as the recorded replicas. */
   readonly otherResults: readonly Result[];
   readonly assumptionLines: readonly string[];
 }
 
-/** 30 days of seconds are 40 MB. */
+/** A value for each second of 30 days takes 40 MB. */
 const MAX_TRACE_BYTES = 128 * 1024 * 1024;
 
 /** Reads a load trace and prints its problems. `start`: as for `parseTraceInParts`. Throws `CommandError`. */
@@ -122,7 +122,10 @@ export function describeAssumptions(
   ];
 }
 
-/** A range without two scrapes has no rate, so the scrape interval is another one. */
+/**
+ * Returns a note about a range that is not longer than the scrape interval. A rate needs two scrapes, so the real
+ * scrape interval must be another one.
+ */
 function shortRangeLines(
   variants: readonly Variant[],
   { scrapeIntervalSeconds, resourceWindowSeconds }: Assumptions,
@@ -159,7 +162,7 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   ];
 }
 
-/** Names the metrics that share the load of a trace, and the values that a trace does not contain. */
+/** Returns notes: which metrics share the load of a trace, and which values a trace does not contain. */
 export function traceLines(
   variants: readonly Variant[],
   { maxReplicasFrom, measures }: Pick<Assumptions, 'maxReplicasFrom' | 'measures'>,
@@ -186,10 +189,10 @@ export function traceLines(
   ];
 }
 
-/** Returns a sentence about the share of the time without load. */
+/** Returns a note about the share of the time for which the load is unknown. */
 export function unscoredLines({ pods }: Demand): readonly string[] {
   const unknown = pods.reduce((count, needed) => count + (Number.isNaN(needed) ? 1 : 0), 0);
-  // Half of the last window always lacks values.
+  // A smaller share is normal, because half of the last window always lacks values.
   if (100 * unknown < pods.length) return [];
   const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
   return [`the load is unknown for ${percent} % of this time, which is not scored`];

@@ -8,9 +8,9 @@ import type { Clock } from '../../units/clock.js';
 import type { AnswerKey, Fetching } from '../../backtest/history/fetch-series.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';
 
-/** Answers of range queries on disk. A file that cannot be read or written only costs another query. */
+/** Stores the answers of range queries on disk. If a file cannot be read or written, the query is only sent again. */
 export interface HistoryCache extends NonNullable<Fetching['cache']> {
-  /** Removes the oldest files above the bound. */
+  /** Removes the oldest files until the directory is within its size limit. */
   readonly prune: () => Promise<void>;
 }
 
@@ -19,7 +19,7 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const FORMAT = 1;
 const FILE = /^[0-9a-f]{64}\.json$/;
 
-/** Returns null if the user has no cache directory. */
+/** Returns the directory of the cache; null: the user has no cache directory. */
 export function historyDirectory(env: Readonly<Record<string, string | undefined>>): string | null {
   const cache = cacheDirectory(env);
   return cache === null ? null : join(cache, 'history');
@@ -38,7 +38,7 @@ export function createHistoryCache(directory: string, clock: Clock, mostBytes = 
         const path = pathOf(key);
         const parsed: unknown = JSON.parse(await readBoundedText(path, { mostBytes: MAX_FILE_BYTES }));
         if (!isSeriesList(parsed)) return null;
-        // The files with the oldest use are pruned first.
+        // Sets the time of the last use, because the files that were not used for the longest time are removed first.
         const nowSeconds = clock.now() / 1000;
         await utimes(path, nowSeconds, nowSeconds).catch(() => undefined);
         return parsed;
@@ -92,6 +92,6 @@ function isSeries(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { labels, points } = value as Readonly<Record<string, unknown>>;
   if (typeof labels !== 'object' || labels === null || !Array.isArray(points)) return false;
-  // JSON has no NaN and writes it as null.
+  // JSON cannot represent NaN, so a point with NaN was written as null.
   return points.every((point) => Array.isArray(point) && point.length === 2 && typeof point[0] === 'number');
 }

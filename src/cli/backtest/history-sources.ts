@@ -8,12 +8,12 @@ import type { CommandIo } from '../output/io.js';
 import { createHistoryCache, type HistoryCache, historyDirectory } from './history-cache.js';
 import { savedClient, type SavedHistory, savedSource } from './saved-history.js';
 
-/** The source of a history: servers or a file. */
+/** The data sources of a history, which are either servers or a file. */
 export interface HistorySources {
   readonly byName: ReadonlyMap<string, Fetching>;
   /** Returns all data that has been read, for `--save-history`. */
   readonly saved: (range: Range) => SavedHistory;
-  /** Call at the end, also after an error. */
+  /** The caller must call it at the end, also after an error. */
   readonly close: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function openServers(
   };
 }
 
-/** Reads data that `openServers` saved to a file. */
+/** Opens the data that `--save-history` has written to a file. */
 export function openSaved(saved: SavedHistory, io: CommandIo): HistorySources {
   const { prometheus } = resolveServiceConfig({}, null);
   const base = prometheus['default'];
@@ -80,12 +80,12 @@ interface SourceParts extends Pick<Fetching, 'progress'> {
   readonly io: CommandIo;
 }
 
-/** A server that does not respond fails its first range query, which has a better message. */
+/** Short: if a server does not respond, the first range query fails, too, with a better message. */
 const RECOGNITION_MS = 5000;
 
 /**
- * Opens the data sources with these names. Detects the flavor of a server without a configured flavor, as the service
- * does, because VictoriaMetrics has another CPU query. Ignores names that the config does not contain.
+ * Opens the data sources with these names. If a flavor is not configured, detects it, as the service does, because
+ * VictoriaMetrics has another CPU query. Ignores names that the config does not contain.
  */
 async function openSources(
   configs: Readonly<Record<string, SourceConfig>>,
@@ -106,7 +106,7 @@ async function openSources(
   return new Map(opened.flat());
 }
 
-/** Returns the config for the queries of the server. If the server is down, the cached answers still apply to it. */
+/** Returns the config with the queries for the server; if it is down, with the queries of its cached answers. */
 async function fittingConfig(
   config: SourceConfig,
   { cache, io }: Pick<SourceParts, 'cache' | 'io'>,

@@ -7,7 +7,7 @@ import { runTracedJob } from './traces.js';
 export interface JobRequest {
   readonly scaler: Scaler;
   readonly setting: PortableInput;
-  /** Number -> load that the worker does not have yet. */
+  /** Maps numbers to the loads that the worker does not have yet. */
   readonly loads: ReadonlyMap<number, LoadData>;
   readonly traceCharacters: number | null;
 }

@@ -176,7 +176,10 @@ function historyLines(
   ];
 }
 
-/** `--usage-at-capacity` has no effect if the capacity or the CPU limit of the pod is given. */
+/**
+ * Returns the usage at capacity as text if the capacity or the CPU limit of a pod determines it, so that
+ * `--usage-at-capacity` has no effect.
+ */
 function usageAtCapacity(
   { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,
   { capacity }: GivenAssumptions,

@@ -49,7 +49,7 @@ export interface BacktestOptions extends HistoryOptions {
 
 type Option = keyof BacktestOptions;
 
-/** Option -> options that have no effect if it is set. */
+/** For each option, the options that have no effect next to it. */
 const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
   [
     'replay',
@@ -90,7 +90,7 @@ const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
   ['recommend', ['failIf'], 'has its own condition'],
 ];
 
-/** Throws `CommandError` for contradicting options, because one of them would be ignored. */
+/** Throws `CommandError` if options contradict each other: one of them would silently have no effect. */
 export function checkOptions(options: BacktestOptions): void {
   for (const [option, others, why] of EXCLUDED) {
     if (options[option] === undefined) continue;
@@ -100,7 +100,7 @@ export function checkOptions(options: BacktestOptions): void {
   }
 }
 
-/** Throws `CommandError` if a file to write is also read, or written twice. */
+/** Throws `CommandError` if a file would be written that is also read, or that another option writes. */
 export function checkFiles(options: BacktestOptions, cwd: string): void {
   const { scaler, against = [], trace, history, config, html, saveHistory } = options;
   const documents = [scaler, ...against].map((file) => file?.split('#', 1)[0]);
@@ -145,7 +145,7 @@ export function parseQueueOption(text: string): QueueSettings {
   return queue;
 }
 
-/** Parses `NAME=EXPRESSION`. Each name must be the name of a non-resource metric of a document. */
+/** Parses each `NAME=EXPRESSION`. NAME must be a metric of a document that has a query. */
 export function parseMetrics(
   texts: readonly string[],
   metrics: readonly MetricSpec[],

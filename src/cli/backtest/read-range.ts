@@ -15,7 +15,7 @@ import { CommandError } from '../output/io.js';
 import { parseSeconds } from './options.js';
 
 const FEWEST_POINTS = 10;
-/** The limit also applies to a saved history. */
+/** Maximum number of days in a range. It also applies to a saved history. */
 export const MAX_DAYS = 400;
 
 /** Reads the options for the time range. Throws `CommandError`. */
@@ -55,7 +55,7 @@ function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: 
   return null;
 }
 
-/** Parses a time, or a duration before another time. */
+/** Parses a time, or a duration that is subtracted from `before`. */
 function timeOf(option: string, text: string, before: Instant): Instant {
   const time = parseInstant(text);
   const seconds = parseDuration(text);

@@ -14,8 +14,8 @@ import { nameProgram, writeProblems } from '../output/lines.js';
 import { listSome } from '../../units/format.js';
 
 /**
- * Reads the scaler in a file: a scaler document, or an HPA, ScaledObject or other autoscaler that `import` converts. If
- * the file contains several, its name must end with `#NAMESPACE/NAME` or `#NAME`.
+ * Reads a scaler from a file: a scaler document, or an HPA, ScaledObject or other autoscaler, which is converted as by
+ * `import`. If the file contains several, the argument must end with `#NAMESPACE/NAME` or `#NAME`.
  */
 export async function readVariant(
   option: string,
@@ -36,9 +36,9 @@ export async function readVariant(
   for (const { key, line } of imported.remarks)
     if (key === null || isWanted(key, wanted)) io.stderr.write(`${nameProgram(line, io)}\n`);
   const documents = imported.text === null ? ownDocuments : readDocuments(imported.text, file, options);
-  // Lines of a converted document differ from lines of the file.
+  // Line numbers of a converted document would be misleading, because they are not those of the file.
   const isConverted = imported.text !== null;
-  // Another document without a readable name may be the wanted one.
+  // A document whose name cannot be read may be the wanted one, so its problems are included.
   const problems = documents
     .filter(({ key }) => key === null || isWanted(key, wanted))
     .flatMap(({ key, problems: each }) =>
@@ -65,12 +65,15 @@ export async function readVariant(
   return scaler;
 }
 
-/** Returns whether the document has the kind Scaler, valid or not. */
+/** Returns whether the document has the kind Scaler, even if it is invalid. */
 function isScalerDocument({ problems }: ReadDocument): boolean {
   return problems.every(({ code }) => code !== 'wrong-kind');
 }
 
-/** `wanted`: `NAMESPACE/NAME` or `NAME`; undefined: any. `key` null: the document has no readable name. */
+/**
+ * Returns whether a document is wanted. `key`: `NAMESPACE/NAME` of the document; null: its name cannot be read.
+ * `wanted`: `NAMESPACE/NAME` or `NAME`; undefined: any document is wanted.
+ */
 function isWanted(key: string | null, wanted: string | undefined): boolean {
   return (
     wanted === undefined || key === wanted || (key !== null && key.slice(key.indexOf('/') + 1) === wanted)
@@ -83,13 +86,13 @@ function whyNone(argument: string, scalers: readonly Scaler[]): string {
 }
 
 interface ImportedText {
-  /** Names of the autoscalers, such as `HPA shop/web`. */
+  /** Names of the converted autoscalers, such as `HPA shop/web`. */
   readonly labels: readonly string[];
-  /** Documents as YAML; null: the text has no autoscaler of another kind. */
+  /** The scaler documents as YAML; null: the file contains no other autoscaler. */
   readonly text: string | null;
-  /** With `NAMESPACE/NAME` of their documents; null: there is none. */
+  /** Remarks, each with the `NAMESPACE/NAME` of its document; null: the remark belongs to none. */
   readonly remarks: readonly { readonly key: string | null; readonly line: string }[];
-  /** Scaler -> metrics or schedules that it lacks. */
+  /** Maps an incomplete document to the metrics or schedules that it lacks. */
   readonly incomplete: ReadonlyMap<string, string>;
 }
 
@@ -120,7 +123,7 @@ function importText(text: string, file: string): ImportedText {
   });
   const documents = objects.flatMap(({ text: whole, draft }) => {
     if (whole === null || draft === null) return [];
-    // A document with placeholders is invalid, and `incomplete` contains more details.
+    // Without the placeholders, which would be invalid. `incomplete` says more exactly what is missing.
     return isIncomplete(draft) ? [writeStructured('yaml', documentOf(withoutPlaceholder(draft)))] : [whole];
   });
   const labels = objects.map(({ label }) => label);

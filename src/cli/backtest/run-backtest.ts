@@ -61,7 +61,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   try {
     return await run(options, io);
   } catch (error) {
-    // An interrupt can fail any part with another error.
+    // After an interrupt, any part may fail with an error of its own.
     const isExpected = error instanceof CommandError || error instanceof BacktestError;
     if (io.signal.aborted && isExpected) throw new CommandError('interrupted');
     if (error instanceof BacktestError) throw new CommandError(error.message);
@@ -93,7 +93,7 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   checkRounds(variants, input.scoring.demand);
   checkDemand(input.scoring);
   const progress = createProgress(io, conditions.length === 0 ? describeRuns : describeSearch);
-  // The search of `--recommend` has too many runs to trace.
+  // `--recommend` is not traced, because its search has too many runs.
   const isTraced = html !== null && conditions.length === 0;
   const traces = isTraced ? createTraces(MOST_CHARACTERS) : null;
   const pool = createWorkerPool({ signal: io.signal, clock: io.clock, progress, traces });
@@ -116,7 +116,7 @@ function describeRuns(finished: number, total: number): string {
   return `simulating: ${finished} of ${total} documents`;
 }
 
-/** The total is unknown, because the next settings depend on the results so far. */
+/** Omits the total, which is unknown: each result determines which settings are tried next. */
 function describeSearch(finished: number): string {
   return `searching settings: ${finished} runs`;
 }
@@ -128,7 +128,7 @@ interface PreparedRun {
   readonly html: OutputFile | null;
   readonly runJobs: RunJobs;
   readonly traces: Traces | null;
-  /** Frees the memory of the worker threads. */
+  /** Ends the worker threads, which frees their memory. */
   readonly endWorkers: () => void;
 }
 
@@ -141,7 +141,7 @@ async function printComparison(
   const results = await runAll(variants, { ...input, runJobs });
   const [first] = results;
   if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
-  // With other rows, the user has chosen what to compare with.
+  // If the user has given other documents, no further rows are added for a comparison.
   const [document, ...others] = variants;
   const added =
     document === undefined || others.length > 0
@@ -155,7 +155,7 @@ async function printComparison(
     baselines: [...input.otherResults, ...baselines(scoring, first)],
     assumptions: input.assumptionLines,
   };
-  // The page is written first, because a closed standard output ends the command.
+  // Written before the report: if standard output is closed, writing the report ends the command.
   if (html !== null) await writeHtml(html, buildPage(report, tracesOf(all, traces)));
   writeReport(report, format, io);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
@@ -248,7 +248,7 @@ function readAssumptions(
   };
 }
 
-/** Null: neither the option nor the document sets the start time of a pod. */
+/** Returns the start time of a pod from the option or the document; null: neither sets it. */
 function readPodStart({ podStart }: BacktestOptions, variants: readonly Variant[]): PodStart | null {
   if (podStart !== undefined) return parsePodStartOption(podStart);
   const seconds = statedPodStart(variants);
@@ -281,6 +281,6 @@ async function readVariants(
   if (sweeps.length === 0) return variants;
   const swept = sweepVariants(scaler, sweeps);
   if ('error' in swept) throw new CommandError(`--sweep: ${swept.error}`);
-  // The document itself is the first row.
+  // Omits a variant that equals the document, which is already the first row.
   return [...variants, ...swept.variants.filter((one) => !isDeepStrictEqual(one.scaler.spec, scaler.spec))];
 }

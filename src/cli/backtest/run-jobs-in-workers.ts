@@ -16,12 +16,12 @@ export interface WorkerPool {
   readonly close: () => void;
 }
 
-/** Fewer rounds take up to one second, for which starting workers saves little. */
+/** Jobs with fewer rounds take at most a second, so that starting worker threads would save little. */
 const FEWEST_ROUNDS = 40_000;
 
 /**
- * Runs jobs in worker threads, one per processor if memory allows, or in this thread if the jobs are few and short. A
- * failed worker is the error of its job. Aborting the signal ends all workers.
+ * Creates a pool that runs jobs in worker threads: one for each processor, if memory allows. A few short jobs run in
+ * this thread. If a worker fails, its job has an error as the result. Aborting the signal ends all workers.
  */
 export function createWorkerPool({
   signal,
@@ -36,9 +36,9 @@ export function createWorkerPool({
   readonly clock: Clock;
   /** Progress of the jobs in worker threads. */
   readonly progress?: Progress | null;
-  /** Filled with a trace of each run. */
+  /** Receives a trace of each run; null: no traces are made. */
   readonly traces?: Traces | null;
-  /** Null: as many as the machine allows. */
+  /** Maximum number of worker threads; null: as many as the machine allows. */
   readonly parallel?: number | null;
   readonly fewestRounds?: number;
   readonly entry?: URL;
@@ -78,7 +78,7 @@ export function createWorkerPool({
         results[index] = result;
         if (trace !== null) traces?.add(job.scaler, trace);
       };
-      // A single long job also runs in a worker, because an interrupt reaches this thread only while it is idle.
+      // Only short jobs run here: this thread notices an interrupt only between two jobs.
       if (rounds < fewestRounds) {
         for (const [index, job] of jobs.entries()) {
           await takeTurn();
@@ -107,7 +107,7 @@ export function createWorkerPool({
   };
 }
 
-/** A round iterates over all pods. Larger numbers of pods count as more work. */
+/** A round with more pods counts as several rounds, because it iterates over all pods. */
 const PODS_OF_A_ROUND = 200;
 
 function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number {
@@ -139,7 +139,7 @@ interface JobThread {
   readonly end: () => void;
 }
 
-/** Passes no environment variables, because they may contain secrets and the worker needs none. */
+/** The worker gets no environment variables: it needs none, and they may contain secrets. */
 function startThread(entry: URL): JobThread {
   const worker = new Worker(entry, { env: {} });
   const sent = new Set<number>();
@@ -148,7 +148,7 @@ function startThread(entry: URL): JobThread {
     hasEnded = true;
     void worker.terminate();
   };
-  // An error between two jobs must not end the process. The next job starts another worker.
+  // If a worker fails between two jobs, the process continues, and the next job starts another worker.
   worker.on('error', () => (hasEnded = true)).on('exit', () => (hasEnded = true));
 
   return {
@@ -193,7 +193,10 @@ interface MachineLimits {
 
 const CGROUP = '/sys/fs/cgroup';
 
-/** Node.js before version 22 ignores the quotas of a cgroup. `read` returns null if the file does not exist. */
+/**
+ * Reads the limits of the cgroup itself, because Node.js before version 22 ignores them. `read` returns null if the
+ * file does not exist.
+ */
 export function readMachineLimits(read: (path: string) => string | null = readText): MachineLimits {
   const quota = cpuQuota(read(`${CGROUP}/cpu.max`));
   const left = bytesLeft(read);
@@ -203,13 +206,13 @@ export function readMachineLimits(read: (path: string) => string | null = readTe
   };
 }
 
-/** `200000 100000` is 2 processors; `max 100000` is no quota. */
+/** Parses `cpu.max`: `200000 100000` allows 2 processors; `max 100000` has no limit, for which null is returned. */
 function cpuQuota(text: string | null): number | null {
   const [quota = NaN, period = NaN] = (text ?? '').trim().split(' ').map(Number);
   return quota > 0 && period > 0 ? quota / period : null;
 }
 
-/** Returns the free memory in cgroups version 2 or 1; null: no limit. The page cache counts as free. */
+/** Returns the free memory of the cgroup (version 2 or 1); null: no limit. The page cache counts as free. */
 function bytesLeft(read: (path: string) => string | null): number | null {
   const [limit, used] = ['memory.max', 'memory.current'].map((name) => numberOf(read(`${CGROUP}/${name}`)));
   const [limit1, used1] = ['limit_in_bytes', 'usage_in_bytes'].map((name) =>
@@ -234,11 +237,11 @@ function readText(path: string): string | null {
   }
 }
 
-/** Estimate of the code, the heap and a young generation of default size. */
+/** Estimated memory of a thread: its code, its heap, and a young generation of the default size. */
 const THREAD_BYTES = 100 * 1024 * 1024;
-/** Sums of the load, and the data of the run. */
+/** Estimated memory for each point of the load: the sums of the load, and the data of the run. */
 const BYTES_PER_POINT = 64;
-/** The main thread uses the rest. */
+/** Share of the free memory for worker threads. The rest is for the main thread. */
 const SHARE_OF_THREADS = 0.75;
 
 /** Returns how many worker threads run in parallel, at least 1. `points`: length of the history. */

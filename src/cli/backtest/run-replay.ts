@@ -9,7 +9,7 @@ import type { CommandIo, ExitCode } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 import type { Format } from './write-report.js';
 
-/** Only the first lines are listed, because a file may have millions. All lines are counted. */
+/** Limits the listed lines, because a file may have millions of them. All lines are counted. */
 const MAX_LISTED = 100;
 
 interface LineLocation {
@@ -19,16 +19,16 @@ interface LineLocation {
 
 interface RecordProblem {
   readonly file: string;
-  /** Null: the whole file. */
+  /** Null: the error concerns the whole file. */
   readonly line: number | null;
-  /** A sentence without subject. */
+  /** A sentence without its subject, which is the location. */
   readonly error: string;
 }
 
 interface ListedDifference extends LineLocation, Difference {
   readonly scaler: string;
   readonly at: string;
-  /** Version of promscaler that took the decision. */
+  /** Version of promscaler that made the recorded decision. */
   readonly version: string;
 }
 
@@ -48,8 +48,8 @@ interface Totals {
 }
 
 /**
- * Runs `backtest --replay`: repeats the decision for each recorded snapshot. Returns 1 if a decision differs, a line
- * cannot be read, or a file is empty. Throws `CommandError` if a file cannot be read, or if all are empty.
+ * Runs `backtest --replay`: repeats the decision for each recorded snapshot. Returns 1 if a decision differs, if a line
+ * cannot be read, or if a file is empty. Throws `CommandError` if a file cannot be read, or if all files are empty.
  */
 export async function runReplay(files: readonly string[], format: Format, io: CommandIo): Promise<ExitCode> {
   const totals: Totals = {
@@ -68,7 +68,7 @@ export async function runReplay(files: readonly string[], format: Format, io: Co
   };
   for (const file of files) await addFile(totals, file, io);
   if (totals.emptyFiles === files.length) throw new EmptyRecordError(files);
-  // JSON escapes ESC and the like itself.
+  // JSON needs no `cleanText`, because it escapes control characters itself.
   io.stdout.write(
     format === 'json' ? `${JSON.stringify(toJson(totals), null, 2)}\n` : cleanText(textOf(totals, format)),
   );
@@ -130,7 +130,7 @@ function toJson({ scalers, versions, differences, problems, ...counts }: Totals)
     recordedBy: [...versions].sort(),
     scalers: scalers.size,
     ...counts,
-    // A missing member is null, because JSON omits undefined.
+    // A field that exists only in one of the decisions is null in the other, because JSON omits undefined.
     differences: differences.map(({ then = null, now = null, ...location }) => ({ ...location, then, now })),
     problems,
   };
@@ -161,7 +161,7 @@ function textOf(totals: Totals, format: Format): string {
   return `${[...lines, '', ...body, ...cut].join('\n')}\n`;
 }
 
-/** Returns null if there is a difference. */
+/** Returns the summary if no decision differs, otherwise null. */
 function noDifference({ decisions, different }: Totals): string | null {
   if (decisions === 0) return 'nothing was compared';
   return different === 0 ? 'no difference' : null;

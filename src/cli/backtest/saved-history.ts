@@ -28,7 +28,7 @@ interface SavedAnswer {
   readonly series: readonly RangeSeries[];
 }
 
-/** The answers of data sources in a file, so a back-test needs no server. Contains no credentials. */
+/** The answers of data sources, saved in a file so that a back-test needs no server. Contains no credentials. */
 export interface SavedHistory {
   readonly start: Instant;
   readonly end: Instant;
@@ -41,7 +41,7 @@ export interface SavedHistory {
 const FORMAT = 1;
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_SECONDS = MAX_DAYS * 86_400;
-/** The longest lookback of a forecast has 35 days. */
+/** Maximum warm-up: the lookback of a forecast, which is at most 35 days, and one more day. */
 const MAX_WARM_UP_SECONDS = 36 * 86_400;
 
 export function savedSource({
@@ -130,7 +130,7 @@ function isAnswer(value: unknown): value is SavedAnswer {
   );
 }
 
-/** Answers the queries of a data source from the file. */
+/** Returns a client that answers the queries of a data source from the file. */
 export function savedClient({ answers }: SavedHistory, source: string): RangeClient {
   const keyOf = (one: Omit<SavedAnswer, 'series' | 'source'>): string =>
     JSON.stringify([one.query, one.stepSeconds, one.start, one.end]);
@@ -139,7 +139,8 @@ export function savedClient({ answers }: SavedHistory, source: string): RangeCli
   );
   const unknown: RangeAnswer = {
     class: 'failed',
-    // The server may have rejected this range as too large; only its two halves were saved.
+    // `too_large` makes the caller query the two halves of the range. If the server had rejected the whole range as too
+    // large, only its halves were saved.
     reason: 'too_large',
     message: 'the file of --history has no answer to this query; save it with all documents and options',
   };

@@ -7,12 +7,12 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds } from '../../units/time.js';
 
-/** The data of a run that the page shows in addition to its replicas. A worker thread can send it. */
+/** What the page shows of a run besides its replicas. A worker thread sends it to the main thread. */
 export interface RunTrace {
   readonly metrics: readonly PageMetric[];
   /** The lines of the explanations without duplicates. */
   readonly lines: readonly string[];
-  /** Indexes into `lines` of the explanation of each change; empty: omitted. */
+  /** For each change, the lines of its explanation as indexes into `lines`; empty: the explanation is omitted. */
   readonly explanations: readonly (readonly number[])[];
 }
 
@@ -21,7 +21,7 @@ interface RunTracer {
   readonly finish: () => RunTrace;
 }
 
-/** Records the metrics of a run, and the explanation of each change, up to `mostCharacters` in total. */
+/** Records the metrics of a run and explains each change, with at most `mostCharacters` of explanations in total. */
 export function createRunTracer({ scaler, input: setting }: Job, mostCharacters: number): RunTracer {
   const { start, end } = setting;
   const { syncPeriodSeconds } = scaler.spec;
@@ -67,9 +67,12 @@ function targetOf({ target }: MetricSpec): number {
   return target.type === 'Utilization' ? target.percent : milliToNumber(target.milli);
 }
 
-/** Explanations whose lines are stored without duplicates, because most lines repeat. */
+/** Stores explanations. Each distinct line is stored once, because most lines occur many times. */
 export interface Explanations {
-  /** Returns the indexes of the lines; empty if the limit is exceeded. `lines` is not called again after that. */
+  /**
+   * Adds an explanation and returns the indexes of its lines; empty: the limit is exceeded. After that, `lines` is not
+   * called anymore.
+   */
   readonly add: (lines: () => readonly string[]) => readonly number[];
   readonly lines: () => readonly string[];
 }
@@ -82,7 +85,7 @@ export function createExplanations(mostCharacters: number): Explanations {
       if (left < 0) return [];
       const lines = linesOf();
       const fresh = new Set(lines.filter((line) => !known.has(line)));
-      // An index has up to 6 characters.
+      // An index and its comma take at most 6 characters in the page.
       left -= [...fresh].reduce((sum, line) => sum + line.length + 3, lines.length * 6);
       if (left < 0) return [];
       for (const line of fresh) known.set(line, known.size);

@@ -2,16 +2,16 @@ import { type Job, type JobResult, runJob } from '../../backtest/compare/variant
 import type { Scaler } from '../../scaler/spec.js';
 import { createRunTracer, type RunTrace } from './trace-run.js';
 
-/** Collects the data of each run for the page of `--html` while it runs. */
+/** Collects data from the runs while they run, for the page of `--html`. */
 export interface Traces {
   /** Returns the maximum number of characters of explanations for a job. */
   readonly charactersOf: (index: number, jobs: number) => number;
   readonly add: (scaler: Scaler, trace: RunTrace) => void;
-  /** Returns undefined if the document was not run, or failed. */
+  /** Returns undefined if the document was not run, or its run failed. */
   readonly of: (scaler: Scaler) => RunTrace | undefined;
 }
 
-/** The first document gets half of the characters. The others share the rest. */
+/** Half of the characters are for the first document. The others share the rest. */
 export function createTraces(mostCharacters: number): Traces {
   const known = new Map<Scaler, RunTrace>();
   return {
@@ -30,7 +30,7 @@ export interface TracedResult {
   readonly trace: RunTrace | null;
 }
 
-/** `traceCharacters`: null for no trace. */
+/** Runs a job. `traceCharacters`: the limit for its explanations; null: it is not traced. */
 export function runTracedJob(job: Job, traceCharacters: number | null): TracedResult {
   if (traceCharacters === null) return { result: runJob(job), trace: null };
   const tracer = createRunTracer(job, traceCharacters);

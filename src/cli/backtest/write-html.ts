@@ -17,7 +17,7 @@ import { noteLines, recommendationLines, tableRows } from './write-report.js';
 /** Built by Vite from `src/report-page`. */
 const BUILT = '../../report-page/';
 
-/** Writes a page that needs no other file and no network. Throws `CommandError`. */
+/** Writes a page that works without any other file and without a network. Throws `CommandError`. */
 export async function writeHtml(file: OutputFile, data: PageData): Promise<void> {
   const [script, style] = await Promise.all(['report.js', 'report.css'].map(readBuilt));
   await file.write(pageText(data, { script: script ?? '', style: style ?? '' }));
@@ -33,7 +33,10 @@ async function readBuilt(name: string): Promise<string> {
   }
 }
 
-/** Returns the page. Its policy allows only its own script and style, so names in the data cannot run as code. */
+/**
+ * Returns the text of the page. Its security policy allows only its own script and style, so that nothing in the data
+ * can run as code.
+ */
 export function pageText(
   data: PageData,
   { script, style }: { readonly script: string; readonly style: string },
@@ -45,7 +48,7 @@ export function pageText(
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  // In a script element, only `<` could end the script.
+  // `<` is escaped, because in a script element nothing else could end the script.
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en">
@@ -71,12 +74,15 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** Limit for the characters of explanations, which keeps the file below 5 MB. */
+/** Limits the characters of explanations, so that the file is smaller than 5 MB. */
 export const MOST_CHARACTERS = 2_500_000;
-/** Limit for the points of replicas and changes of all variants. */
+/** Limits the points of the replicas and the changes of all variants together. */
 const MOST_POINTS = 60_000;
 
-/** `traces`: run name -> metrics and explanations. Other runs have only the reasons. */
+/**
+ * Returns the data of the page. `traces`: maps the name of a run to its metrics and explanations. For a run without a
+ * trace, the page shows only the reasons.
+ */
 export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>): PageData {
   const { scoring, assumptions } = report;
   const { start, end } = scoring.demand;
@@ -100,7 +106,7 @@ export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>)
   };
 }
 
-/** The legend of the page names theta and tau. */
+/** Words for the figures, because the legend of the page does not use theta and tau. */
 const WORDS: Readonly<Record<string, string>> = {
   'theta_U %': 'missing pods %',
   'theta_O %': 'surplus pods %',
@@ -166,7 +172,7 @@ function runOfResult(
   };
 }
 
-/** Without a trace, only the reason is known. */
+/** Returns the explanation of a change as indexes of lines. Without a trace, it consists of the reason only. */
 function linesOf(
   { reason }: Change,
   indexes: readonly number[] | undefined,

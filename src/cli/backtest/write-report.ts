@@ -85,7 +85,7 @@ export function tableRows(report: Report): readonly (readonly string[])[] {
   return [['', ...columns.map(({ title }) => title)], ...rows];
 }
 
-/** Returns a legend and notes on rows without figures. */
+/** Returns the legend, and notes about the rows that have no figures. */
 export function noteLines({ variants, scoring }: Report): readonly string[] {
   const failed = variants.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   const isMarked = variants.filter(({ figures }) => figures !== null).length > 2;
@@ -94,7 +94,7 @@ export function noteLines({ variants, scoring }: Report): readonly string[] {
   return ['', ...LEGEND, ...queue, ...mark, ...failed, ...maximumLines(variants[0], scoring)];
 }
 
-/** The figures of a document that is mostly at its maximum say little about its other settings. */
+/** Returns a note if the document was mostly at its maximum: its figures say little about its other settings. */
 function maximumLines(document: Result | undefined, { demand, capacity }: Scoring): readonly string[] {
   if (document === undefined || document.figures === null) return [];
   const { name, figures } = document;
@@ -106,10 +106,10 @@ function maximumLines(document: Result | undefined, { demand, capacity }: Scorin
   ];
 }
 
-/** Percent of the time. */
+/** Percent of the time at the maximum from which the note is printed. */
 const LONG_AT_MAXIMUM = 50;
 
-/** Returns the change as indented YAML. */
+/** Returns the recommended change as indented YAML. */
 export function recommendationLines({ recommendation }: Report, indent: string): readonly string[] {
   if (recommendation === undefined) return [];
   const { change, reason } = recommendation;
@@ -121,7 +121,7 @@ export function recommendationLines({ recommendation }: Report, indent: string):
   return ['', `Recommendation: ${reason}. The table shows these parts. Change:`, '', ...yaml];
 }
 
-/** Returns the changed fields below `spec`. A list shows the changed items only, with their index. */
+/** Returns the changed fields of `spec`. A list contains only its changed items, with a comment about their indexes. */
 function changeToYaml(change: NonNullable<RecommendedChange['change']>): string {
   const spec: Record<string, unknown> = {};
   const comments: string[] = [];
@@ -155,7 +155,7 @@ interface Column {
   readonly text: (figures: Figures) => string;
 }
 
-/** The columns of the table, in the terminal and in Markdown. */
+/** The columns of the table, which are the same in the terminal and in Markdown. */
 const COLUMNS: readonly Column[] = [
   { title: 'theta_U %', text: ({ thetaU }) => thetaU.toFixed(2) },
   { title: 'theta_O %', text: ({ thetaO }) => thetaO.toFixed(1) },
@@ -171,14 +171,14 @@ const COLUMNS: readonly Column[] = [
   { title: 'at maximum %', text: ({ atMaximum }) => atMaximum.toFixed(1) },
 ];
 
-/** Explains the columns to readers who do not know the guide. */
+/** Explains the columns to readers who do not know the guide on back-tests. */
 const LEGEND: readonly string[] = [
   'theta_U, theta_O: missing and surplus pods, in percent of the pods that the load needed.',
   'tau_U, tau_O: time with too few and with too many pods, in percent. unserved: load that the ready pods did not carry.',
   'The static fleet at the peak demand and the ideal follower know the load in advance and have no reserve.',
 ];
 
-/** The columns of a back-test with a queue. */
+/** Further columns for a back-test with a queue. */
 const QUEUE_COLUMNS: readonly Column[] = [
   { title: 'mean wait s', text: ({ queue }) => seconds(queue?.meanWait) },
   { title: 'p95 wait s', text: ({ queue }) => seconds(queue?.p95Wait) },
@@ -203,7 +203,7 @@ const COST_COLUMN: Column = {
 const BLOCKS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const GAP = '·';
 
-/** Returns one line of `width` characters with the highest value of each interval, on a scale from 0 to `top`. */
+/** Returns a line of `width` characters. Each shows the highest value of its interval, on a scale from 0 to `top`. */
 function sparkline(
   values: readonly number[],
   { width, top }: { readonly width: number; readonly top: number },

@@ -1,7 +1,9 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 
-/** Has the order of the report. `checks/NAME.ts` implements a check; docs/guides/troubleshooting.md describes it. */
+/**
+ * The checks in the order of the report. docs/guides/troubleshooting.md describes each, `checks/NAME.ts` implements it.
+ */
 export const CHECK_NAMES = [
   'config',
   'prometheus',
@@ -31,7 +33,7 @@ export const CHECK_NAMES = [
 
 export type CheckName = (typeof CHECK_NAMES)[number];
 
-/** `skipped`: the check could not run. The result of another check contains the reason. */
+/** `skipped`: the check could not run, for a reason that the result of another check contains. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface CheckResult {
@@ -41,7 +43,7 @@ export interface CheckResult {
   readonly subject: string;
   /** One sentence without a full stop, and without secrets. */
   readonly message: string;
-  /** Configuration or command that fixes the problem; null for `ok` and `skipped`. */
+  /** The configuration or command that fixes the problem; null for `ok` and `skipped`. */
   readonly fix: string | null;
 }
 
@@ -59,7 +61,7 @@ export function resultsOf(check: CheckName, subject: string): ResultBuilder {
   return { ok: make('ok'), warning: make('warning'), failed: make('failed'), skipped: make('skipped') };
 }
 
-/** Returns the value if there is exactly one series; null otherwise. */
+/** Returns the value of the only series; null: there is no or more than one series. */
 export function onlyValue(answer: Answer): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const [first, second] = answer.series;

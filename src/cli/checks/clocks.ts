@@ -10,12 +10,12 @@ import {
   sourceSubject,
 } from './context.js';
 
-/** A smaller difference has no effect. */
+/** From this difference on, the check warns. A smaller one has no effect on decisions. */
 const WARN_SECONDS = 5;
-/** A typical scrape interval. With a larger difference, the age of samples is off by more than one scrape. */
+/** From this difference on, the check fails: the age of samples is off by a typical scrape interval. */
 const FAIL_SECONDS = 30;
 
-/** `spreadSeconds` is the error of the measurement: half of the round trip plus the resolution of the response. */
+/** `spreadSeconds`: the error of the measurement, which is half of the round trip plus the resolution. */
 function judgeClockSkew(
   make: ResultBuilder,
   server: string,
@@ -29,12 +29,10 @@ function judgeClockSkew(
   return apart >= FAIL_SECONDS ? make.failed(words, fix) : make.warning(words, fix);
 }
 
-/** The `Date` header has a resolution of 1 s. The second second allows for the response time. */
+/** The `Date` header has a resolution of 1 s. Another second allows for the time until the response arrives. */
 const SPREAD_SECONDS = 2;
 
-/**
- * Compares the `Date` header of the API server with the local clock, because pod start times come from the API server.
- */
+/** Compares the `Date` header of the API server with the local clock: the start times of pods come from that server. */
 export function checkClusterClock({ serverDate }: ClusterContext): readonly CheckResult[] {
   const make = resultsOf('cluster-clock', CLUSTER_SUBJECT);
   const seen = serverDate();

@@ -3,7 +3,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
 
-/** Kubernetes 1.23 is the first version with autoscaling/v2, which is used to list HPAs. */
+/** Kubernetes 1.23 is the first version with autoscaling/v2, with which HPAs are listed. */
 const LEAST_MINOR = 23;
 
 export async function checkCluster(context: ClusterContext): Promise<readonly CheckResult[]> {
@@ -45,7 +45,7 @@ function fixFor({ kind, message }: KubernetesError): string {
     case 'timeout':
       return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
     case 'connection':
-      // A failed DNS lookup quotes the host name, which may contain these words.
+      // A failed DNS lookup is excluded, because its message quotes the host name, which may contain these words.
       return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
         ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
         : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';

@@ -8,8 +8,8 @@ export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
 
 /**
- * What a document has to say explicitly, such as one that an import from KEDA has written. `validate` warns when it is
- * written; the check `query` warns while a missing metric counts as 0.
+ * Problems that are not reported here. A document must state them explicitly, for example if an import from KEDA has
+ * written it. `validate` warns about them, and the check `query` warns as long as a missing metric counts as 0.
  */
 const CHOSEN: ReadonlySet<string> = new Set<ProblemCode>(['missing-is-zero', 'missing-scales-down']);
 
@@ -33,7 +33,7 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
 function resultOf({ severity, message, file, place, code, path }: Problem): CheckResult {
   const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
   const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
-  // The message of an unreadable file starts with the file name.
+  // The message about an unreadable file already starts with the name of the file.
   const prefix = `reading ${file ?? ''}`;
   const text = message.startsWith(prefix) ? message.slice(`${prefix}: `.length) : message;
   const isMissing = code === 'no-documents' || code === 'unreadable';

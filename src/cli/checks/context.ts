@@ -12,9 +12,9 @@ import type { OwnObjects } from '../../service/own-objects.js';
 
 export interface DoctorContext {
   readonly clock: Clock;
-  /** Aborted at the time limit of the whole run. */
+  /** Aborted when the time limit of the whole command has passed. */
   readonly signal: AbortSignal;
-  /** May contain cloud credentials for data sources. */
+  /** Environment variables, which may contain cloud credentials for data sources. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly config: ServiceConfig;
   readonly isDryRun?: boolean;
@@ -41,8 +41,8 @@ export interface ClusterContext extends DoctorContext {
 export const REQUEST_MS = 5000;
 
 /**
- * Returns each data source as the service uses it: with the detected flavor and the learned window. Data sources that
- * do not answer are as configured.
+ * Returns the data sources as the service uses them, with the detected flavor and the learned window. A data source
+ * that does not answer is returned as it is configured.
  */
 export function usedSources(
   { prometheus }: ServiceConfig,

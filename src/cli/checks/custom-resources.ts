@@ -59,7 +59,7 @@ async function listOne({ transport, signal }: ClusterContext, namespace: string 
   });
 }
 
-/** Returns `NAMESPACE/NAME` of objects outside of `kubernetes.namespaces`. Empty if the account may not list them. */
+/** Returns `NAMESPACE/NAME` of Scaler objects outside of `kubernetes.namespaces`; empty if listing is forbidden. */
 async function findUnwatched(
   { transport, signal }: ClusterContext,
   own: readonly string[],

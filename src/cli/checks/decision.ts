@@ -16,10 +16,10 @@ import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
 import { type ClusterContext, usedSources } from './context.js';
 import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
 
-/** The results of these checks say why a metric has no value. */
+/** Checks whose results explain why a metric has no value. */
 const CAUSES: ReadonlySet<CheckName> = new Set(['pods', 'requests', 'query']);
 
-/** Reports the decision for the values that were read. `above`: the results of the other checks of the scaler. */
+/** Reports the decision for the values that were read. `above`: the results of the scaler's other checks. */
 export async function checkDecision(
   facts: ScalerFacts,
   above: readonly CheckResult[],
@@ -39,7 +39,7 @@ export async function checkDecision(
   const { decision } = record;
   const { spec } = scaler;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
-  // The cycle was a dry run, whatever the document says.
+  // The document decides, because the cycle itself always runs as a dry run.
   const notKept = whyNotKept({
     isDryRun: facts.isDryRun,
     hasConflict: record.otherScaler !== undefined,
@@ -93,8 +93,8 @@ interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'shares
 }
 
 /**
- * Runs one cycle with the values that were read, without patching. No window, confirmation or cooldown holds the
- * decision, because they depend on earlier decisions of the service, which are unknown here.
+ * Runs one cycle with the values that were read, without a patch. The decision is not held by windows, confirmations or
+ * cooldowns, because they depend on earlier decisions of the service, which are not known here.
  */
 export async function decideOnce({
   cluster,
@@ -108,7 +108,8 @@ export async function decideOnce({
   const { record } = await runCycle(
     {
       scaler: { ...scaler, spec: { ...scaler.spec, downscaleConfirmation: null, cooldownSeconds: 0 } },
-      // A fresh memory starts all windows now, and restoring it from a state store would do so again.
+      // Without these settings, all windows would start now: a fresh memory starts them, and so does restoring the
+      // state.
       memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
       readings: { answers: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
@@ -123,10 +124,10 @@ export async function decideOnce({
   return record;
 }
 
-/** An empty list, because `null` adds the current count as a recommendation of now. */
+/** The list is empty, because with null the current count would be a recommendation of now. */
 const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 
-/** A workload is rarely this far from its target. Usually the unit of the target differs. */
+/** The check warns if a workload is this far from its target: usually, the target has another unit than the metric. */
 const SUSPICIOUS_RATIO = 100;
 
 function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts, pause: CycleRecord['pause']): string {
@@ -142,7 +143,7 @@ function portsOf({ clock }: ClusterContext, facts: ClusterFacts): Omit<CyclePort
   return {
     clock,
     cluster: readOnlyCluster(facts),
-    // A recovery hold would hide the recommendation, because there are no earlier samples.
+    // A recovery hold would hide the recommendation, because without earlier samples it always applies.
     recoveryHoldMaxSeconds: 0,
     dryRun: true,
     state: stateInMemory(),
@@ -150,7 +151,7 @@ function portsOf({ clock }: ClusterContext, facts: ClusterFacts): Omit<CyclePort
   };
 }
 
-/** Answers the reads of a cycle with the values that were read. Writes throw. */
+/** Returns a cluster whose reads return the values that were read before. Writes throw. */
 function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
   const orThrow = <T>(value: T | KubernetesError): T => {
     if (value instanceof KubernetesError) throw value;

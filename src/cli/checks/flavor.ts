@@ -3,7 +3,7 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import { REQUEST_MS, type SourceContext, sourceSubject } from './context.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
-/** Compares the configured flavor with the build information of the server, if any. */
+/** Compares the configured flavor with the build information of the server, if it has any. */
 export async function judgeFlavor(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   const results = await Promise.all(source.urls.map((url) => checkUrl(context, url)));

@@ -10,16 +10,16 @@ import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
 /**
- * The lookback is read with one point per hour. A subquery has its points at full hours, so the hour before the first
- * point is read with one point per minute.
+ * Resolution with which the lookback is read. The points of a subquery are at full hours, so the hour before the first
+ * point is read with one point for each minute.
  */
 const STEP = '1h';
 const FINE_STEP = '1m';
 
-/** From this count on, range queries over rates are expensive for the data source. */
+/** From this number of forecasts on, range queries over rates are a considerable load for the data source. */
 const MANY_FORECASTS = 1000;
 
-/** Reports since when the load that a forecast needs is known, and once, if many forecasts calculate it from rates. */
+/** Reports since when the load for a forecast is known, and once whether many forecasts calculate it from rates. */
 export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, sources } = facts;
   const make = resultsOf('forecast', scalerKey(scaler));

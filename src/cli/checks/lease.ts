@@ -9,8 +9,8 @@ import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
 import { fixOf, reviewPermissions } from './permissions.js';
 
 /**
- * Checks that the service can acquire its Lease, or with sharding the Leases of its replicas. Without this permission
- * the service exits at startup.
+ * Checks that the service can acquire its Lease (with sharding: the Leases of its replicas). Without the permission,
+ * the service exits when it starts.
  */
 export async function checkLease(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
@@ -22,7 +22,7 @@ export async function checkLease(context: ClusterContext): Promise<readonly Chec
   const seen = await orError(() => client.read(signal));
   if (seen instanceof KubernetesError && seen.kind !== 'forbidden')
     return [make.failed(seen.message, `kubectl get lease ${LEASE_NAME} -n ${namespace}`)];
-  // `create` is not needed for a Lease that exists.
+  // `create` is only needed if the Lease does not exist yet.
   const needed = permissionsBy(['leaderElection.enabled']).filter(
     ({ verbs }) => seen === null || !verbs.includes('create'),
   );
@@ -45,7 +45,7 @@ function describe(seen: SeenLease | null, namespace: string): string {
 
 const FIX = fixOf({ grantedBy: 'sharding.enabled' });
 
-/** Checks the permissions on the Leases of members, whose names are unknown here, and reports the members. */
+/** Checks the permissions on the Leases of replicas, whose names are not known here, and lists the replicas. */
 async function checkMemberLeases(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
   const { namespace } = own;

@@ -22,7 +22,10 @@ type ListContext = Omit<DoctorContext, 'scalers'> & {
   readonly home: string | null;
 };
 
-/** Returns null if `scalers.customResources` is off. Skips namespaces that the check `custom-resources` reports. */
+/**
+ * Lists the Scaler objects; null: `scalers.customResources` is off. Skips a namespace that cannot be listed, which the
+ * check `custom-resources` reports.
+ */
 export async function listScalerObjects(
   context: ListContext,
   onFailure: (error: KubernetesError) => void = () => undefined,
@@ -48,7 +51,7 @@ export async function listScalerObjects(
   return store;
 }
 
-/** Reads the existing Scaler objects, to which the documents would be added. A cluster without the CRD has none. */
+/** Reads the other Scaler objects in the namespaces of the documents. A cluster without the CRD has none. */
 export async function readOtherScalers(
   scalers: readonly Scaler[],
   context: ListContext,

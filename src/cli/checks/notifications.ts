@@ -4,7 +4,7 @@ import type { ReceiverConfig } from '../../notifications/notification.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type DoctorContext, REQUEST_MS } from './context.js';
 
-/** Reads the files of each receiver, and sends it a GET, because a real notification could page the person on call. */
+/** Reads the files of each receiver and sends a GET request. A real notification could page the person on call. */
 export async function checkNotifications({
   config,
   clock,

@@ -11,8 +11,8 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, type DoctorContext } from './context.js';
 
 /**
- * Connects by the service config, the kubeconfig or the service account of the pod. If none exists, returns the failed
- * result of the check `cluster`. Sends no request.
+ * Finds the connection to the cluster, in the service config, the kubeconfig or the service account of the pod. Sends
+ * no request. If there is no connection, returns the failed result of the check `cluster`.
  */
 export async function openCluster(
   context: DoctorContext & {

@@ -5,13 +5,11 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
 interface OpenedSource extends SourceContext {
-  /**
-   * Returns a context with the config for the flavor. If the flavor is unset, detects it by the response of the server.
-   */
+  /** Returns a context whose config fits the flavor, which is detected by a request if the config does not set it. */
   readonly recognized: () => Promise<SourceContext>;
 }
 
-/** Sends no request. */
+/** Opens a data source without a request. */
 export function openDataSource(context: DoctorContext, source: SourceConfig): OpenedSource {
   const { clock, signal, env } = context;
   const client = createPrometheusClient(source, clock, env);
@@ -31,7 +29,7 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
   return { ...opened, recognized };
 }
 
-/** Returns a client for the config of a recognized source, which does not detect the flavor again. */
+/** Returns a client for a source whose flavor is known, so that it is not detected again. */
 export function createRecognizedClient(
   source: SourceConfig,
   { clock, env }: Pick<DoctorContext, 'clock' | 'env'>,

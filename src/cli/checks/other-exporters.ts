@@ -2,16 +2,16 @@ import { metricText } from '../../promql/vector-selectors.js';
 import type { SourceContext } from './context.js';
 import { findLabelScheme, resourceQueryFor } from './resource-labels.js';
 
-/** Series of container usage other than those of the kubelet's cAdvisor. */
+/** An exporter of container usage other than the kubelet's cAdvisor. */
 export interface OtherExporter {
   readonly metric: string;
   /** The component that exposes the metric. */
   readonly of: string;
-  /** The resource query for the exporter; null: its series have no labels for namespace and pod. */
+  /** The resource query with which the exporter can be used; null: its series have no label for namespace or pod. */
   readonly query: string | null;
-  /** Names of the labels of its series, sorted. */
+  /** The sorted names of the labels that the series have. */
   readonly labels: readonly string[];
-  /** Range over which a gauge of cores was averaged; null: the range is in the query, or the resource has none. */
+  /** The range over which a gauge of cores was averaged; null: the query has a range, or the resource needs none. */
   readonly windowSeconds: number | null;
 }
 
@@ -26,17 +26,18 @@ interface Candidate {
 
 const OPEN_TELEMETRY = 'the kubelet stats receiver of OpenTelemetry';
 
-/** The range in the rule; `sum_irate` uses the last two samples within it. */
+/** The range in the recording rule. `sum_irate` uses only the last two samples in it. */
 const RULE_WINDOW_SECONDS = 300;
-/** Twice the default interval of the kubelet stats receiver. */
+/** Twice the default interval of the kubelet stats receiver of OpenTelemetry. */
 const GAUGE_WINDOW_SECONDS = 60;
 
 const gauge = (metric: string): Candidate => ({ metric, windowSeconds: GAUGE_WINDOW_SECONDS });
 
 /**
- * Resource -> exporters, most precise first. Names of OpenTelemetry are in the form of Prometheus, with and without the
- * unit, or in UTF-8; container metrics precede pod metrics. Sources: kubernetes-mixin rules/apps.libsonnet;
- * documentation of the kubeletstats receiver; "Kubernetes metrics" of Cloud Monitoring.
+ * Maps a resource to its exporters, the most precise first. Container metrics precede pod metrics. OpenTelemetry
+ * metrics are listed with their Prometheus names (with and without the unit) and their UTF-8 names. Sources:
+ * kubernetes-mixin rules/apps.libsonnet; documentation of the kubeletstats receiver; "Kubernetes metrics" of Cloud
+ * Monitoring.
  */
 const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[]>>> = new Map(
   Object.entries({
@@ -76,7 +77,7 @@ const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[
       'the system metrics of Google Kubernetes Engine': [
         {
           metric: 'kubernetes_io:container_memory_used_bytes',
-          // The working set is the memory that the kubelet cannot evict.
+          // Non-evictable memory is the working set: the kubelet cannot evict it.
           matchers: ['monitored_resource="k8s_container"', 'memory_type="non-evictable"'],
         },
       ],
@@ -84,7 +85,7 @@ const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[
   }),
 );
 
-/** windows_exporter identifies a container only by the label `container_id`. */
+/** Metrics of windows_exporter, which identifies a container only by the label `container_id`. */
 const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
   Object.entries({
     cpu: { metric: 'windows_container_cpu_usage_seconds_total', isCounter: true },
@@ -92,9 +93,7 @@ const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
   }),
 );
 
-/**
- * Returns the first exporter whose series can be read, otherwise the first exporter with any series; null without one.
- */
+/** Returns the first exporter for which there is a query, otherwise the first one that has series, or null. */
 export async function findOtherExporter(runQuery: RunQuery, resource: string): Promise<OtherExporter | null> {
   const windows = WINDOWS.get(resource);
   const ofWindows = windows === undefined ? null : await labelsOf(runQuery, windows.metric);
@@ -120,7 +119,7 @@ export async function findOtherExporter(runQuery: RunQuery, resource: string): P
   return unlabeled;
 }
 
-/** Joins the series with kube-state-metrics, which maps container IDs to names. */
+/** Returns a query that joins the usage with a metric of kube-state-metrics, which maps container IDs to names. */
 function windowsQuery({ metric, isCounter = false }: Candidate): string {
   const selector = `${metric}{container_id!=""}`;
   const usage = isCounter ? `rate(${selector}[$window])` : selector;

@@ -7,7 +7,7 @@ import { adoptedFrom, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** Checks for another autoscaler on the same target, which blocks all patches, unless the scaler is in dry run. */
+/** Checks for another autoscaler with the same target. It blocks all patches, unless the scaler is in dry run. */
 export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = resultsOf('other-scaler', scalerKey(scaler));
@@ -63,7 +63,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   ];
 }
 
-/** `adopt` finds Scaler objects only. */
+/** Offers both ways, because `adopt` finds Scaler objects only, not documents in files. */
 function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
   const handOver = adoptCommand(source, '--switch');
   const inFile = 'in a file, remove spec.dryRun';

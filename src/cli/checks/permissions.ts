@@ -11,7 +11,7 @@ import { listSome } from '../../units/format.js';
 /** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 
-/** Start of `Connection.source` if the connection uses the service account of the pod. */
+/** If the connection uses the service account of the pod, `Connection.source` starts with this text. */
 const POD_ACCOUNT = 'service account';
 const OTHER_ACCOUNT =
   ' (this is the account of the caller; helm test or kubectl exec checks the service account of the service)';
@@ -65,7 +65,7 @@ interface DeniedPermission {
   readonly namespaces: readonly (string | null)[];
 }
 
-/** Returns one result per fix, because six missing verbs of a Role are one mistake. */
+/** Returns one result for each fix, because for example six missing verbs of a Role are a single mistake. */
 function judgeDenied(
   denied: readonly DeniedPermission[],
   {
@@ -83,7 +83,7 @@ function judgeDenied(
   );
   const groups = new Map<string, DeniedPermission[]>();
   for (const one of denied) {
-    // Without access to pods, the Role is missing or exists only in other namespaces.
+    // If pods are forbidden, the whole Role is missing, or exists only in other namespaces.
     const fix = isPodsDenied ? roleFix(isClusterWide, one.namespaces) : fixFor(one);
     groups.set(fix, [...(groups.get(fix) ?? []), one]);
   }
@@ -104,7 +104,7 @@ function fixFor({ permission, question: { group, resource } }: DeniedPermission)
   return permission.grantedBy === 'targets' ? targetsFix(group, resource) : fixOf(permission);
 }
 
-/** Returns the value of the chart that grants the permissions on a kind of targets. */
+/** Returns the chart value that grants the permissions for a kind of target. */
 export function targetsFix(group: string, plural: string): string {
   const name = group === 'apps' ? plural : `${plural}.${group}`;
   return `chart value targets: [${[...new Set([...CHART_TARGETS, name])].join(', ')}]`;
@@ -116,7 +116,7 @@ function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): st
   return `chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each)`;
 }
 
-/** Returns distinct kinds by group and plural. Without documents: Deployments. */
+/** Returns the kinds of the targets, each group and plural once. If there are no documents, returns Deployments. */
 async function kindsOf(
   refs: readonly TargetRef[],
   { discovery, signal }: ClusterContext,
@@ -125,7 +125,7 @@ async function kindsOf(
   if (refs.length === 0) kinds.set('deployments', { group: 'apps', plural: 'deployments' });
   for (const ref of refs) {
     const group = groupOf(ref);
-    // A kind that does not exist or cannot be scaled is reported by the check `target`.
+    // If the kind does not exist or cannot be scaled, the check `target` reports it.
     const kind = await orNull(() => discovery.find(ref, signal));
     const plural = kind?.plural ?? null;
     if (plural !== null) kinds.set(`${group}/${plural}`, { group, plural });
@@ -133,7 +133,7 @@ async function kindsOf(
   return [...kinds.values()];
 }
 
-/** Number of namespaces in which permissions are reviewed, with one request per permission. */
+/** Limits the namespaces in which permissions are reviewed: each permission takes a request in each namespace. */
 const MAX_NAMESPACES = 20;
 
 /** Returns the namespaces in which permissions are reviewed; null: the whole cluster. */
@@ -143,7 +143,7 @@ export function scaledNamespaces({
   return namespaces.length === 0 ? [null] : namespaces.slice(0, MAX_NAMESPACES);
 }
 
-/** Returns one access review for each verb and name, for the first group. */
+/** Returns one access review for each verb, and for each name if there are names. Uses only the first group. */
 function questionsOf(
   { groups: [group = ''], resource: path, verbs, names }: Permission,
   namespace: string | null,
@@ -178,7 +178,7 @@ export async function reviewPermissions(
     : results.flat();
 }
 
-/** Returns the values of the chart that grant a permission. */
+/** Returns the chart values that grant a permission. */
 export function fixOf({ grantedBy }: Pick<Permission, 'grantedBy'>): string {
   if (grantedBy === 'rbac.create') return 'chart value rbac.create: true';
   const fix = `chart values rbac.create: true and ${grantedBy}: true`;

@@ -11,16 +11,17 @@ import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { measureInterval } from './scrape-interval.js';
 
-/** Scrapes within the range of a rate, as in `resourceWindowSeconds`. */
+/** The number of scrapes that the range of a rate should contain, as in `resourceWindowSeconds`. */
 const SCRAPES = 4;
-/** A delay below the default sync period is not visible. */
+/** A smaller delay is not reported: it is below the default sync period, so that it has no visible effect. */
 const LEAST_DELAY_SECONDS = 15;
-/** Factor by which a range exceeds both the pod start time and the necessary range. */
+/** A range is reported if it exceeds both the start time of pods and the necessary range by this factor. */
 const MUCH_LONGER = 2;
 
 /**
- * Compares the start time of pods, as the service learns it, with the ranges of queries and with a scale-up of one pod
- * per period. The rules `range-above-pod-start` and `slow-scale-up` compare a time that the document sets.
+ * Compares the start time of pods, which is learned from them, with the ranges of queries and with a limit of one pod
+ * per period. Only for documents without `podStart.seconds`: for the others, the rules `range-above-pod-start` and
+ * `slow-scale-up` make the same comparison.
  */
 export async function checkPodStart({
   scaler,
@@ -83,7 +84,10 @@ async function checkRange(
   ];
 }
 
-/** A limit of one pod per period that is shorter than a pod start only delays pods: it does not wait for them. */
+/**
+ * A limit of one pod for each period is meant to wait until the pod is ready. If the period is shorter than the start
+ * of a pod, it does not wait, but only delays pods.
+ */
 function checkPolicy(
   { spec: { behavior, minReplicas, maxReplicas } }: Scaler,
   startSeconds: number,

@@ -13,10 +13,10 @@ import { countOf, listSome } from '../../units/format.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/** Kinds that own pods through ReplicaSets. The name of a ReplicaSet may not show which of these kinds owns it. */
+/** Kinds that own their pods through ReplicaSets. The name of a ReplicaSet may not show which kind owns it. */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
-/** Checks that the selector matches pods, that the target owns all of these pods, and that at least one is ready. */
+/** Checks that the selector matches pods, that all of them belong to the target, and that at least one is ready. */
 export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   const { scaler, cluster } = facts;
   const make = resultsOf('pods', scalerKey(scaler));
@@ -78,14 +78,17 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   ];
 }
 
-/** As in the condition TargetReached, a young pod is starting unless the scheduler or the kubelet reports an error. */
+/**
+ * Returns whether an unready pod is still starting: it is young, and neither the scheduler nor the kubelet reports an
+ * error. The condition TargetReached uses the same rule.
+ */
 function isStarting({ pod, createdAt }: OwnedPod, { scaler, context }: ScalerFacts): boolean {
   if (pod.trouble !== undefined || createdAt === null || context === null) return false;
   const startSeconds = Math.max(STARTING_SECONDS, scaler.spec.podStart?.seconds ?? 0);
   return secondsBetween(createdAt, context.clock.now()) < startSeconds;
 }
 
-/** Returns which ready pods the decision counts as unready, because their CPU samples cover less than a window. */
+/** Names ready pods that count as unready in the decision, because their CPU samples cover less than a window. */
 function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonly OwnedPod[]): string {
   const cpu = scaler.spec.metrics.find(isCpu);
   const source = cpu === undefined ? undefined : sources.get(cpu.source)?.source;

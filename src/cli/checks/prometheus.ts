@@ -9,13 +9,13 @@ import { REQUEST_MS, type SourceContext, sourceSubject } from './context.js';
 
 const QUERY_PATH = '/api/v1/query';
 
-/** Checks that each URL serves the Prometheus API, and otherwise reports what it serves. */
+/** Checks that each URL serves the Prometheus API. If one does not, reports what it serves. */
 export async function checkPrometheus(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   return Promise.all(source.urls.map((url) => checkUrl(context, url)));
 }
 
-/** Warns about a data source without a start time and without `up`: the service cannot detect lost data. */
+/** Warns if a data source has neither a start time nor `up`, because the service cannot detect lost data then. */
 export async function checkHistory({
   source,
   runQuery,
@@ -160,7 +160,7 @@ function fixForCode(code: string, { url, key }: { readonly url: string; readonly
   }
 }
 
-/** Common path prefixes of the API: an Ingress, Mimir, VictoriaMetrics. */
+/** Common prefixes of the API path behind an Ingress, and in Mimir and VictoriaMetrics. */
 const PREFIXES = ['/prometheus', '/prom', '/api/prom', '/select/0/prometheus', '/query'];
 
 /** Detects what the address serves instead of the Prometheus API, and tries to find the correct address. */
@@ -203,7 +203,7 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
   const redirected = await redirectOfRoot(context, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),
-    // The URL may point to the UI or to an API path instead of the base URL.
+    // The configured URL may be a page of the UI or an API path.
     ...(base === origin ? [] : [origin]),
     ...PREFIXES.map((prefix) => `${base}${prefix}`),
   ];
@@ -222,7 +222,7 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
   return answers.find((candidate) => candidate !== null) ?? null;
 }
 
-/** Returns the prefix to which Prometheus redirects `/` with --web.route-prefix. */
+/** If Prometheus has a --web.route-prefix, `/` redirects to the prefix. Returns the prefix, or null. */
 async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
   const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
   if (root.class === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
@@ -246,7 +246,7 @@ function isHtml({ contentType, body }: HttpReply): boolean {
   return (contentType ?? '').includes('html') || body.trimStart().startsWith('<');
 }
 
-/** Removes query string and fragment, which may contain a token. */
+/** Returns a location without its query string and fragment, which may contain a token. */
 function safeLocation(location: string): string {
   // eslint-disable-next-line no-control-regex -- control characters of a server's text must not reach a terminal
   return (location.split(/[?#]/)[0] ?? '').replace(/[\x00-\x1f\x7f]/g, '').slice(0, 200);

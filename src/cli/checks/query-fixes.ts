@@ -8,15 +8,15 @@ import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { listSome } from '../../units/format.js';
 
-/** Errors for queries that exceed a limit in Prometheus, VictoriaMetrics, Mimir, Cortex or Thanos. */
+/** Matches errors about a limit that a query exceeds, of Prometheus, VictoriaMetrics, Mimir, Cortex and Thanos. */
 const LIMIT =
   /too many samples|exceed(?:s|ed)?\b.{0,80}\b(?:limit|maximum|max)|-search\.max|-query(?:\.|-)max|err-mimir-max|limit (?:violated|reached)|cannot select more than|number of matching timeseries exceeds/i;
 const MANY_TO_MANY = /many-to-many|duplicate series for the match group|multiple matches for labels/i;
 
-/** Errors of Prometheus before 2.54 for the literals that it does not know. */
+/** Matches errors of Prometheus before 2.54 about literals that only later versions know. */
 const LITERAL = /missing unit character in duration|expected duration|unexpected duration/;
 
-/** Returns the fix for a rejected query; null if the error message suffices. */
+/** Returns the fix for a query that the server rejected; null: the error message is sufficient. */
 export function fixForFailure(reason: FailureReason, message: string, query: string): string | null {
   if (LITERAL.test(message)) {
     const literals = newerLiterals(query).map(({ write }) => write);
@@ -39,7 +39,7 @@ export function fixForFailure(reason: FailureReason, message: string, query: str
 
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
-/** Returns the fix for several series per pod, a negative value or an infinite value; null otherwise. */
+/** Returns the fix if a pod has several series, or a value is negative or infinite; otherwise null. */
 export function fixForInvalid(
   metric: MetricSpec,
   answer: Answered,
@@ -65,14 +65,15 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
 }
 
 /**
- * Returns the fix for series of several replicas of Prometheus. It selects no single replica, because any may be down.
+ * Returns the fix for a query that counts the series of several Prometheus replicas. It does not select one replica,
+ * because any of them may be down.
  */
 export function countOnce(labels: readonly string[]): string {
   const replicas = labels.filter(isReplicaLabel).map(labelText).join(', ');
   return `count each series once, whichever replica is up: put max without (${replicas}) (...) around rate(...), or around the selector of a gauge, inside the sum`;
 }
 
-/** Returns the fix for series that exist more than once. If some lack the label, it excludes those. */
+/** Returns the fix for series that have copies. If some copies lack the label, the fix excludes them. */
 export function fixForCopies({ labels }: Duplicates): string {
   const [first] = labels;
   if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';

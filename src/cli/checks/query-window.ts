@@ -32,7 +32,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       const { text, range } = selector;
       if (range === null) continue;
       const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
-      // Ranges without samples are reported by the check `query`.
+      // If the range contains no samples, the check `query` reports it.
       if (counted === null || counted >= SCRAPES_IN_WINDOW) continue;
       const count = await countInFullRange(context, { ...selector, range, counted });
       if (count >= SCRAPES_IN_WINDOW) continue;
@@ -44,7 +44,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
   return results.length === 0 ? [make.ok('')] : results;
 }
 
-/** Returns how many samples the range contains when the series are as old as the range. */
+/** Returns how many samples the range will contain once the series are older than the range. */
 async function countInFullRange(
   context: SourceContext,
   {

@@ -28,24 +28,22 @@ import { describeFailure } from '../../units/failure.js';
 import { listSome } from '../../units/format.js';
 import { nameMetric } from '../../decision/conditions.js';
 
-/** Prometheus should aggregate this number of series or more. */
+/** From this number of series on, the check recommends to aggregate them in the query. */
 const MANY_SERIES = 2000;
 
 interface QueriedMetric {
   readonly metric: MetricSpec;
   readonly answer: Answer;
   readonly facts: ScalerFacts;
-  /** Null if the data source does not exist or does not answer. */
+  /** Null: the data source does not exist or does not answer. */
   readonly context: SourceContext | null;
-  /** The query as sent; null if the data source has no query for the resource. */
+  /** The query as it is sent; null: the data source has no query for the resource. */
   readonly query: string | null;
   readonly pods: readonly Pod[] | null;
   readonly make: ResultBuilder;
 }
 
-/**
- * Checks that each query returns what the type of its metric requires, and that guards and freshness conditions hold.
- */
+/** Checks that each query returns what the type of its metric requires, and that guard and freshness hold. */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
   const make = resultsOf('query', scalerKey(scaler));
@@ -62,7 +60,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       const copies = await checkCopies(queried);
       if (ofGuards.length === 0 || query === null) return [await checkMetric(queried), ...copies];
-      // If the guard failed, `answer` contains only that failure, so the query of the metric runs as well.
+      // `answer` contains only the failure of the guard, so the query of the metric is sent on its own.
       const ofMetric = await checkMetric({ ...queried, answer: await context.runQuery(query) });
       return [ofMetric, ...copies, ...ofGuards];
     }),
@@ -72,7 +70,10 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
   return problems.length === 0 ? [make.ok('')] : problems;
 }
 
-/** Checks that `maxReplicasFrom` has a value that includes the running replicas: a lower value is a mistake. */
+/**
+ * Checks that `maxReplicasFrom` has a value that is not below the running replicas. A lower value is usually a mistake:
+ * the query must include the running replicas.
+ */
 async function checkCeiling(
   { scaler, cluster, sources }: ScalerFacts,
   make: ResultBuilder,
@@ -119,7 +120,7 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
   }
 }
 
-/** Checks that the query of a document does not add up series that exist more than once. */
+/** Checks that the query of a document does not add up copies of the same series. */
 async function checkCopies({ metric, context, query, make }: QueriedMetric): Promise<readonly CheckResult[]> {
   if (isOfResource(metric) || context === null || query === null) return [];
   const found = await findQueryDuplicates(context.runQuery, query, { asWhole: metric.type === 'External' });
@@ -138,7 +139,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see resource-series of the data source');
   const isZero = isReadAsZero(metric, 'missing');
-  // The operator `=` compares a regular expression as a plain string, which matches no series.
+  // A common cause: with `=`, a regular expression is compared as a plain string and matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
   if (pattern !== undefined) {
     const [, message = '', fix = ''] = /^query: (.*): (write .*)$/.exec(pattern.message) ?? [];
@@ -216,7 +217,8 @@ function fixForSample(queried: QueriedMetric, answer: AnswerWithSeries, error: s
 }
 
 /**
- * Pods metrics need the label `pod`, Object metrics need exactly one series, External metrics must not have too many.
+ * Checks the series of an answer: a Pods metric needs the label `pod`, an Object metric needs exactly one series, and
+ * an External metric should not have too many.
  */
 function judgeShape(
   { make, query }: QueriedMetric,
@@ -275,7 +277,7 @@ function tryIt({ query }: QueriedMetric): string {
   return fixFor(null, query ?? '');
 }
 
-/** Returns the fix for a query; `answer` is null if the query did not fail. */
+/** Returns the fix for a query. `answer`: the failed answer; null: the query did not fail. */
 function fixFor(answer: Answer | null, query: string): string {
   const known = answer?.class === 'failed' ? fixForFailure(answer.reason, answer.message, query) : null;
   return known ?? `run the query in the Prometheus UI: ${query}`;
@@ -292,7 +294,7 @@ async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult
   return [...(await checkAutoCapacity(guarded)), ...(await checkOwnGuards(guarded))];
 }
 
-/** A query for errors returns no series while there are no errors. */
+/** A missing answer is accepted for the query for errors, which has no series as long as there are no errors. */
 async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const { metric, scaler, context, make } = guarded;
   const auto = autoCapacityOf(metric);
@@ -335,14 +337,15 @@ async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckRes
   return found.filter((one) => one !== null);
 }
 
-/** `only` contains exactly one query. */
+/** Checks one of the additional queries of a metric. `only`: contains just this query. */
 async function checkGuard(
   query: string,
   only: Omit<MetricChecks, 'isMissingZero'>,
   { metric, context, make }: GuardedMetric,
 ): Promise<CheckResult | null> {
   const answer = await context.runQuery(query);
-  // The answer for the metric is usable, so only this query can fail. `isMissingZero` makes the reason a full sentence.
+  // This answer is usable, so that only the additional query can fail. With `isMissingZero`, the reason is a full
+  // sentence.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks(
     { ...only, isMissingZero: true },
@@ -366,7 +369,7 @@ async function checkGuard(
     : make.warning(text, fix);
 }
 
-/** Returns null if the query has no fault. Without a capacity or the served load, the metric still has a value. */
+/** Returns the fault of the query, or null. Without a capacity or served load, the metric still has a value. */
 function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
   if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;

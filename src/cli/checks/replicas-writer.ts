@@ -4,7 +4,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** Field managers of deployment pipelines that set `spec.replicas`, and how to make them ignore the field. */
+/** Field managers of deployment tools that set `spec.replicas`, and how to make each tool ignore the field. */
 const PIPELINES: readonly (readonly [RegExp, string])[] = [
   [
     /^argocd|^argo-cd/i,
@@ -28,7 +28,7 @@ const PIPELINES: readonly (readonly [RegExp, string])[] = [
 
 const OWN_NAME = 'promscaler';
 
-/** Warns if a deployment pipeline owns `spec.replicas`: the next deployment would reset it. */
+/** Warns if a deployment tool owns `spec.replicas`, because its next run would reset the field. */
 export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('replicas-writer', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];

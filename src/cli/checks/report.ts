@@ -13,7 +13,7 @@ export interface DoctorReport {
   readonly results: readonly CheckResult[];
 }
 
-/** Returns the counts and the results, whose commands start the program as the user did. */
+/** Returns the results and their counts. Commands in the results start the program as the user did. */
 export function makeReport(found: readonly CheckResult[], io: Pick<CommandIo, 'command'>): DoctorReport {
   const results = found.map((result): CheckResult => {
     const { message, fix } = result;
@@ -35,12 +35,12 @@ export function makeReport(found: readonly CheckResult[], io: Pick<CommandIo, 'c
   };
 }
 
-/** Number of healthy scalers listed by name. Others are only counted. */
+/** Number of healthy scalers that are listed by name. The others are only counted. */
 const MAX_HEALTHY = 20;
 
 /**
- * Returns one line per subject with its passed checks, one line per failure or warning followed by its fix, and the
- * counts. The counts equal the numbers of lines that start with `warning` and `failed`.
+ * Returns a line for each subject with its passed checks, a line for each failure or warning followed by its fix, and
+ * the counts. The counts equal the number of lines that start with `failed` and `warning`.
  */
 export function writeReport(report: DoctorReport, paint: Paint): string {
   const line = `checks: ${writeCounts(report)}`;
@@ -71,7 +71,7 @@ function writeSubject(subject: string, results: readonly CheckResult[], paint: P
   const title = paint.bold(subject);
   const passed = results.filter(({ status }) => status === 'ok');
   const isHealthy = passed.length === results.length;
-  // Next to a failure of the same subject, the message alone does not say which check passed.
+  // If another check of the subject failed, the name of the passed check is needed to understand its message.
   const facts = passed.flatMap(({ check, message }) =>
     message === '' ? [] : [isHealthy || check === 'config' ? message : `${check}: ${message}`],
   );
@@ -128,7 +128,7 @@ function label(status: CheckStatus, paint: Paint): string {
   }
 }
 
-/** Returns `5 ok, 0 warnings, 1 failed`. */
+/** Returns for example `5 ok, 0 warnings, 1 failed`. */
 export function writeCounts({ ok, warnings, failed, skipped }: DoctorReport): string {
   const parts = [`${ok} ok`, countOf(warnings, 'warning'), `${failed} failed`];
   return [...parts, ...(skipped === 0 ? [] : [`${skipped} skipped`])].join(', ');

@@ -17,8 +17,8 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Checks that pods have requests for utilization targets, limits for a saturation step, and the containers of
- * ContainerResource metrics.
+ * Checks that pods have requests if a metric has a utilization target, limits if a metric has a saturation step, and
+ * the containers of ContainerResource metrics.
  */
 export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('requests', scalerKey(scaler));
@@ -59,7 +59,7 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
   return all.length === 0 ? [make.ok('')] : all;
 }
 
-/** A saturation step compares the usage with the limits of all ready pods. */
+/** Checks that all pods have CPU limits, because a saturation step compares the usage with them. */
 function checkLimits(
   metric: ResourceMetric | ContainerResourceMetric,
   living: readonly OwnedPod[],
@@ -76,7 +76,7 @@ function checkLimits(
   ];
 }
 
-/** Pod-level requests replace container requests for Resource metrics, but not for ContainerResource metrics. */
+/** Returns the containers without a request. For Resource metrics, a request of the pod suffices. */
 function containersWithoutRequest(
   { requests, podRequests }: Pod,
   metric: ResourceMetric | ContainerResourceMetric,

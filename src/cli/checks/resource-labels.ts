@@ -5,7 +5,7 @@ import type { SourceContext } from './context.js';
 export interface LabelScheme {
   readonly namespace: string;
   readonly pod: string;
-  /** Null: each series is the usage of a whole pod. */
+  /** The label with the name of the container; null: each series is the usage of a whole pod. */
   readonly container: string | null;
 }
 
@@ -42,12 +42,12 @@ const SPELLINGS = {
 } as const;
 
 /**
- * Prefixes of labels that name the container next to labels of the exporter's own pod. Either the scrape renamed them,
- * or they are the Kubernetes labels that a standalone cAdvisor reports.
+ * Prefixes of labels of the measured container, if the labels without a prefix are those of the exporter's pod. The
+ * first prefix is added by the scrape, the second one is used by a standalone cAdvisor.
  */
 const OF_THE_CONTAINER = /^(?:exported_|container_label_io_kubernetes_)/;
 
-/** Returns null if there is no label for namespace or pod. */
+/** Returns the labels that identify a container; null: there is no label for the namespace or the pod. */
 export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | null {
   const find = (names: readonly string[]): string | null => {
     const found = names.filter((name) => present.has(name));
@@ -70,8 +70,8 @@ export function isDefaultScheme({ namespace, pod, container }: LabelScheme): boo
 }
 
 /**
- * Returns a resource query that renames the labels to `namespace`, `pod` and, if present, `container`. For a counter,
- * it uses `rate` over `$window`.
+ * Returns a resource query that renames the labels to `namespace`, `pod` and, if there is one, `container`. The query
+ * of a counter is a `rate` over `$window`.
  */
 export function resourceQueryFor(
   metric: string,

@@ -21,7 +21,7 @@ import {
 } from './resource-labels.js';
 import { listSome } from '../../units/format.js';
 
-/** Checks that resource queries return series with the expected labels for all scaled namespaces. */
+/** Checks that each resource query returns series with the expected labels for all scaled namespaces. */
 export async function checkResourceSeries(context: SourceContext): Promise<readonly CheckResult[]> {
   const used = usedResources(context);
   const make = resultsOf('resource-series', sourceSubject(context.source));
@@ -125,7 +125,7 @@ async function explainNoSeries(
   });
 }
 
-/** The attributes of the kubelet stats receiver from which the labels are made. */
+/** The attributes from which the labels of the kubelet stats receiver are made. */
 const ATTRIBUTES = '[k8s.namespace.name, k8s.pod.name, k8s.container.name]';
 
 function reportOther(
@@ -214,12 +214,12 @@ async function onlyValueOf(runQuery: SourceContext['runQuery'], query: string): 
   return onlyValue(await runQuery(query));
 }
 
-/** Each namespace needs one query. */
+/** Limits the namespaces that are checked, because each needs a query. */
 const MAX_NAMESPACES = 5;
 
 /**
- * Returns the distinct label schemes of a metric in these namespaces; empty without series. One Prometheus may have
- * several schemes, for example from two scrape jobs or two clusters.
+ * Returns the distinct label schemes of a metric in these namespaces; empty: the metric has no series. A Prometheus may
+ * have several schemes, for example for two scrape jobs or two clusters.
  */
 async function readLabelSchemes(
   runQuery: SourceContext['runQuery'],
@@ -236,7 +236,7 @@ async function readLabelSchemes(
   return [...schemes.values()];
 }
 
-/** A label counts as the namespace label only if a series has the namespace as its value. */
+/** Returns the label scheme of the series. A label counts as the namespace only if it has this namespace as a value. */
 function schemeOf(series: readonly Series[], namespace: string): LabelScheme | null {
   const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
   const isOf = (label: string): boolean => series.some((one) => labelOf(one, label) === namespace);
@@ -251,7 +251,7 @@ function queryForSchemes(
   return schemes.map((scheme) => resourceQueryFor(metric, scheme, options)).join(' or ');
 }
 
-/** Checks for several series per container, which would count the usage several times. */
+/** Checks that no container has several series, because its usage would be counted several times. */
 async function checkDuplicates(
   { source, runQuery }: SourceContext,
   { resource }: UsedResource,

@@ -45,7 +45,7 @@ import { readClusterFacts, type ScalerFacts } from './scaler-facts.js';
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
 type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
 
-/** Run only if the data source answers. */
+/** Checks that run only if the data source answers. */
 const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
   ['prometheus-clock', checkPrometheusClock],
   ['resource-series', checkResourceSeries],
@@ -53,7 +53,7 @@ const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
   ['sample-age', checkSampleAge],
 ];
 
-/** Run only if the API server answers. */
+/** Checks that run only if the API server answers. */
 const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
   ['cluster-clock', checkClusterClock],
   ['permissions', checkPermissions],
@@ -62,7 +62,7 @@ const CLUSTER_CHECKS: readonly Check<ClusterContext>[] = [
   ['custom-resources', checkCustomResources],
 ];
 
-/** Checks of the account and objects of the service, which `validate --live` skips. */
+/** Checks of the service's own account and objects. `validate --live` skips them. */
 const SERVICE_CHECKS: ReadonlySet<CheckName> = new Set(['permissions', 'lease', 'state', 'custom-resources']);
 
 const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
@@ -80,7 +80,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
 
 interface ChecksInput extends Omit<DoctorContext, 'signal'> {
   readonly signal: AbortSignal;
-  /** All documents, to find shared targets; `scalers` are the documents to check. */
+  /** All documents, with which shared targets are found. `scalers`: only the documents to check. */
   readonly allScalers: readonly Scaler[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
@@ -90,7 +90,7 @@ interface ChecksInput extends Omit<DoctorContext, 'signal'> {
 const WHOLE_MS = 55_000;
 const CONCURRENT_SCALERS = 8;
 
-/** Sends read requests only. */
+/** Runs all checks. Sends read requests only. */
 export async function runChecks(input: ChecksInput): Promise<readonly CheckResult[]> {
   const { clock, signal: parent } = input;
   return withDeadline(clock, { ms: WHOLE_MS, parent }, async (signal) => {
@@ -140,7 +140,7 @@ async function checkSources(context: DoctorContext): Promise<{
 
 interface CheckedCluster {
   readonly results: readonly CheckResult[];
-  /** Null if the API server does not answer. */
+  /** Null: the API server does not answer. */
   readonly context: ClusterContext | null;
   readonly close: () => void;
 }
@@ -159,7 +159,7 @@ async function checkClusterServices(input: ChecksInput): Promise<CheckedCluster>
 
 interface ReachedSystems {
   readonly sources: ReadonlyMap<string, SourceContext>;
-  /** Null if the API server does not answer. */
+  /** Null: the API server does not answer. */
   readonly cluster: ClusterContext | null;
 }
 
@@ -169,7 +169,7 @@ async function checkScalers(
 ): Promise<readonly CheckResult[]> {
   const { scalers, allScalers, clock, signal, config } = input;
   const shared = findSharedTargets(allScalers);
-  // Unreachable data sources are not queried.
+  // A data source that does not answer is not queried again.
   const answers = readAnswers(
     {
       sources: usedSources(config, sources),

@@ -16,12 +16,12 @@ import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.
 import { usedResources } from './resource-labels.js';
 import { isOfResource } from '../../scaler/spec.js';
 
-/** Each selector takes about four queries. */
+/** Limits the checked selectors, because each takes about four queries. */
 const MAX_SELECTORS = 40;
 const CONCURRENT_SELECTORS = 4;
 
 interface UsedSelector extends CheckedSelector {
-  /** The resource, or the scaler and the name of its metric. */
+  /** What reads the selector: a resource, or a scaler with the name of its metric. */
   readonly user: string;
 }
 
@@ -34,19 +34,19 @@ interface ReadLag {
   readonly kind: 'read';
   readonly user: string;
   readonly isRange: boolean;
-  /** Null: the samples are fresh. */
+  /** Why the samples are too old; null: they are not. */
   readonly why: string | null;
-  /** The highest age in seconds within its bound, among the newest samples of all targets. */
+  /** The highest age in seconds among the targets whose newest sample is within the bound. */
   readonly ageSeconds: number;
-  /** Number of targets whose newest sample is older or missing. */
+  /** The number of targets whose newest sample is older than the bound, or missing. */
   readonly lateTargets: number;
   readonly targets: number;
   readonly boundSeconds: number;
 }
 
 /**
- * Checks the age of the newest samples that the metrics of the documents read. The service does the same before a
- * scale-down, but not for all targets of a selector together.
+ * Checks the age of the newest samples that the metrics of the documents use. The service checks the age, too, but only
+ * before a scale-down and only for the pods of one workload.
  */
 export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('sample-age', sourceSubject(context.source));
@@ -58,7 +58,7 @@ export async function checkSampleAge(context: SourceContext): Promise<readonly C
   return judgeLags(lags, { make, name: context.source.name, unchecked: used.length - lags.length });
 }
 
-/** Returns each distinct selector of the resource queries and of the queries of all documents. */
+/** Returns the selectors of the resource queries and of all documents, each once. */
 function usedSelectors(context: SourceContext): readonly UsedSelector[] {
   const { source, scalers } = context;
   const found = new Map<string, UsedSelector>();
@@ -163,7 +163,7 @@ function byLag(one: ReadLag, other: ReadLag): number {
   return other.ageSeconds / other.boundSeconds - one.ageSeconds / one.boundSeconds;
 }
 
-/** Omits the scrape interval, which the check `scrape-interval` measures in another way. */
+/** Does not print the scrape interval, because the check `scrape-interval` measures it in another way. */
 function sayFresh({ user, ageSeconds, lateTargets, targets, boundSeconds }: ReadLag): string {
   const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets are older`;
   return `newest samples of ${user} up to ${Math.round(ageSeconds)} s old (bound ${inSeconds(boundSeconds)})${late}`;

@@ -19,35 +19,35 @@ import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.j
 import { orError } from './check-result.js';
 
 export interface OwnedPod extends WatchedPod {
-  /** Workload that owns the pod; null: the pod has no controller. */
+  /** The workload that owns the pod; null: the pod has no controller. */
   readonly workload: { readonly kind: string; readonly name: string } | null;
   /** Null: unknown. */
   readonly createdAt: Instant | null;
 }
 
-/** A value that could not be read is an error. */
+/** What the cluster contains for a scaler. A part that could not be read is an error. */
 export interface ClusterFacts {
   readonly target: ScaleTarget | KubernetesError;
-  /** Null if the account may not read it. For kinds outside of `apps`, the service needs only `scale`. */
+  /** The object of the workload; null: reading it is forbidden. Outside of `apps`, the service needs only `scale`. */
   readonly object: JsonObject | null;
-  /** Pods that match the selector; null if the target could not be read. */
+  /** The pods that match the selector; null: the target could not be read. */
   readonly pods: readonly OwnedPod[] | KubernetesError | null;
   readonly others: readonly OtherScaler[] | KubernetesError;
 }
 
 export interface ScalerFacts {
   readonly scaler: Scaler;
-  /** Null if the API server does not answer. */
+  /** Null: the API server does not answer. */
   readonly cluster: ClusterFacts | null;
-  /** Null if the API server does not answer. */
+  /** Null: the API server does not answer. */
   readonly context: ClusterContext | null;
   /** In the order of `spec.metrics`. */
   readonly answers: readonly Answer[];
-  /** Name -> data source that answers. */
+  /** Maps names to the data sources that answer. */
   readonly sources: ReadonlyMap<string, SourceContext>;
-  /** All documents, of which `scaler` is one. */
+  /** All documents, including `scaler`. */
   readonly allScalers: readonly Scaler[];
-  /** Another document with the same target, by `findSharedTargets`; null: none. */
+  /** Another document that `findSharedTargets` has found for the target; null: there is none. */
   readonly sharesTargetWith: OtherScaler | null;
   readonly isDryRun: boolean;
 }
@@ -105,10 +105,13 @@ async function listPods(
   return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Labels of the pods of a ReplicaSet, set by Deployments and Argo Rollouts. */
+/** Labels of the pods of a ReplicaSet, each with the kind that sets it. */
 const HASH_LABELS = { 'pod-template-hash': 'Deployment', 'rollouts-pod-template-hash': 'Rollout' } as const;
 
-/** The ReplicaSet `NAME-HASH` of a pod with this hash label belongs to the Deployment or Rollout NAME. */
+/**
+ * Returns the owner of a pod. A pod with a hash label belongs to a ReplicaSet `NAME-HASH`, whose owner is the
+ * Deployment or Rollout NAME.
+ */
 function workloadOf(object: JsonObject, labels: Readonly<Record<string, string>>): OwnedPod['workload'] {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((reference) => reference['controller'] === true);

@@ -11,9 +11,9 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject, REQUEST_MS } from './context.js';
 import { usedResources } from './resource-labels.js';
 
-/** Ranges to measure the interval. The second one is used if the first one contains only one scrape. */
+/** Ranges in which the interval is measured. The second one is used if the first one has a single scrape. */
 const MEASURE_SECONDS = [900, 7200];
-/** `rate` needs two samples. */
+/** With fewer samples, `rate` has no value. */
 const MIN_SAMPLES = 2;
 /** The interval and the window that docs/guides/tune.md recommends. */
 const ADVISED_SECONDS = 15;
@@ -57,7 +57,7 @@ function judgeScrapes(
   return make.ok(`scraped every ${interval} s${adviceFor(source, interval)}`);
 }
 
-/** Returns the result for a range with fewer samples than `SCRAPES_IN_WINDOW`. */
+/** Returns the result for a range that contains fewer samples than `SCRAPES_IN_WINDOW`. */
 export function fewSamples(
   make: ReturnType<typeof resultsOf>,
   count: number,
@@ -91,7 +91,7 @@ function adviceFor(
 
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];
 
-/** Rounds to a common interval within 5 %, because scrapes are slightly early or late. */
+/** Rounds to a usual interval if it is within 5 %, because scrapes are slightly early or late. */
 function roundInterval(seconds: number): number {
   const usual = USUAL_SECONDS.find((one) => Math.abs(one - seconds) <= seconds / 20);
   return usual ?? Math.max(1, Math.round(seconds));
@@ -103,9 +103,9 @@ interface Selector {
 }
 
 /**
- * Returns the timestamps of samples in seconds, from the matching series with the most samples in the last `seconds`;
- * null if they cannot be read. The number of samples alone is insufficient: it does not show the interval of a series
- * that is younger than the range.
+ * Returns the times in seconds of the samples in the last `seconds`, of the matching series with the most samples;
+ * null: they cannot be read. Their number alone would not suffice: for a series that is younger than the range, it does
+ * not show the interval.
  */
 export async function readScrapeTimes(
   context: SourceContext,
@@ -133,7 +133,7 @@ export async function readScrapeTimes(
   return null;
 }
 
-/** Returns the interval of the matching series, rounded to a common one; null if it cannot be measured. */
+/** Returns the interval in seconds of the matching series, rounded to a usual one; null: it cannot be measured. */
 export async function measureInterval(
   context: SourceContext,
   selector: Selector,
@@ -144,13 +144,13 @@ export async function measureInterval(
   return exactSeconds === null ? null : roundInterval(exactSeconds);
 }
 
-/** Returns the median interval in seconds; null for fewer than two scrapes. */
+/** Returns the median interval in seconds; null: there are fewer than two scrapes. */
 export function scrapeIntervalOf(times: readonly number[]): number | null {
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   return gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? null;
 }
 
-/** Returns how many scrapes a range contains when the series is as old as the range. */
+/** Returns how many scrapes a range will contain once the series is older than the range. */
 export function scrapesWithin(
   times: readonly number[],
   rangeSeconds: number,

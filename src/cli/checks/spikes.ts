@@ -10,14 +10,14 @@ import { milliToNumber } from '../../units/quantity.js';
 import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** Decisions react too late to a rise by this factor: by default, a decision at most doubles the replicas. */
+/** A rise by this factor is too fast for a workload: by default, a decision at most doubles its replicas. */
 const SPIKE_FACTOR = 3;
 const RISE = '5m';
 const LOOK_BACK = '6h';
-/** Each scaler takes a query over `LOOK_BACK`, and all checks together have less than a minute. */
+/** Limits the checked scalers: each takes a query over `LOOK_BACK`, and all checks together less than a minute. */
 const MOST_SCALERS = 50;
 
-/** Checks for rises of the load that a workload follows too late if it only has metrics of its pods. */
+/** Checks whether the load has risen faster than a workload can follow if its metrics are only those of its pods. */
 export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, sources, context } = facts;
   const make = resultsOf('spikes', scalerKey(scaler));
@@ -32,7 +32,7 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
   const query = resourceQuery(source.source, 'cpu', [scaler.namespace]) ?? '';
   const usage = usageOf(query, scaler.spec);
   if (coresPerPod === null || usage === null) return [make.ok('')];
-  // The minimum replicas carry smaller loads, so a rise needs no pods.
+  // A smaller load counts as this one, because the minimum replicas can serve it without further pods.
   const least = coresPerPod * Math.max(1, scaler.spec.minReplicas);
   const before = `clamp_min(last_over_time((${usage})[1m:1m] offset ${RISE}), ${least})`;
   const answer = await source.runQuery(`max_over_time((${usage} / ${before})[${LOOK_BACK}:1m])`);
@@ -47,7 +47,7 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
   ];
 }
 
-/** Returns the target in cores per pod; null if the pod has no request for a utilization. */
+/** Returns the target in cores for each pod; null: the target is a utilization and the pod has no request. */
 function targetCores({ target }: CpuMetric, pod: Pod | undefined): number | null {
   if (target.type !== 'Utilization') return milliToNumber(target.milli);
   if (pod === undefined) return null;
@@ -56,7 +56,7 @@ function targetCores({ target }: CpuMetric, pod: Pod | undefined): number | null
   return milli === 0n ? null : (milliToNumber(milli) * target.percent) / 100;
 }
 
-/** Returns the query for the cores of the workload; null for a query whose series have other labels. */
+/** Returns the query for the cores of the workload; null: the resource query has unusual labels. */
 function usageOf(query: string, { scaleTargetRef: { kind, name } }: ScalerSpec): string | null {
   const selectors = vectorSelectors(query);
   const [selector] = selectors;

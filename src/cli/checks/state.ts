@@ -15,7 +15,7 @@ interface ReadConfigMap {
   readonly map: StateMap | KubernetesError;
 }
 
-/** Checks that the ConfigMaps exist, that the account may patch them, and that their entries are valid. */
+/** Checks that the ConfigMaps exist, that the account may patch them, and that their contents are valid. */
 export async function checkState(context: ClusterContext): Promise<readonly CheckResult[]> {
   const { transport, signal, own } = context;
   if (!own.keepsState) return [];
@@ -35,7 +35,10 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
   return results.length === 0 ? [make.ok(summary)] : results;
 }
 
-/** Returns one result per reason: sixteen missing ConfigMaps are one mistake. `permissions` reports forbidden reads. */
+/**
+ * Returns one result for each reason, because sixteen missing ConfigMaps are a single mistake. Forbidden reads are
+ * reported by `permissions`.
+ */
 function judgeReads(
   read: readonly ReadConfigMap[],
   namespace: string,

@@ -4,15 +4,15 @@ import { type CheckResult, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
 
-/** Names of Services that serve queries. Excludes exporters, operators and similar components. */
+/** `QUERY_SERVICES` matches names of Services that answer queries, `OTHER_SERVICES` those of other components. */
 const QUERY_SERVICES =
   /prometheus|thanos-quer|vmselect|vmsingle|victoria-metrics-single|mimir-(?:query-frontend|gateway|nginx)/i;
 const OTHER_SERVICES =
   /alertmanager|exporter|operator|adapter|pushgateway|node|state-metrics|kubelet|coredns|etcd|scheduler|grafana/i;
 
 /**
- * Adds Services that look like Prometheus to the fix of each unreachable data source. Adds nothing if there are none or
- * the account may not list Services.
+ * Adds the addresses of Services that look like Prometheus to the fix of each unreachable data source. If there are
+ * none, or listing them is forbidden, returns the results unchanged.
  */
 export async function suggestPrometheus(
   results: readonly CheckResult[],
@@ -30,7 +30,7 @@ export async function suggestPrometheus(
 async function findServices({ transport, signal }: ClusterContext): Promise<readonly string[]> {
   const scope = resourceScope('/api/v1', 'services', null);
   const listed = await orNull(() => listAll({ transport, scope, convert: addressOf, signal }));
-  // prometheus-operator creates a headless Service besides the one with a cluster IP, which is preferred.
+  // A Service with a cluster IP comes first: prometheus-operator also creates a headless one.
   const found = [...(listed?.items ?? [])].sort((a, b) => Number(a.isHeadless) - Number(b.isHeadless));
   return found.map(({ address }) => address);
 }

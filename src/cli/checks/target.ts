@@ -65,7 +65,7 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
   return [make.warning(text, kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removed).text)];
 }
 
-/** Only workloads of watched kinds are read with their annotations. */
+/** Returns the annotations without effect. promscaler reads annotations only from workloads that it watches. */
 function ignoredAnnotations(scaler: Scaler, object: JsonObject | null): readonly IgnoredAnnotation[] {
   const { scaleTargetRef: ref } = scaler.spec;
   const annotations = (object === null ? null : readWatchedTarget(object))?.annotations ?? {};
@@ -99,8 +99,8 @@ interface Target {
 }
 
 /**
- * Returns message and fix. Suggests a similar name, another kind or another namespace: one that no other document and
- * no HPA scales, if there is one; otherwise names its scaler.
+ * Returns message and fix for a missing target. Suggests a similar name, another kind or another namespace. A workload
+ * that no other document and no HPA scales is preferred; for another one, its scaler is named.
  */
 async function explainMissingTarget(
   facts: ScalerFacts,
@@ -110,7 +110,7 @@ async function explainMissingTarget(
   const { namespace, spec } = facts.scaler;
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => context.discovery.find(ref, context.signal));
-  // The API server does not serve the kind. The error lists the kinds that it serves.
+  // The API server does not serve the kind. The message lists the kinds that it serves.
   if (kind === null)
     return [
       error.message,
@@ -168,7 +168,7 @@ async function explainMissingTarget(
   ];
 }
 
-/** Returns the other documents and the HPAs of all namespaces, or of this one if others may not be listed. */
+/** Returns the other documents and the HPAs of all namespaces, or of this namespace if others are forbidden. */
 async function listOthers(
   { scaler, allScalers, cluster }: ScalerFacts,
   { transport, signal }: ClusterContext,
@@ -191,7 +191,7 @@ function nearestOf(name: string, targets: readonly Target[]): Target | null {
   return targets.find(({ ref }) => ref.name === near) ?? null;
 }
 
-/** Returns null if the account may not list the objects. */
+/** Returns the objects of a kind that could be the target; null: listing them is forbidden. */
 async function listTargets(
   { transport, signal }: ClusterContext,
   { root, plural }: { readonly root: string; readonly plural: string },

@@ -15,7 +15,7 @@ import { listSome } from '../../units/format.js';
 interface NoSeriesReason {
   /**
    * Whether a selector has matched no sample for an hour, which is usually a mistake. False: the series have ended, or
-   * operators and functions remove them, which may be intended.
+   * an operator or function removes them, which may be intended.
    */
   readonly isOfSelector: boolean;
   readonly message: string;
@@ -24,13 +24,13 @@ interface NoSeriesReason {
 
 type RunQuery = SourceContext['runQuery'];
 
-/** Maximum numbers of selectors and matchers to test. Each test is a query. */
+/** Limit the selectors and matchers that are tested, because each test is a query. */
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
 
 /**
- * Finds the part of a query that removes all series: a metric that does not exist, a matcher, or an operator or
- * function. Returns null for a query without selectors.
+ * Finds the part of a query that removes all series: a metric that does not exist, a matcher, an operator or a
+ * function. Returns null if the query has no selectors.
  */
 export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);
@@ -135,7 +135,7 @@ async function explainMatcher(
   };
 }
 
-/** Returns the reason if `target_info` has the labels that the series lack; null otherwise. */
+/** Returns the reason if the series lack labels that `target_info` has; otherwise null. */
 async function explainAttributes(
   runQuery: RunQuery,
   matchers: readonly LabelMatcher[],
@@ -144,7 +144,7 @@ async function explainAttributes(
   const found = matchers.filter(({ label }) => info.includes(label));
   if (found.length === 0) return null;
   const labels = found.map(({ label }) => label).join(', ');
-  // The attributes that name Kubernetes objects contain no underscores.
+  // The conversion is exact, because attributes that name Kubernetes objects contain no underscores.
   const attributes = found.map(({ label }) => label.replaceAll('_', '.')).join(', ');
   const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
   return {

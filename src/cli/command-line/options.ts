@@ -3,8 +3,8 @@ import type { ExitCode } from '../output/io.js';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
-  // commander's choices() would reject invalid formats itself; the command does. Help and completion read
-  // `argChoices`.
+  // Not with choices() of commander, which would also reject other values: the command itself does that. Help and
+  // completion read `argChoices`.
   option.argChoices = [...formats];
   return option;
 }
@@ -44,7 +44,7 @@ export function reaching(command: Command): Command {
     .option(...CONTEXT);
 }
 
-/** Adds the options of commands that connect to the API server. They override the service config. */
+/** Adds the options of commands that connect to the API server. These options override the service config. */
 export function reachingCluster(command: Command, kubeconfig: typeof KUBECONFIG = KUBECONFIG): Command {
   return command
     .option(...kubeconfig)
@@ -57,7 +57,7 @@ export const NAMESPACE_OF_SCALER = [
   'Namespace of the scaler, if it is given as NAME (default: that of the kubeconfig context)',
 ] as const;
 
-/** Carries the exit code out of the action of a command, because commander discards its return value. */
+/** Holds the exit code of a command, because commander discards what its action returns. */
 export interface Result {
   exitCode: ExitCode;
 }

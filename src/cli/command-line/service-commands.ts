@@ -59,12 +59,12 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     });
 }
 
-/** The container image does not contain the demo. */
+/** Imported only when it is needed, because the container image does not contain the demo. */
 async function loadDemo(): Promise<typeof Demo> {
   try {
     return await import('../demo/run-demo.js');
   } catch (error) {
-    // If another package or file is missing, the installation is broken.
+    // A missing file other than that of the demo means that the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
       'the container image does not contain the demo. Run it in a checkout, with Node.js: npm ci && npm run demo',

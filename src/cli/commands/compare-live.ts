@@ -22,17 +22,17 @@ import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluste
 import type { CommandIo } from '../output/io.js';
 
 export interface LiveOptions extends ClusterOptions {
-  /** Service config with the data sources. */
+  /** File with the service config, which contains the data sources. */
   readonly config?: string;
-  /** Replaces the URLs of the data source `default`. */
+  /** URL that replaces those of the data source `default`. */
   readonly prometheus?: string;
 }
 
 const CONCURRENT = 8;
 
 /**
- * Compares the decision for each document with the current count of its HPA. Returns one line per document, in their
- * order. Sends only read requests.
+ * Compares what each document decides now with the current count of its HPA. Returns one line for each document, in the
+ * same order. Sends only read requests.
  */
 export async function compareLive(
   objects: readonly ImportedManifest[],
@@ -81,7 +81,7 @@ async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceC
   return withCluster(withPrometheusUrl(config, prometheus), options);
 }
 
-/** Returns the document, or why it cannot be compared. */
+/** Returns the document, or as a string the reason why it cannot be compared. */
 function readDocument({ text, draft }: ImportedManifest, config: ServiceConfig): Scaler | string {
   if (draft === null || isIncomplete(draft)) return 'the document is incomplete, see FILL IN';
   const { scalers, problems } = readScalers(text ?? '', 'document', readOptionsOf(config));

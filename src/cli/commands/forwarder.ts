@@ -6,14 +6,14 @@ import type { ReachedService } from '../reach/find-service.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 
 interface Forwarder {
-  /** Has a trailing slash: `http://127.0.0.1:41234/`. */
+  /** With a trailing slash: `http://127.0.0.1:41234/`. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Allows only pages of promscaler. A path with dots or escapes could leave the service proxy, and read the cluster with
- * the permissions of the user.
+ * Matches the paths of promscaler's pages. With dots or escapes, a path could leave the service proxy and read the
+ * cluster with the permissions of the user.
  */
 const PAGES = /^\/(?:assets\/[\w-]+(?:\.[\w-]+)*|api\/v1(?:\/[\w-]+(?:\.[\w-]+)*)+)?$/;
 const FORWARDED = ['accept', 'accept-encoding', 'last-event-id'] as const;
@@ -24,8 +24,9 @@ const RETURNED = [
 ] as const;
 
 /**
- * Listens on 127.0.0.1 and forwards the pages of the service through the service proxy of the API server, with the
- * credentials of the user. Other web pages cannot use it, because it accepts no other host name.
+ * Listens on 127.0.0.1 and forwards requests for the pages through the service proxy of the API server, with the
+ * credentials of the user. Requests with another host name are refused, so that other web pages cannot use the
+ * credentials.
  */
 export async function startForwarder(service: ReachedService, port: number): Promise<Forwarder> {
   let hosts: ReadonlySet<string | undefined> = new Set();
@@ -79,7 +80,7 @@ async function forward(
   const [authorization, tls] = credentials;
   const sent: OutgoingHttpHeaders = { ...headers };
   for (const name of FORWARDED) if (request.headers[name] !== undefined) sent[name] = request.headers[name];
-  // The token from the page is for promscaler, not for the API server.
+  // The token that the page sends is for promscaler. The API server gets the credentials of the user.
   const given = request.headers.authorization;
   if (given !== undefined) sent[TOKEN_HEADER] = given;
   if (authorization !== null) sent['authorization'] = authorization;

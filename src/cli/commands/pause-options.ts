@@ -14,7 +14,7 @@ import { MAX_REPLICAS } from '../../units/replicas.js';
 
 export interface ResumeOptions extends ReachOptions, NamingOptions {
   readonly scaler: string;
-  /** `KIND/NAME`. Unset: read from the service. */
+  /** The target as `KIND/NAME`. Unset: the service reports it. */
   readonly target?: string;
   readonly output: string;
 }
@@ -29,7 +29,7 @@ export interface PauseOptions extends ResumeOptions {
 
 export interface PauseRequest {
   readonly direction: 'both' | 'scale-up' | 'scale-down';
-  /** A whole second; null: until `resume`. */
+  /** The end of the pause, a whole second; null: the pause lasts until `resume`. */
   readonly until: Instant | null;
   readonly replicas: number | null;
   readonly reason: string | null;
@@ -37,7 +37,7 @@ export interface PauseRequest {
 
 const MAX_REASON_LENGTH = 200;
 
-/** Throws `CommandError` if an option is invalid, or the pause would end before `now`. */
+/** Throws `CommandError` if an option is invalid, or if the pause would end before `now`. */
 export function readPauseOptions(options: PauseOptions, now: Instant): PauseRequest {
   const direction = readDirection(options.direction);
   const replicas = readReplicas(options.replicas);
@@ -68,7 +68,7 @@ function readReason(text: string | undefined): string | null {
   return text === undefined ? null : reason;
 }
 
-/** Keeps the end of a pause within the range of RFC 3339. */
+/** Limits the length of a pause, so that its end is within the range of RFC 3339. */
 const LONGEST_DAYS = 10_000;
 
 function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): Instant | null {
@@ -82,7 +82,7 @@ function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): 
   return wholeSecond(until);
 }
 
-/** Returns seconds, at least 1. */
+/** Returns the seconds of a duration, at least 1. */
 function readDuration(text: string): number {
   const seconds = parseDuration(text);
   if (seconds === null) throw usageError(`--for is ${JSON.stringify(text)}, must be ${DURATION_FORM}`);

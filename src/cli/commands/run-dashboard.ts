@@ -9,13 +9,13 @@ import { startForwarder } from './forwarder.js';
 export interface DashboardOptions extends ReachOptions {
   /** Local port; default: any free port. */
   readonly port?: string;
-  /** Whether to open the browser; default: true. */
+  /** Whether the browser is opened; default: true. */
   readonly open?: boolean;
 }
 
 /**
- * Runs `dashboard`: prints the address of the page and opens it. Without `--url` it forwards the page through the API
- * server until it is interrupted.
+ * Runs `dashboard`: prints the address of the page and opens the page. Without `--url`, forwards the page through the
+ * API server until the command is interrupted.
  */
 export async function runDashboard(options: DashboardOptions, io: CommandIo): Promise<ExitCode> {
   const port = readPort(options.port);
@@ -60,7 +60,7 @@ async function show(url: string, { open = true }: DashboardOptions, io: CommandI
     io.stderr.write('promscaler: no browser could be opened; open the address above\n');
 }
 
-/** Opens the default browser. Returns whether the program that opens it was started and succeeded. */
+/** Opens the page in the default browser. Returns whether the program that does so could be started and succeeded. */
 function openBrowser(url: string, { env }: Pick<CommandIo, 'env'>): Promise<boolean> {
   const [command, args] = opener(url);
   return new Promise((resolve) => {

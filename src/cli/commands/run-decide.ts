@@ -12,9 +12,9 @@ import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js'
 import { errorMessage } from '../../units/failure.js';
 
 /**
- * Runs `decide`: prints the decision for a snapshot as JSON. Input that is not a single JSON value is read as NDJSON:
- * each line of output is a decision or `{"error", "line"}`, and the exit code is 1 after an error. If no line is a JSON
- * object, the whole input is rejected.
+ * Runs `decide`: prints the decision for a snapshot as JSON. If the input is not a single JSON value, it is read as
+ * NDJSON: each line of output is a decision or `{"error", "line"}`, and after an error the exit code is 1. If no line
+ * is a JSON object, the whole input is rejected.
  */
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
   const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
@@ -27,7 +27,7 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
   return decideLines(file, filled, io);
 }
 
-/** Sufficient for NDJSON of several weeks. Node.js limits a string to 512 MiB. */
+/** Limits the input. It is enough for NDJSON of several weeks; a string in Node.js has at most 512 MiB. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
@@ -70,14 +70,14 @@ function decideOne(json: unknown, file: string, io: CommandIo): ExitCode {
   }
 }
 
-/** Throws `CommandError` if it is interrupted, because weeks of decisions take minutes. */
+/** Throws `CommandError` if the command is interrupted, because the decisions of weeks take minutes. */
 async function decideLines(
   file: string,
   lines: readonly { line: string; number: number }[],
   { stdout, clock, signal }: CommandIo,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  // Signals arrive only while the event loop runs.
+  // Yields to the event loop, because otherwise an interrupt would not be noticed.
   const nextTurn = takeTurns(clock);
   for (const { line, number } of lines) {
     await nextTurn();

@@ -31,10 +31,10 @@ import { mapAtOnce } from '../../units/semaphore.js';
 
 export interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;
-  /** Unset: every field has its default, as in `run`. */
+  /** Service config. Unset: every field has its default, as in `run`. */
   readonly config?: string;
   readonly dryRun?: boolean;
-  /** Replaces the URLs of the data source `default`. */
+  /** URL that replaces those of the data source `default`. */
   readonly prometheus?: string;
   readonly output: string;
 }
@@ -42,8 +42,8 @@ export interface DoctorOptions extends ClusterOptions, NamingOptions {
 const REQUESTS_AT_ONCE = 8;
 
 /**
- * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends read requests
- * only. Returns 1 if a check failed; warnings do not count.
+ * Runs `doctor`: prints the problems of configuration, Prometheus and cluster, each with its fix. Sends only read
+ * requests. Returns 1 if a check failed; a warning does not change the exit code.
  */
 export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
@@ -89,8 +89,8 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
 }
 
 /**
- * Returns the version of a rejected document that the service has in effect, and a result that says which version is
- * checked.
+ * If the document of a scaler is rejected, returns the version that the service uses, and a result that says which
+ * version is checked.
  */
 async function readInEffect(
   key: string,
@@ -100,7 +100,7 @@ async function readInEffect(
   const make = resultsOf('config', key);
   const { port } = config.server;
   const ways: readonly ReachOptions[] = [
-    // The service of this config, if it runs on this host or in this pod.
+    // Tries the service on this host or in this pod first, because it may be the one with this config.
     ...(port === 0 ? [] : [{ url: `http://127.0.0.1:${port}` }]),
     { cluster: connectionSettings(config) },
   ];
@@ -118,7 +118,7 @@ async function readInEffect(
   return { scalers: [], results: [make.skipped(`the version that is in effect is not known here: ${why}`)] };
 }
 
-/** Returns why the service does not have the scaler, as a string. */
+/** Returns the scaler as the service uses it, or as a string the reason why the service does not have it. */
 async function readServed(
   key: string,
   way: ReachOptions,
@@ -148,17 +148,18 @@ async function readConfig(
   io: CommandIo,
 ): Promise<{ readonly config: ServiceConfig | null; readonly problems: readonly Problem[] }> {
   if (file !== undefined) return readServiceInput(file, io);
-  // Same as `run` without --config: an empty promscaler.yaml in the working directory.
+  // Without --config, `run` uses the defaults and resolves paths as if an empty promscaler.yaml were in the working
+  // directory.
   return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
 }
 
-/** Returns the problems of one scaler, including problems of documents without a readable name. */
+/** Returns the problems of one scaler, including those of documents whose name cannot be read. */
 function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
   if (key === undefined) return problems;
   return problems.filter(({ scaler }) => scaler === undefined || scaler === key);
 }
 
-/** Returns the scalers without a valid document, as far as their names can be read. */
+/** Returns the scalers whose documents are all invalid, as far as their names can be read. */
 function rejectedKeys({ scalers, problems }: LoadedScalers): readonly string[] {
   const valid = new Set(scalers.map(scalerKey));
   const ofErrors = problems.flatMap(({ severity, scaler }) =>
@@ -168,7 +169,8 @@ function rejectedKeys({ scalers, problems }: LoadedScalers): readonly string[] {
 }
 
 /**
- * Null: the document of the scaler is rejected, as far as its name can be read. Throws `CommandError` if there is none.
+ * Returns the selected scalers; null: the document of the scaler is rejected, as far as its name can be read. Throws
+ * `CommandError` if there is no document.
  */
 function selectScalers(
   loaded: LoadedScalers,
@@ -179,7 +181,7 @@ function selectScalers(
   if (key === undefined) return scalers;
   const found = scalers.filter((scaler) => scalerKey(scaler) === key);
   if (found.length > 0) return found;
-  // A document without a readable name may be the document of the scaler.
+  // A rejected document without a readable name may be that of the scaler.
   if (problemsOf(loaded, key).some(({ severity }) => severity === 'error')) return null;
   if (scalers.length === 0)
     throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);

@@ -19,21 +19,22 @@ import { type LiveOptions, compareLive } from './compare-live.js';
 export interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
-  /** Namespace of objects that have none. */
+  /** Namespace of the objects that do not contain one. */
   readonly namespace?: string;
   readonly adapterConfig?: string;
-  /** Rejects objects with a part that cannot be converted. */
+  /** Whether to reject objects of which a part cannot be converted. */
   readonly strict?: boolean;
   readonly dryRun?: boolean;
-  /** Compares each document with the current count of its HPA. */
+  /** Whether to compare each document with the current count of its HPA. */
   readonly live?: boolean;
 }
 
 type Known = Omit<ImportContext, 'sources'>;
 
 /**
- * Runs `import`: converts autoscalers and prints scaler documents. Prints one line on standard error for each part that
- * is not converted. Returns 1 if a document cannot be read or converted; with `strict`, also for each of these lines.
+ * Runs `import`: converts autoscalers and prints scaler documents. For each part that is not converted, prints a line
+ * on standard error. Returns 1 if an object cannot be read or converted; with `strict`, also if such a line was
+ * printed.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false, live: isLive = false } = options;
@@ -101,7 +102,10 @@ function nothingFound({ others }: ImportedManifests): string {
   return `no autoscaler to import: ${found}`;
 }
 
-/** Returns one line per document with the target of an earlier document. promscaler would scale neither of them. */
+/**
+ * Returns a line for each document whose target an earlier document already has. promscaler does not scale a target
+ * that has two documents.
+ */
 function sharedTargetLines(objects: readonly ImportedManifest[]): readonly string[] {
   const first = new Map<string, ImportedManifest>();
   return objects.flatMap((object) => {

@@ -69,7 +69,7 @@ function pauseText(paused: {
   return `${what} is paused ${end}: ${effectOf(pause, target)}. Decisions are still reported. Resume with \`${resume}\``;
 }
 
-/** Returns the command with the connection options, so the user can paste it. */
+/** Returns the command that ends the pause, with the connection options, so that the user can paste it. */
 function resumeCommand(
   { namespace, name }: ScalerName,
   { target, url, serviceNamespace, kubeconfig, context }: PauseOptions,
@@ -141,7 +141,7 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
   return `${key} is resumed: ${workload} is scaled again from the next decision on`;
 }
 
-/** Uses the permissions of the user. Failures are `CommandError`s. */
+/** Reads and writes the annotations of a target with the permissions of the user. Failures are `CommandError`s. */
 interface TargetAnnotations {
   readonly read: () => Promise<Readonly<Record<string, string>>>;
   /** Sends one merge patch; null removes an annotation. */
@@ -149,7 +149,7 @@ interface TargetAnnotations {
   readonly close: () => void;
 }
 
-/** Unused annotations are null, which removes the annotations of an earlier pause. */
+/** An annotation that this pause does not need is null, which removes the annotation of an earlier pause. */
 function annotationsOf({ direction, until, replicas, reason }: PauseRequest): Record<string, string | null> {
   return {
     [PAUSE_ANNOTATIONS.paused]: direction === 'both' ? 'true' : direction,
@@ -163,10 +163,10 @@ const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
   Object.values(PAUSE_ANNOTATIONS).map((name) => [name, null]),
 );
 
-/** Shows in `managedFields` that the user, not the service, wrote the annotations. */
+/** The field manager in `managedFields`, which shows that the user and not the service wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Returns readers and writers of the annotations of a target. Sends no request. */
+/** Connects to the annotations of a target. Sends no request yet. */
 async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,
@@ -212,11 +212,11 @@ interface PauseTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
   readonly plural: string;
-  /** State of the scaler in the service; null with `--target`. */
+  /** What the service reports about the scaler; null: `--target` is set, so that the service is not queried. */
   readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
 }
 
-/** Reads the target from `--target`, otherwise from the service. Throws `CommandError`. */
+/** Finds the target: it is that of `--target`, otherwise the one that the service reports. Throws `CommandError`. */
 async function findTarget(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<PauseTarget> {
   const row = options.target === undefined ? await findRow(name, options, io) : null;
   const ref = row === null ? readTarget(options.target ?? '').ref : row.target;

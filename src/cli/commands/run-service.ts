@@ -44,7 +44,7 @@ import { createService, type Service, type ServiceOptions } from '../../service/
 import { VERSION } from '../output/version.js';
 
 interface RunOptions {
-  /** Null: every field has its default. */
+  /** Path of the service config; null: every field has its default. */
   readonly configFile: string | null;
   readonly dryRun: boolean;
   readonly strict: boolean;
@@ -53,7 +53,7 @@ interface RunOptions {
   readonly onDocuments?: ((loaded: LoadedScalers) => void) | undefined;
 }
 
-/** Runs `run`: loads the config and runs the service until it is stopped by the signal. */
+/** Runs `run`: loads the config and runs the service until the signal is aborted. */
 export async function runService(options: RunOptions, io: CommandIo): Promise<ExitCode> {
   const config = withCluster(await loadConfig(options.configFile, io), options.cluster ?? {});
   const { clock } = io;
@@ -90,7 +90,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     const next = await files.load();
     if (io.signal.aborted) return;
     applyDocuments(next, { service, log, before: present });
-    // A document that appears after an incomplete load may not be new.
+    // After an incomplete load, a document that appears may have existed before.
     if (present.isComplete) logAddedAndRemoved(present.scalers, next.scalers, log);
     options.onDocuments?.(next);
     present = next;
@@ -116,8 +116,8 @@ const REJECTIONS_MS = 60_000;
 const MOST_REJECTIONS = 10;
 
 /**
- * Logs faults, so standard error contains only log lines. Logs at most 10 unhandled rejections per minute, because one
- * for each cycle of 10,000 scalers would fill the log.
+ * Logs faults, so that standard error contains only log lines. Logs at most 10 unhandled rejections in a minute: one in
+ * each cycle of 10,000 scalers would fill the log.
  */
 function logFault(log: Log, clock: Clock, countInternalError: () => void): FaultListener {
   let sinceMs = Number.NEGATIVE_INFINITY;
@@ -152,7 +152,8 @@ function logFault(log: Log, clock: Clock, countInternalError: () => void): Fault
 }
 
 async function loadConfig(configFile: string | null, io: CommandIo): Promise<ServiceConfig> {
-  // Without a file, an empty promscaler.yaml in the working directory is assumed.
+  // Without --config, uses the defaults and resolves paths as if an empty promscaler.yaml were in the working
+  // directory.
   const name = configFile ?? 'promscaler.yaml';
   const path = resolve(io.cwd, name);
   const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
@@ -237,7 +238,7 @@ async function buildService(given: {
   }
 }
 
-/** Returns the command that runs `doctor` with the account, the files and the network of this process. */
+/** Returns the command that runs `doctor` as this process runs: with its account, its files and its network. */
 export function doctorCommand(
   { configFile, dryRun }: Pick<RunOptions, 'configFile' | 'dryRun'>,
   inCluster: { readonly namespace: string; readonly pod: string } | null,
@@ -267,7 +268,7 @@ function applyDocuments(
   const effectOf = rejectionEffects(loaded);
   const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
-    // Without this, each change of a document would log the problems of all other documents again.
+    // Logs only new problems: otherwise each change of one document would log the problems of all documents again.
     if (logged.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };
@@ -278,7 +279,7 @@ function applyDocuments(
   log.info('scaler documents loaded', { scalers: scalers.length, errors: countErrors(problems) });
 }
 
-/** A document deleted by mistake must be visible in the log, because its workload is no longer scaled. */
+/** Logs removed scalers, because a document may have been deleted by mistake, and its workload is no longer scaled. */
 function logAddedAndRemoved(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
   const names = { before: new Set(before.map(scalerKey)), after: new Set(after.map(scalerKey)) };
   for (const key of names.before) {
@@ -289,7 +290,7 @@ function logAddedAndRemoved(before: readonly Scaler[], after: readonly Scaler[],
   }
 }
 
-/** Logs one line per target, because the line of each scaler names only one other scaler. */
+/** Logs all scalers of a shared target in one line, because the line of each scaler names only one other scaler. */
 function logSharedTargets(before: readonly Scaler[], after: readonly Scaler[], log: Log): void {
   const known = new Set(sharingOf(before).map((sharing) => JSON.stringify(sharing)));
   for (const sharing of sharingOf(after)) {

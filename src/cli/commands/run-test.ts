@@ -19,7 +19,7 @@ export interface TestOptions {
   readonly output: string;
 }
 
-/** Runs `test`: unit tests for scaler documents. Returns 1 if one fails, a file is invalid or there is no test. */
+/** Runs `test`: unit tests of scaler documents. Returns 1 if a test fails, a file is invalid, or there is no test. */
 export async function runTest(options: TestOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, TEST_FORMATS);
   const service = options.config === undefined ? null : await readServiceInput(options.config, io);
@@ -76,7 +76,8 @@ function hasFailed({ failures, error }: TestResult): boolean {
 }
 
 /**
- * Scaler documents and their tests may be in one directory, so a manifest is a problem only if it is named explicitly.
+ * Reads a test file. A directory may contain scaler documents and their tests, so that a manifest is a problem only if
+ * the user has named the file.
  */
 async function readTests(
   { name, text }: InputFile,
@@ -91,7 +92,7 @@ async function readTests(
   return { tests: completed.tests, problems: [...scalers.problems, ...completed.problems] };
 }
 
-/** Paths are relative to the test file. */
+/** Reads the scaler documents of a test file. `paths` are relative to the directory of the test file. */
 async function readScalers(
   testFile: string,
   paths: readonly string[],

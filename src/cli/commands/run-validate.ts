@@ -36,12 +36,12 @@ import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 export interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
-  /** Namespace of documents without one. Unset: such a document is invalid. */
+  /** Namespace of the documents that do not contain one. Unset: such a document is invalid. */
   readonly namespace?: string;
   /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
   readonly live?: boolean;
-  /** Replaces the URLs of the data source `default`, with `live`. */
+  /** With `live`, the URL that replaces those of the data source `default`. */
   readonly prometheus?: string;
   readonly output: string;
 }
@@ -49,9 +49,9 @@ export interface ValidateOptions extends ClusterOptions {
 export interface ValidationReport {
   readonly serviceConfigs: number;
   readonly documents: number;
-  /** Files with tests of documents, which are not validated. Unset: none. */
+  /** The number of files with tests of documents, which are not validated. Unset: there are none. */
   readonly testFiles?: number;
-  /** Documents of other kinds, which are skipped next to a Scaler in the same file. Unset: none. */
+  /** The number of skipped documents of other kinds, in files that also contain a Scaler. Unset: there are none. */
   readonly otherKinds?: number;
   readonly errors: number;
   readonly warnings: number;
@@ -61,9 +61,9 @@ export interface ValidationReport {
 }
 
 /**
- * Runs `validate`: prints the problems of service configs and scaler documents, and their counts. With `live`, also
- * runs the checks of `doctor` for documents without an error; otherwise sends no request. Returns 1 for an error or a
- * failed check.
+ * Runs `validate`: prints the problems of service configs and scaler documents, and their numbers. With `live`, also
+ * runs the checks of `doctor` for each document without an error; otherwise sends no request. Returns 1 if there is an
+ * error or a failed check.
  */
 export async function runValidate(options: ValidateOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
@@ -85,7 +85,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   rejectWithoutLive(options);
   if (isLive && config === null && offline.serviceConfigs > 1)
     throw new CommandError('--live: the paths contain several service configs. Select one with --config', 2);
-  // Without a valid service config the data sources are unknown.
+  // If the service config is invalid, the data sources are unknown, so that nothing can be checked.
   const isConfigValid = config !== null || offline.serviceConfigs === 0;
   const report =
     isLive && isConfigValid
@@ -120,13 +120,13 @@ async function checkLive(
     ...context,
     scalers,
     allScalers: [...scalers, ...others],
-    // The user has another account than the service.
+    // These checks would use the account of the user, which is not the one of the service.
     includesServiceChecks: false,
   });
   return makeReport([...results, ...ofObjects], io);
 }
 
-/** The last line counts everything: `0 errors` would contradict a failed check. */
+/** The last line also counts the checks, because `0 errors` would contradict a failed check. */
 function describe(report: ValidationReport, io: CommandIo): string {
   const { live, documents, otherKinds = 0, problems, schedules } = report;
   const paint = paintOf(io);
@@ -207,7 +207,7 @@ function validate(
   const problems = [
     ...unreadable,
     ...(limitProblem === null ? [] : [limitProblem]),
-    // A single empty file is valid. If all files are empty, that is a mistake.
+    // A single empty file is valid, but if all files are empty, that is probably a mistake.
     ...(all.length === 0 ? files.map(emptyFileProblem) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
@@ -231,7 +231,7 @@ function validate(
   return { report, config, scalers };
 }
 
-/** Same as `kubectl apply -n`: adds the namespace if there is none, and rejects another namespace. */
+/** Sets the namespace of a document without one and rejects another namespace, like `kubectl apply -n`. */
 function inNamespace(document: LocatedDocument, namespace: string | undefined): LocatedDocument {
   const { value, problems, locate } = document;
   if (namespace === undefined || !isPlainObject(value)) return document;
@@ -259,8 +259,8 @@ function targetOf({ namespace, spec }: Scaler): string {
 }
 
 /**
- * Returns the problem of the first of several scalers with one target; it names the others. The service accepts all of
- * them, because any may be the mistake, and holds them.
+ * If several scalers have the same target, returns a problem for the first one, which names the others. The service
+ * accepts all of their documents, because it cannot know which one is the mistake, but scales none of them.
  */
 function sharedTarget(
   document: LocatedDocument | null,
@@ -280,20 +280,21 @@ function sharedTarget(
 }
 
 /**
- * An object with `spec` is reported as a scaler without apiVersion and kind. A document with a syntax error may be a
- * service config with secrets, so its lines are not shown.
+ * Returns whether the document is a service config. An object with `spec` is not: it is reported as a scaler without
+ * apiVersion and kind. A text with a syntax error may be a service config with secrets, so that its lines are not
+ * shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {
   if (value === undefined) return mayBeServiceText(file.text);
   return isServiceDocument(value) && isPlainObject(value) && value['spec'] === undefined;
 }
 
-/** Tests of scaler documents, which `promscaler test` reads, may be next to them. */
+/** Returns whether a file contains tests for `promscaler test`, which may be next to the documents. */
 function isTestFile({ document: { value } }: Placed): boolean {
   return isPlainObject(value) && Array.isArray(value['tests']) && value['apiVersion'] === undefined;
 }
 
-/** Returns the only service config. If there are several, none of them applies to the documents. */
+/** Returns the only service config; null: there is none, or there are several, so that none of them applies. */
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
   return configs.length === 1 ? first : null;
@@ -303,7 +304,7 @@ function emptyFileProblem({ name }: InputFile): Problem {
   return unreadable(name, 'the file contains no document');
 }
 
-/** Without `--live`, only the syntax tree of a query is checked, for types and labels. */
+/** What only --live checks. Without it, only the syntax tree of a query is checked, for types and labels. */
 const NOT_CHECKED =
   'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
 
@@ -330,7 +331,7 @@ function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes
   );
 }
 
-/** Returns `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
+/** Returns for example `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
 function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
   const times = next.map(({ start, end }) => `${spaced(start)} to ${endText(start, end)}`);
   const text = times.length === 0 ? 'never active again' : times.join(', ');

@@ -14,7 +14,10 @@ interface Results {
   readonly problems: readonly Problem[];
 }
 
-/** Problems are written to standard error, except as annotations. */
+/**
+ * Writes the results to standard output, and the problems to standard error. In the format `github`, both are
+ * annotations on standard output.
+ */
 export function writeResults(
   { results, problems }: Results,
   format: (typeof TEST_FORMATS)[number],
@@ -100,7 +103,7 @@ function annotations({ results, problems }: Results): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Source: workflow commands of GitHub Actions, and the escapes of its toolkit (packages/core/command.ts). */
+/** Returns a workflow command of GitHub Actions, with the escapes of its toolkit (packages/core/command.ts). */
 function annotation(
   severity: 'error' | 'warning',
   at: {
@@ -127,7 +130,7 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Returns JUnit XML: a suite for each test file, and a test case for each test and each invalid file. */
+/** Returns JUnit XML with a suite for each test file, and a test case for each test and for each invalid file. */
 function junitText({
   results,
   problems,
@@ -176,7 +179,7 @@ function escapeXml(text: string): string {
     .replace(/[\uFFFE\uFFFF]/g, '\uFFFD');
 }
 
-/** Returns a diff: `-` is the expectation of the test, `+` the decision. */
+/** Returns a diff: lines with `-` are what the test expects, lines with `+` what the decision contains. */
 function failureLines({ expectation, mismatches, reason }: Failure): readonly string[] {
   const line = expectation.place === null ? '' : ` (line ${expectation.place.line})`;
   return [
@@ -189,7 +192,7 @@ function failureLines({ expectation, mismatches, reason }: Failure): readonly st
   ];
 }
 
-/** Names the round if the time of an expectation is between two rounds. */
+/** Returns the time of an expectation. If it is between two rounds, adds the time of the round that was compared. */
 function timeOf({ at, atSeconds, roundSeconds }: Failure['expectation']): string {
   return atSeconds === roundSeconds ? at : `${at}, in the round at ${roundSeconds}s`;
 }

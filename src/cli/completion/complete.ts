@@ -6,23 +6,23 @@ import type {
   Suggestion,
 } from './describe-commands.js';
 
-/** The possible completions of the last word. */
+/** How the last word of a command line can be completed. */
 export interface Completed {
-  /** Null: the command itself is completed, or unknown. */
+  /** Null: the last word is the name of the command, or the command is unknown. */
   readonly command: string | null;
   readonly argument: Argument;
   readonly suggestions: readonly Suggestion[];
-  /** The start of the value, for example `js` for `--output=js`. */
+  /** The part of the value that is already typed, for example `js` in `--output=js`. */
   readonly begun: string;
   /** Text before each suggestion: `--output=` or empty. */
   readonly prefix: string;
-  /** The preceding options by long flag, for requests to the service. */
+  /** Maps the long flags of the preceding options to their values, which requests to the service need. */
   readonly options: Readonly<Record<string, string>>;
 }
 
 const NOTHING: Argument = { values: [], source: 'nothing' };
 
-/** Completes the last of `words`, which follow the name of the program. It may be empty. */
+/** Completes the last one of `words`, which follow the program's name. It may be empty. */
 export function complete({ commands }: Completion, words: readonly string[]): Completed {
   const { before, begun, prefix } = splitLast(words);
   const command = findCommand(commands, before);
@@ -46,7 +46,7 @@ export function complete({ commands }: Completion, words: readonly string[]): Co
   return { ...at, argument, suggestions: plain(argument.values) };
 }
 
-/** Bash splits `--output=js` into three words; the other shells and kubectl do not. */
+/** Bash splits `--output=js` into three words. Other shells and kubectl pass it as one word. */
 function splitLast(words: readonly string[]): { before: readonly string[]; begun: string; prefix: string } {
   const last = words.at(-1) ?? '';
   const before = words.slice(0, -1);
@@ -70,7 +70,7 @@ function findCommand(
 interface ReadWords {
   readonly options: Readonly<Record<string, string>>;
   readonly count: number;
-  /** The value that the last option expects. */
+  /** What the value of the last option may be; null: the last word is no option that needs a value. */
   readonly open: Argument | null;
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** The source of completions for an argument or an option value, besides `values`. */
+/** Where the completions of an argument or option come from, unless `values` lists them. */
 export type Source = 'files' | 'scalers' | 'namespaces' | 'autoscalers' | 'contexts' | 'nothing';
 
 export interface Completion {
@@ -9,13 +9,13 @@ export interface Completion {
 
 export interface Suggestion {
   readonly value: string;
-  /** Empty: none. */
+  /** Empty: there is no description. */
   readonly description: string;
 }
 
 export interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
-  /** Ordered by position. The last argument repeats if it is variadic. */
+  /** The positional arguments in order. If `isVariadic`, the last one may be repeated. */
   readonly args: readonly Argument[];
   readonly isVariadic: boolean;
 }
@@ -28,7 +28,7 @@ export interface CompletedOption {
 }
 
 export interface Argument {
-  /** The allowed values; empty: the values of the source. */
+  /** The allowed values; empty: the completions come from `source`. */
   readonly values: readonly string[];
   readonly source: Source;
 }
@@ -65,7 +65,7 @@ function optionsOf(command: Command): readonly CompletedOption[] {
   }));
 }
 
-/** Argument name in the help -> source. */
+/** Maps the name of an argument in the help to the source of its completions. */
 const SOURCES: Readonly<Record<string, Source>> = {
   file: 'files',
   path: 'files',

@@ -10,13 +10,13 @@ import { complete, type Completed } from './complete.js';
 import { describeCommands, type Source, type Suggestion } from './describe-commands.js';
 import type { Command } from 'commander';
 
-/** Directives of cobra, which kubectl reads: file names may be completed, or not. */
+/** Directives of cobra, which kubectl reads: whether file names may be added to the suggestions. */
 const WITH_FILES = ':0';
 const WITHOUT_FILES = ':4';
 
 /**
- * Completes a command line for shell scripts and for kubectl, in the format of `__complete` of cobra: one suggestion
- * per line, with a tab before its description, and a directive. Prints no error.
+ * Completes a command line for shell scripts and for kubectl. The output has the format of `__complete` of cobra: a
+ * line for each suggestion, with a tab before its description, and then a directive. Prints no errors.
  */
 export async function runComplete(
   words: readonly string[],
@@ -33,12 +33,12 @@ export async function runComplete(
   return 0;
 }
 
-/** A shell waits for its suggestions. */
+/** Limits the time, because the user waits for the suggestions. */
 const LONGEST_MS = 2000;
 
 type Read = (completed: Completed, options: ReachOptions, io: CommandIo) => Promise<readonly string[]>;
 
-/** Readers in the order of preference. The first one with a result is used. */
+/** For each source, its readers in the order of preference. The first one that returns something is used. */
 const READERS: Readonly<Record<Source, readonly Read[]>> = {
   files: [],
   nothing: [],
@@ -48,7 +48,7 @@ const READERS: Readonly<Record<Source, readonly Read[]>> = {
   contexts: [(_completed, options, io) => contextNames(options, io)],
 };
 
-/** Reads suggestions from the service, the cluster or the kubeconfig. Empty after two seconds and for any failure. */
+/** Reads suggestions from the service, the cluster or the kubeconfig; none after two seconds, or after a failure. */
 export async function readSuggestions(completed: Completed, io: CommandIo): Promise<readonly Suggestion[]> {
   const readers = READERS[completed.argument.source];
   const found: (readonly string[])[] = readers.map(() => []);
@@ -58,7 +58,7 @@ export async function readSuggestions(completed: Completed, io: CommandIo): Prom
     try {
       found[index] = await read(completed, reachOptions(completed), stoppable);
     } catch {
-      // A shell that completes a line shows no error.
+      // Ignored, because a shell that completes a line cannot show an error.
     }
   });
   await endedWithin(
@@ -71,7 +71,7 @@ export async function readSuggestions(completed: Completed, io: CommandIo): Prom
   return [...new Set(values)].sort().map((value) => ({ value, description: '' }));
 }
 
-/** The --url of `doctor` is the address of the API server. */
+/** Omits the --url of `doctor`, which is the address of the API server instead of the service. */
 function reachOptions({ command, options }: Completed): ReachOptions {
   const {
     '--url': url,
@@ -125,7 +125,7 @@ async function readRows(
   }
 }
 
-/** Returns the Scaler objects of the namespace. With --url, the service may belong to another cluster. */
+/** Returns the Scaler objects of the namespace; empty with --url: that service may belong to another cluster. */
 async function scalerObjects(
   completed: Completed,
   options: ReachOptions,
@@ -153,7 +153,7 @@ async function autoscalers(
   return names.flat();
 }
 
-/** Returns an empty list if the objects may not be listed, or the kind does not exist. */
+/** Returns the names of objects; empty: listing them is forbidden, or the kind does not exist. */
 async function namesOf(
   kind: ResourceKind,
   namespace: string,

@@ -15,7 +15,7 @@ end
 complete -c promscaler -f -a '(__promscaler_complete)'
 `;
 
-/** The script can be sourced, or installed as `_promscaler` in $fpath. */
+/** The script can be sourced, or installed as the file `_promscaler` in a directory of $fpath. */
 const ZSH_SCRIPT = `#compdef promscaler
 # zsh completion of promscaler. Try: source <(promscaler completion zsh)
 _promscaler() {
@@ -64,7 +64,7 @@ const SCRIPTS: ReadonlyMap<string, string> = new Map([
   ['fish', FISH_SCRIPT],
 ]);
 
-/** Runs `completion`. The scripts run `promscaler __complete`, see `runComplete`. */
+/** Runs `completion`: prints the script for a shell. The script calls `promscaler __complete`, see `runComplete`. */
 export function runCompletion(shell: string, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);
   if (script === undefined)

@@ -13,16 +13,17 @@ import { isOfObject, OBJECTS_PATH } from '../../scaler/problems/problem.js';
 
 export interface DemoLog {
   readonly printCycle: (output: CycleOutput) => void;
-  /** Call after each load of the documents. */
+  /** Called after each load of the documents. */
   readonly printDocuments: (loaded: LoadedScalers) => void;
-  /** Prints news about something other than a document. */
+  /** Prints a line about something that is not a document. */
   readonly printNews: (subject: string, text: string) => void;
   readonly changes: () => number;
 }
 
 /**
- * Prints, with the seconds since the start: each change of replicas, each new reason that prevents a change, each start
- * and end of a pause, each other writer, and each change of a document.
+ * Creates a log of the demo. Each line has the seconds since the start. It reports each change of replicas, each new
+ * reason that prevents a change, the start and end of a pause, other clients that write the replicas, and changes of
+ * documents.
  */
 export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): DemoLog {
   const { stdout, clock } = io;
@@ -88,13 +89,13 @@ export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): 
 }
 
 interface Standstill {
-  /** Kind of the reason. A repeated kind is not printed. */
+  /** The kind of the reason. It is printed only if it differs from that of the last line of the scaler. */
   readonly why: string;
   readonly count: string;
   readonly text: string;
 }
 
-/** Returns why decisions are not applied, or null. A pause has its own line. */
+/** Returns why decisions are not applied, or null. A pause is not included, because it has a line of its own. */
 function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
   const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
@@ -120,12 +121,12 @@ function whyNone({ conditions }: CycleRecord): Standstill | null {
 }
 
 interface DocumentNews {
-  /** `NAMESPACE/NAME`, or the file name if the file was never valid. */
+  /** `NAMESPACE/NAME`, or the name of a file that was never valid. */
   readonly subject: string;
   readonly text: string;
 }
 
-/** Returns the changes since the previous load; null: first load. */
+/** Returns what has changed since the last load. `before`: null for the first load. */
 function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
   const [wasWrong, isWrong] = [errorsOf(before), errorsOf(now)];
   const refused = [...isWrong].flatMap(([file, { text }]) =>
@@ -138,13 +139,13 @@ function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonl
     const subject = subjectOf(file);
     if (key !== undefined && now.files.get(key) === file)
       return [{ subject, text: 'document is valid again' }];
-    // The file is deleted, or has another document, and another file may have the name.
+    // The file is deleted or contains another document. Another file may now contain the scaler.
     if (key === undefined || present.has(key)) return [{ subject, text: 'document is no longer rejected' }];
     return old.has(key) ? [] : [{ subject, text: 'rejected document deleted' }];
   });
   const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
     const earlier = old.get(subject);
-    // An unchanged document is the same JavaScript object. Until the first complete list, no document is new.
+    // An unchanged document is the same object. Before the first complete list, no document counts as new.
     if (earlier === scaler || (earlier === undefined && !before.isComplete)) return [];
     const text = earlier === undefined ? 'document added' : 'document changed';
     return [{ subject, text }];
@@ -168,7 +169,7 @@ const EFFECTS: Readonly<Record<RejectionEffect, string>> = {
 
 interface Rejected {
   readonly text: string;
-  /** `NAMESPACE/NAME`; undefined: the document has no readable name. */
+  /** `NAMESPACE/NAME`; undefined: the name cannot be read. */
   readonly key: string | undefined;
 }
 

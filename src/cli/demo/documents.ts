@@ -1,14 +1,14 @@
 import { DEMO_NAMESPACE } from './workloads.js';
 
-/** The scrape interval. The shortest window of a query contains several scrapes. */
+/** The scrape interval, short enough that the shortest window of a query contains several scrapes. */
 export const SCRAPE_SECONDS = 1;
 
-/** Window of `rate`. `--speed` does not shorten it, because that would falsify the metrics. */
+/** The window of `rate`. `--speed` does not shorten it, because a shorter window would distort the metrics. */
 export const RATE_SECONDS = 10;
 
 export function demoServiceConfig(addresses: {
   readonly prometheusUrl: string;
-  /** Relative to the directory of the config. */
+  /** Path relative to the directory of the config. */
   readonly kubeconfig: string;
   readonly port: number;
 }): string {
@@ -31,10 +31,10 @@ log: { level: error, format: text }  # the demo prints its own messages
 `;
 }
 
-/** The file with the address of promscaler, next to prometheus.yml. It is written when the port is known. */
+/** File next to prometheus.yml with the address of promscaler. It is written once the port is known. */
 export const SERVICE_TARGETS_FILE = 'promscaler.json';
 
-/** Returns the Prometheus config of the demo: targets from http_sd of the cluster, and promscaler itself. */
+/** Returns the Prometheus config of the demo: its targets are those of http_sd of the cluster, and promscaler. */
 export function demoPrometheusConfig(sdUrl: string): string {
   return `global:
   scrape_interval: ${SCRAPE_SECONDS}s
@@ -52,17 +52,15 @@ scrape_configs:
 `;
 }
 
-/**
- * Returns the content of this file. The label `namespace` is the namespace of the service, as with a ServiceMonitor.
- */
+/** Returns the content of that file. As with a ServiceMonitor, the label `namespace` is that of the service. */
 export function demoServiceTargets(port: number): string {
   return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);
 }
 
 interface DemoDocuments {
-  /** File name -> YAML. */
+  /** Maps file names to documents as YAML. */
   readonly files: ReadonlyMap<string, string>;
-  /** YAML of documents that are Scaler objects. */
+  /** Documents as YAML that are created as Scaler objects. */
   readonly objects: readonly string[];
 }
 
@@ -137,7 +135,7 @@ spec:
 `;
 }
 
-/** The CustomResourceDefinition of KEDA without its schema, for hand-overs. Nothing scales by it in the demo. */
+/** The CustomResourceDefinition of KEDA without its schema, so that `adopt` can be tried. The demo runs no KEDA. */
 export const SCALED_OBJECTS = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',

@@ -4,12 +4,12 @@ import { DEMO_SCALERS } from './workloads.js';
 import type { DemoSettings } from './options.js';
 import { OUTAGE_SECONDS } from './revived-prometheus.js';
 
-/** Delays the output until every scaler has a first decision. */
+/** Keeps the output back until every scaler has made a decision. */
 interface DelayedOutput {
   readonly stdout: OutputStream;
-  /** Call after each cycle of a scaler. Returns whether this cycle ends the delay. */
+  /** Called after each cycle of a scaler. Returns whether this cycle was the last one that was awaited. */
   readonly noteCycle: (scaler: string) => boolean;
-  /** Prints the introduction and the delayed output, unless already done. */
+  /** Prints the introduction and the output that was kept back. A second call does nothing. */
   readonly release: () => void;
 }
 
@@ -43,7 +43,7 @@ export function createDelayedOutput(
   };
 }
 
-/** Returns standard error without log lines for rejected documents, which the demo log prints. */
+/** Returns standard error without the log lines about rejected documents, which the demo log already reports. */
 export function withoutRefusals(stderr: OutputStream): OutputStream {
   return {
     ...stderr,
@@ -60,7 +60,7 @@ interface IntroducedDemo {
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
   readonly prometheusPid: number;
-  /** Command line by which the user started promscaler. */
+  /** The command with which the user started promscaler. */
   readonly command: string;
 }
 

@@ -19,10 +19,10 @@ import { openOutputFile } from '../output/output-file.js';
 import type { CommandIo } from '../output/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
 
-/** Files that a demo saves for `backtest`. */
+/** Files that a demo saves so that `backtest` can read them. */
 interface KeptHistory {
   readonly historyFile: string;
-  /** Scaler name -> file. */
+  /** Maps the name of a scaler to the file with its document. */
   readonly documents: ReadonlyMap<string, string>;
 }
 
@@ -33,12 +33,12 @@ export function keptDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
 }
 
 const MOST_MS = 10_000;
-/** A shorter history has no useful content. */
+/** A history with fewer steps is not saved, because a back-test would show nothing. */
 const FEWEST_STEPS = 20;
 
 /**
- * Reads the history in Prometheus since `start`, and writes it with the documents to a directory. Returns null if it is
- * too short. Throws `Error` if it cannot be read or written.
+ * Reads the history since `start` from Prometheus, and writes it to a directory together with the documents. Returns
+ * null if the history is too short. Throws `Error` if reading or writing fails.
  */
 export async function keepHistory(
   recorded: {
@@ -81,12 +81,15 @@ function sourcesOf(url: string): ServiceConfig['prometheus'] {
   return resolveServiceConfig({ prometheus: { default: source } }, null).prometheus;
 }
 
-/** Returns `io` without progress. The signal of the command is already aborted when Ctrl-C ends a demo. */
+/**
+ * Returns `io` with another signal and without progress. The signal of the command is already aborted when Ctrl-C has
+ * ended the demo.
+ */
 function quiet(io: CommandIo, signal: AbortSignal): CommandIo {
   return { ...io, signal, stderr: { ...io.stderr, isTerminal: false } };
 }
 
-/** Returns whether a scaler has history. It has none if, for example, its document was edited. */
+/** Returns whether there is history for a scaler. There is none, for example, if its document was edited. */
 async function hasHistory(scaler: Scaler, range: Range, { byName }: HistorySources): Promise<boolean> {
   const settings = { range, request: null, capacity: null, usageAtCapacityPercent: 100, sources: byName };
   try {
@@ -116,13 +119,13 @@ function scalersIn(text: string): readonly Scaler[] {
   return readDocuments(text, 'demo', {}).flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
 }
 
-/** Returns the document of a Scaler object without fields that the cluster adds. */
+/** Returns the document of a Scaler object, without the fields that the API server adds. */
 function documentOf({ apiVersion, kind, metadata, spec }: KubeObject): string {
   const { name, namespace } = metadata;
   return stringify({ apiVersion, kind, metadata: { name, namespace }, spec });
 }
 
-/** Returns the commands for a back-test of the demo. */
+/** Returns commands with which the user can back-test the demo. */
 export function offer({ historyFile, documents }: KeptHistory, command: string): string {
   const checkout = documents.get('checkout');
   const [file] = checkout === undefined ? documents.values() : [checkout];

@@ -3,14 +3,14 @@ import { CommandError } from '../output/io.js';
 export interface DemoOptions {
   readonly duration?: string | undefined;
   readonly speed: string;
-  /** Default: 8080, or any free port if that is in use. */
+  /** Default: 8080, or any free port if 8080 is in use. */
   readonly port?: string | undefined;
   readonly trace?: string | undefined;
   readonly keep?: string | undefined;
 }
 
 export interface DemoSettings {
-  /** Null: until the demo is stopped. */
+  /** Null: the demo runs until it is stopped. */
   readonly durationSeconds: number | null;
   readonly speed: number;
   readonly port: number | null;
@@ -19,7 +19,7 @@ export interface DemoSettings {
   readonly keepDirectory: string | null;
 }
 
-/** Ends a demo without a terminal, where Ctrl-C is not available. */
+/** Without a terminal, a demo ends after this time, because nobody can press Ctrl-C. */
 const DEFAULT_DURATION_SECONDS = 120;
 
 /** Throws `CommandError` (usage error) if an option is out of range. */

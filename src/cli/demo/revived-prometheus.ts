@@ -2,15 +2,15 @@ import { type Clock, sleep } from '../../units/clock.js';
 import type { RunningPrometheus } from './programs/prometheus-server.js';
 import { errorMessage } from '../../units/failure.js';
 
-/** A Prometheus that is restarted after an exit, at the same address and with the same data. */
+/** A Prometheus that is restarted after it has exited, with the same address and the same data. */
 export interface RevivedPrometheus extends Pick<RunningPrometheus, 'url' | 'folder' | 'stop' | 'signal'> {
   /** PID of the first process. */
   readonly pid: number;
-  /** Starts watching the process. `report` receives a sentence about each exit and each start. */
+  /** Starts watching the process. `report` is called with a sentence about each exit and each restart. */
   readonly follow: (report: (text: string) => void) => void;
 }
 
-/** Time without Prometheus after an exit: long enough to see that the scalers hold their replicas. */
+/** The time until Prometheus is restarted, which is long enough to see that the scalers hold their replicas. */
 export const OUTAGE_SECONDS = 20;
 
 export function revivedPrometheus(
@@ -57,7 +57,7 @@ export function revivedPrometheus(
       stopping.abort();
       await current.stop(options);
       await work;
-      // The process may have been restarted meanwhile.
+      // The current process, because it may have been restarted while this waited.
       await current.stop(options);
     },
   };

@@ -25,8 +25,8 @@ import { atRest, DEMO_NAMESPACE, demoWorkloads, traceCurve } from './workloads.j
 import { errorMessage } from '../../units/failure.js';
 
 /**
- * Runs the demo: an embedded cluster, a real Prometheus and the service. Prints each change of replicas. Leaves no
- * process and no directory behind.
+ * Runs the demo with an embedded cluster, a real Prometheus and the service. Prints each change of replicas. At its
+ * end, no process and no directory is left.
  */
 export async function runDemo(options: DemoOptions, io: CommandIo): Promise<ExitCode> {
   const settings = readDemoOptions(options, io.stdout.isTerminal);
@@ -48,7 +48,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     const simulator = await startSimulator({ clock, workloads: workloads.map(atRest) });
     try {
       const config = demoPrometheusConfig(simulator.sdUrl);
-      // `validate` skips a hidden directory.
+      // The directory is hidden, so that `validate` skips it.
       const own = join(folder, '.prometheus');
       const startAt = (port?: number): Promise<RunningPrometheus> =>
         startPrometheus({ binary, config, env, clock, folder: own, ...(port === undefined ? {} : { port }) });
@@ -77,7 +77,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   }
 }
 
-/** Returns null if the command is interrupted. */
+/** Returns the path of Prometheus; null: the command was interrupted. */
 async function findBinary(io: CommandIo): Promise<string | null> {
   const { env, clock, signal, stderr } = io;
   const report = (text: string): void => stderr.write(`${text}\n`);

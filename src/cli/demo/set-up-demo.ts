@@ -26,7 +26,7 @@ import { type Clock, sleep } from '../../units/clock.js';
 
 export interface DemoSetup {
   readonly folder: string;
-  /** Connects to the cluster and, through its service proxy, to the service. */
+  /** Kubeconfig with which a client reaches the cluster and, through its service proxy, the service. */
   readonly kubeconfig: string;
   readonly configFile: string;
   readonly serviceUrl: string;
@@ -51,7 +51,7 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
   const documents = demoDocuments(speed);
   for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
   simulator.addObject(demoService(port));
-  // Removes `undefined` members, which the simulator does not accept.
+  // Through JSON, which removes members that are undefined: the simulator does not accept them.
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
   simulator.addObject(SCALED_OBJECTS);
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
@@ -86,8 +86,8 @@ const PROXY = new RegExp(
 );
 
 /**
- * Starts a server that forwards requests for the Service of promscaler to `serviceUrl` and all others to `apiUrl`, like
- * the service proxy of a real API server. One kubeconfig then reaches both.
+ * Starts a server like a real API server with a service proxy: it forwards requests for the Service of promscaler to
+ * `serviceUrl` and all others to `apiUrl`. So one kubeconfig suffices for both.
  */
 export async function startApiProxy(apiUrl: string, serviceUrl: string): Promise<ApiProxy> {
   const agent = new Agent({ keepAlive: true });
@@ -118,7 +118,7 @@ function forward(
     { agent, hostname, port, method, path, headers: { ...headers, host } },
     (answer) => {
       response.writeHead(answer.statusCode ?? BAD_GATEWAY, answer.headers);
-      // The headers of a watch must not wait for its first event.
+      // Sent now, because the headers of a watch must not wait for its first event.
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
@@ -128,7 +128,7 @@ function forward(
     if (response.headersSent) response.destroy();
     else response.writeHead(BAD_GATEWAY).end();
   });
-  // If the client closes a watch, close it at the API server as well.
+  // If the client closes a watch, closes the one at the API server, too.
   response.on('close', () => outgoing.destroy());
   incoming.on('error', () => outgoing.destroy());
   incoming.pipe(outgoing);
@@ -137,15 +137,15 @@ function forward(
 const BAD_GATEWAY = 502;
 
 /**
- * A pod counts after it was ready for a whole window of `rate`. With fewer scrapes, the first recommendations would be
- * too low, and stabilization windows would hold the scalers at the start.
+ * The number of scrapes in a window of `rate` for which each pod must be ready. With fewer, the first recommendations
+ * would be too low, and stabilization windows would hold the scalers at the start.
  */
 const SCRAPES = RATE_SECONDS / SCRAPE_SECONDS + 1;
 
-/** Longer than the scrapes take, because a scrape may be late. */
+/** The window is a little longer than `SCRAPES` take, because a scrape may be late. */
 const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS + 5 * SCRAPE_SECONDS}s]`;
 
-/** True if each pod has at least SCRAPES samples of CPU, requests and queue. */
+/** Conditions that are true when each pod has `SCRAPES` samples of CPU and requests, and the queue has a sample. */
 const IS_SCRAPED = [
   `count(count by (pod) (count_over_time(container_cpu_usage_seconds_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
   `count(count by (pod) (count_over_time(http_requests_total${WINDOW}) >= ${SCRAPES})) >= ${DEMO_PODS}`,
@@ -155,10 +155,10 @@ const IS_SCRAPED = [
 const PERIOD_MS = 250;
 const QUERY_MS = 2000;
 
-/** Longer than the scrapes take on any machine. The demo then starts with incomplete metrics. */
+/** Maximum wait. If it is not long enough, the demo starts with incomplete metrics. */
 const MOST_MS = 30_000;
 
-/** Waits until Prometheus has data for the first decisions, so no metric is missing at the start. */
+/** Waits until Prometheus has the data for the first decisions, so that no metric is missing at the start. */
 export async function waitUntilScraped(
   prometheusUrl: string,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -5,7 +5,7 @@ import { lastAtOrBefore, type Load } from '../../backtest/simulation/load.js';
 import type { Curve } from '../../simulator/controllers/curves.js';
 import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/controllers/curves.js';
 
-/** Namespace of the workloads, the service and the kubeconfig context. */
+/** Namespace of the workloads and of the service. It is also that of the kubeconfig context. */
 export const DEMO_NAMESPACE = 'shop';
 
 export const DEMO_SERVICE = 'promscaler';
@@ -13,10 +13,10 @@ export const DEMO_SERVICE = 'promscaler';
 /** The scalers checkout, search and mailer. */
 export const DEMO_SCALERS = 3;
 
-/** Pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
+/** Number of pods at the start: 2 of checkout, 2 of search, 1 of mailer. */
 export const DEMO_PODS = 5;
 
-/** Returns the ConfigMaps for the state of the scalers, as in the chart. */
+/** Returns the ConfigMaps in which the service keeps its state, as in the chart. */
 export function demoStateMaps(namespace: string): readonly {
   readonly apiVersion: string;
   readonly kind: string;
@@ -31,11 +31,11 @@ export function demoStateMaps(namespace: string): readonly {
 
 interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
-  /** Requests or messages per second before the load starts. The initial replicas suit this load. */
+  /** Requests or messages per second until the load starts. The initial replicas can serve this load. */
   readonly atRest: number;
 }
 
-/** Returns the Service by which `status` finds promscaler, as in the chart. */
+/** Returns the Service with which `status` finds promscaler, as in the chart. */
 export function demoService(port: number): JsonObject {
   return {
     apiVersion: 'v1',
@@ -79,13 +79,13 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       replicas: 1,
       behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails' },
       load: faster(MAIL_BURSTS, speed),
-      // More than one pod can serve: with an empty queue, the worker would start with a held scale-down.
+      // More than one pod can serve: with an empty queue, the scaler would start with a scale-down that is held.
       atRest: 5,
     },
   ];
 }
 
-/** Returns a curve that repeats a trace. A gap has the value before it. */
+/** Returns a curve that repeats a trace. In a gap, it has the last value before the gap. */
 export function traceCurve({ start, end, data: { times, values } }: Load): Curve {
   const known = values.findIndex((value) => !Number.isNaN(value));
   return (seconds) => {
@@ -95,14 +95,14 @@ export function traceCurve({ start, end, data: { times, values } }: Load): Curve
   };
 }
 
-/** The objects are created now, so their ages are true. */
+/** Returns a workload at its initial load. Its objects are created now, so that their ages are true. */
 export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload): WorkloadOptions {
   return { ...workload, podAgeSeconds: 0, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
 const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });
 
-/** One day in 30 minutes, starting in the morning. */
+/** The load of one day in 30 minutes, which begins in the morning. */
 const MORNING: Curve = (seconds) => wave(seconds + 300);
 
 const CROWD = flashCrowd({

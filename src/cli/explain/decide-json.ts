@@ -4,7 +4,7 @@ import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snap
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { CommandError } from '../output/io.js';
 
-/** Throws `CommandError` if the snapshot is invalid. `called`: the snapshot in the message. */
+/** Decides on a snapshot. Throws `CommandError` if it is invalid. `called`: what the message calls the snapshot. */
 export function decideJson(
   json: unknown,
   isFromService: boolean,

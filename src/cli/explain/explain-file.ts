@@ -13,12 +13,12 @@ import { readStatus } from './read-status.js';
 import { listSome } from '../../units/format.js';
 
 interface FileRequest {
-  /** Decision record; `-`: standard input. */
+  /** Path of the decision record; `-`: standard input. */
   readonly file: string;
-  /** `NAMESPACE/NAME` or `NAME`; may be absent if the file has one scaler. */
+  /** `NAMESPACE/NAME` or `NAME`; may be unset if the file contains only one scaler. */
   readonly scaler: string | undefined;
   readonly namespace: string | undefined;
-  /** In a format of `parsePastTime`. Absent: the last decision. */
+  /** A time in a format of `parsePastTime`. Unset: the last decision is explained. */
   readonly at: string | undefined;
   readonly format: 'text' | 'json' | 'yaml';
 }
@@ -57,7 +57,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
 interface FoundLine {
   readonly line: RecordLine;
   readonly number: number;
-  /** Number of lines in the file, without empty lines. */
+  /** The number of lines in the file that are not empty. */
   readonly lines: number;
 }
 

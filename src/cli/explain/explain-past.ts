@@ -16,12 +16,12 @@ import { formatAmount } from '../../units/format.js';
 
 interface PastRequest extends ReachOptions {
   readonly name: ScalerName;
-  /** In a format of `parsePastTime`. */
+  /** A time in a format of `parsePastTime`. */
   readonly at: string;
   readonly format: 'text' | 'json' | 'yaml';
 }
 
-/** Throws `CommandError` if the service does not retain the decision in effect at that time. */
+/** Explains a past decision. Throws `CommandError` if the service no longer has the decision of that time. */
 export async function explainPast(request: PastRequest, io: CommandIo): Promise<string> {
   const { name, format } = request;
   const key = `${name.namespace}/${name.name}`;
@@ -50,7 +50,7 @@ async function readFromService(
   }
 }
 
-/** Relative times refer to the time of the decision. */
+/** Explains the snapshot of a past decision. Relative times refer to the time of the decision. */
 function snapshotLines(
   json: SnapshotAnswer,
   entry: DecisionEntry,
@@ -73,7 +73,7 @@ function pastJson(at: Instant, { entry, snapshot, missing, keptFrom }: PastScale
   return { at: formatInstant(at), keptFrom, decision, snapshot, missing, status };
 }
 
-/** Returns the period of the decision in effect at `at`, its number of repetitions, and the metric values at `at`. */
+/** Returns how long the decision was in effect, how often it was repeated, and the metric values at `at`. */
 function periodLines(
   at: Instant,
   { firstAt, lastAt, count }: DecisionEntry,
@@ -91,8 +91,8 @@ function periodLines(
 }
 
 /**
- * Returns the values of the last point at or before `at`; empty if the history starts later. The columns are the
- * current metrics. A point of an earlier document has no target in them.
+ * Returns the values of the last point at or before `at`; empty: the history starts later. The columns are the current
+ * metrics, so that a point of an earlier document has no target.
  */
 function readingLines(at: Instant, { at: times, metrics }: HistoryAnswer): readonly string[] {
   const index = times.findLastIndex((text) => {
@@ -116,7 +116,7 @@ function readingOf({ metric, unit, value, target }: HistoryAnswer['metrics'][num
   return `${metric} ${write(value)} (target ${write(target)})`;
 }
 
-/** Returns the lines of a decision without a snapshot; `missing` is the reason. */
+/** Returns the lines for a decision whose snapshot the service does not have. `missing`: the reason. */
 function entryLines(
   name: string,
   { decision, conditions }: DecisionEntry,

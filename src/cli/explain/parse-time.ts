@@ -12,8 +12,8 @@ import { CommandError } from '../output/io.js';
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 
 /**
- * Parses `--at`: an RFC 3339 time, a local time of day (its last occurrence before `now`), or a duration before `now`
- * (`10m`, `1h30m`). Throws `CommandError` for other formats and for the future.
+ * Parses the value of `--at`: an RFC 3339 time, a local time of day (its last occurrence before `now`), or a duration
+ * before `now` (`10m`, `1h30m`). Throws `CommandError` for any other format and for a time in the future.
  */
 export function parsePastTime(text: string, now: Instant): Instant {
   const time = parseInstant(text) ?? lastTimeOfDay(text, now) ?? secondsAgo(text, now);

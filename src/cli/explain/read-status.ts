@@ -12,7 +12,7 @@ import { isUnusedObject } from '../../decision/rejection.js';
 import { isOfObject } from '../../scaler/problems/problem.js';
 import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
 
-/** Missing fields become null or empty. */
+/** Reads the status that a service of any version reports. A field that it does not report is null or empty. */
 export function readStatus(detail: JsonObject): ExplainedStatus {
   const outcome = objectIn(detail, 'outcome');
   const reported = {
@@ -51,7 +51,11 @@ function stateIn(detail: JsonObject): ReportedState | null {
   return { name, cause: textIn(state, 'cause'), since, until };
 }
 
-/** A decision with a generation was made for the object: the file of the same name is invalid. */
+/**
+ * Separates the errors of a rejected document from those of an object that has no effect because a file has the same
+ * name. If the decision has a generation, it was made for the object, so that the errors of the object are not of an
+ * unused one.
+ */
 function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
   const problems = objectsIn(detail, 'rejections');
   const placed = (problem: JsonObject) => ({
@@ -69,7 +73,10 @@ function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' 
   };
 }
 
-/** A stored decision has no pause. With a pause that fixed the count, the message of its outcome is the reason. */
+/**
+ * Returns what a pause with a fixed count does. A stored decision contains no pause, but then the message of its
+ * outcome starts with `paused by`.
+ */
 function pausedChange(
   detail: JsonObject,
   { kind, from, to, message }: ExplainedStatus['outcome'],
@@ -81,7 +88,7 @@ function pausedChange(
   return { from, to: kind === 'patched' ? to : from };
 }
 
-/** A stored decision has no separate reason. */
+/** Returns the reason of the outcome, or null. A stored decision contains only the message of its outcome. */
 function reasonIn(
   detail: JsonObject,
   { message }: ExplainedStatus['outcome'],

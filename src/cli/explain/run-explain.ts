@@ -20,9 +20,9 @@ import { errorMessage } from '../../units/failure.js';
 
 export interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
-  /** Snapshot file to explain without a service; `-`: standard input. */
+  /** File with a snapshot, which is explained without a service; `-`: standard input. */
   readonly snapshot?: string;
-  /** Decision record to read instead of a service; `-`: standard input. */
+  /** Decision record that is read instead of asking a service; `-`: standard input. */
   readonly file?: string;
   readonly at?: string;
   readonly output: string;
@@ -102,7 +102,10 @@ function statusJson(detail: ScalerDetail): object {
   );
 }
 
-/** The output shows the decision of this version of promscaler. The version of the service may decide differently. */
+/**
+ * Returns notes on differences from the service: this version of promscaler has decided again for the output, and the
+ * version of the service may decide differently.
+ */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
   if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];

@@ -35,7 +35,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
   ];
 }
 
-/** Returns what to do about the state; empty: nothing. These lines are the last ones, next to the prompt. */
+/** Returns what the user can do about the state; empty: nothing. These lines come last, directly above the prompt. */
 export function remedyLines(scaler: TroubledScaler): readonly string[] {
   const remedies = remediesOf(scaler);
   if (remedies.length === 0) return [];
@@ -81,7 +81,7 @@ function stateLines(status: ExplainedStatus | null, now: Instant): readonly stri
   return [`state: ${name}${times === '' ? '' : ` ${times}`}${cause === null ? '' : `: ${cause}`}`];
 }
 
-/** Names the version of the document that the decision uses, and why it is not the newest one. */
+/** If the decision does not use the newest version of the document, returns which version it uses and why. */
 function versionLines(status: ExplainedStatus | null): readonly string[] {
   if (status === null) return [];
   const { generation, newestGeneration, rejections, unusedObject } = status;
@@ -107,8 +107,8 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
 }
 
 /**
- * Returns the hold that prevented the change, or that would prevent any change; null: there is none. `isKept`: the
- * target has the count that a pause sets. The pause then prevents nothing.
+ * Returns the hold that prevented the change, or would prevent any change; null: there is none. `isKept`: the target
+ * already has the count that a pause sets, so that the pause prevents nothing.
  */
 function heldBack(
   status: ExplainedStatus | null,
@@ -118,7 +118,7 @@ function heldBack(
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
   const { kind, message } = status.outcome;
-  // A pause with a fixed count prevents nothing, although `Held` names it first.
+  // `Held` names the pause first, but a pause with a fixed count prevents nothing; the dry run does.
   if (kind === 'dry-run' && held.reason === 'Paused') return { reason: 'DryRun', message };
   return ['dry-run', 'paused', 'held'].includes(kind) ? held : null;
 }
@@ -137,7 +137,7 @@ function capacityLines(snapshot: Snapshot): readonly string[] {
   return lines.length === 0 ? [] : [...lines, ''];
 }
 
-/** Returns the ceiling of `maxReplicasFrom`, even if it limits nothing. */
+/** Returns the ceiling of `maxReplicasFrom`, even if the ceiling has not limited the decision. */
 function ceilingLines(snapshot: Snapshot): readonly string[] {
   const { maxReplicasFrom } = snapshot.scaler.spec;
   if (maxReplicasFrom === null) return [];
@@ -160,7 +160,7 @@ function podStartLines(snapshot: Snapshot): readonly string[] {
   return [`Pod start: ${seconds === null ? 'not known yet' : `${seconds} s, ${origin}`}`];
 }
 
-/** Returns the proposal of the forecast and its inputs; empty: the document has no forecast. */
+/** Returns what the forecast proposes, and its settings; empty: the document has no forecast. */
 function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   const { forecast: settings, metrics } = snapshot.scaler.spec;
   if (settings === null) return [];

@@ -3,17 +3,17 @@ import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { OutcomeView } from '../../api/answers.js';
 import type { Instant } from '../../units/time.js';
 
-/** A condition as reported by a service of any version. */
+/** A condition as a service of any version reports it. */
 export interface ReportedCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** Not stored with past decisions. */
+  /** Unset: the decision is a past one, whose conditions are stored without this time. */
   readonly lastTransitionTime?: string;
 }
 
-/** The state as reported by a service. */
+/** The state as a service of any version reports it. */
 export interface ReportedState {
   readonly name: string;
   readonly cause: string | null;
@@ -21,26 +21,26 @@ export interface ReportedState {
   readonly until: Instant | null;
 }
 
-/** The part of a service's response besides the decision. */
+/** What a service reports besides the decision. */
 export interface ExplainedStatus {
-  /** Null: an older service. */
+  /** Null: the version of the service is older than this field. */
   readonly state: ReportedState | null;
   readonly conditions: readonly ReportedCondition[];
   readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
-  /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after it. */
+  /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after the pause. */
   readonly reason: string | null;
   /** What a pause with a fixed count does to the replicas; null: there is no such pause. */
   readonly pausedChange: { readonly from: number; readonly to: number } | null;
-  /** Generation of the Scaler object that the decision was made for; null: the document is a file, or it is unknown. */
+  /** Generation of the Scaler object that the decision used; null: unknown, or the document is a file. */
   readonly generation: number | null;
   readonly newestGeneration: number | null;
-  /** Errors of the newest version of the document; empty: that version is not rejected. */
+  /** Errors of the newest version of the document; empty: the newest version is valid. */
   readonly rejections: readonly string[];
-  /** Errors of an object that is not used, because a file has the same name; empty: there is none. */
+  /** Errors of an object that has no effect because a file has the same name; empty: there is no such object. */
   readonly unusedObject: readonly string[];
-  /** Message about another client that writes spec.replicas; null: none. */
+  /** Message about another client that writes spec.replicas; null: there is none. */
   readonly conflictingWriter: string | null;
-  /** Null: no change since the service started. */
+  /** Null: the replicas were not changed since the service started. */
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
 }
@@ -48,8 +48,8 @@ export interface ExplainedStatus {
 export interface Explanation {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
-  /** Null for a snapshot from a file. */
+  /** Null: the snapshot is from a file. */
   readonly status: ExplainedStatus | null;
-  /** Reference of "ago" and "in": the current time, or the time of the snapshot. */
+  /** The time to which "ago" and "in" refer: the current time, or the time of the snapshot. */
   readonly now: Instant;
 }

@@ -29,13 +29,13 @@ export function limitLines(decision: Decision): readonly string[] {
   return [head, ...alignColumns(rows)];
 }
 
-/** No limit names the minimum in state AtMinimum, or the maximum in state OK. */
+/** Names the bound, because no limit does if the recommendation itself equals the minimum or the maximum. */
 function boundText({ recommendedReplicas, minReplicas, maxReplicas }: Decision): string {
   if (recommendedReplicas === minReplicas) return ', the minimum in effect';
   return recommendedReplicas === maxReplicas ? ', the maximum in effect' : '';
 }
 
-/** Returns how activation changed the largest proposal, and why; empty: the document has none. */
+/** Returns how activation changed the largest proposal, and why; empty: the document has no activation. */
 export function activationLines(
   { snapshot, decision }: Explanation,
   metrics: readonly JudgedMetric[],
@@ -54,7 +54,7 @@ export function activationLines(
   return [`Activation: ${change}${note ?? `${state}: ${why}`}`, ''];
 }
 
-/** Lists what keeps the replica count or prevents a patch, and until when. */
+/** Returns what keeps the replica count or prevents a patch, and for how long. */
 export function restrictionLines(explanation: Explanation): readonly string[] {
   const restrictions = [
     ...holds(explanation),
@@ -69,7 +69,7 @@ export function restrictionLines(explanation: Explanation): readonly string[] {
 
 type Restriction = readonly [what: string, until: string];
 
-/** Without a metric above its activation, the last replica stays until the cooldown is over. */
+/** If no metric is above its activation value, the last replica stays until the cooldown is over. */
 function cooldown({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   if (snapshot.target.specReplicas === 0 || decision.metrics.length === 0) return [];
   const inactiveSince = readActivation(snapshot)?.inactiveSince ?? null;
@@ -78,7 +78,7 @@ function cooldown({ snapshot, decision, now }: Explanation): readonly Restrictio
   return until > snapshot.now ? [['cooldownSeconds', `${untilText(until, now)}: at least 1 replica`]] : [];
 }
 
-/** Returns what prevents the decision from being applied, from the status of the service or else from the document. */
+/** Returns what prevents a patch, according to the status of the service, or without one to the document. */
 function holds({ snapshot, status }: Explanation): readonly Restriction[] {
   const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
   if (held !== undefined) return [[held.reason, held.message]];
@@ -111,7 +111,7 @@ function limitEnds({ snapshot, decision, now }: Explanation): readonly Restricti
   return [...ends, ['no value', `until a metric has a value${fallback}`]];
 }
 
-/** Lists the hold even if this decision is not a scale-down, because the next one may be. */
+/** Returns the recovery hold even if this decision is no scale-down, because the next one may be. */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');
@@ -120,7 +120,7 @@ function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restri
   return [['no scale-down', `${untilText(holdScaleDownUntil, now)}${why}`]];
 }
 
-/** Lists forbidden windows that do not affect this decision but may affect the next one. */
+/** Returns the forbidden windows that do not affect this decision but may affect the next one. */
 function windows({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
   const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };

@@ -47,7 +47,7 @@ function checkTexts(spec: MetricSpec): readonly string[] {
   ];
 }
 
-/** The queries whose answers are part of the value. */
+/** Returns the further queries whose answers are part of the value. */
 function partLines(spec: MetricSpec): readonly string[] {
   if (spec.type === 'Resource' && spec.saturation !== undefined)
     return [labeled('served', oneLine(spec.saturation.servedQuery))];

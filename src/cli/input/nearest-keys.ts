@@ -5,8 +5,8 @@ import { listSome } from '../../units/format.js';
 const MOST_KEYS = 5;
 
 /**
- * Suggests up to five keys (`NAMESPACE/NAME`) for a misspelled key: first the same name in other namespaces, then keys
- * within an edit distance of a third of the length.
+ * Returns up to five keys (`NAMESPACE/NAME`) that the user may have meant: first the same name in other namespaces,
+ * then keys whose edit distance is at most a third of the length.
  */
 function nearestKeys(key: string, keys: readonly string[]): readonly string[] {
   const name = nameOf(key);
@@ -22,7 +22,7 @@ function nameOf(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** Returns the hint for a key that does not exist: similar keys, otherwise the first keys, its namespace first. */
+/** Returns a hint for a key that does not exist: similar keys, otherwise existing ones, its namespace first. */
 export function keysHint(key: string, keys: readonly string[]): string {
   const near = nearestKeys(key, keys);
   if (near.length > 0) return `; similar: ${near.join(', ')}`;
@@ -33,9 +33,7 @@ export function keysHint(key: string, keys: readonly string[]): string {
   return `; scalers: ${listSome(shown, MOST_KEYS)}`;
 }
 
-/**
- * Returns the hint for an object that does not exist in its namespace: a similar name, otherwise the existing names.
- */
+/** Returns a hint for an object that does not exist in its namespace: a similar name, otherwise the existing names. */
 export function namesHint(
   name: string,
   names: readonly string[],

@@ -6,7 +6,7 @@ import { oneLine } from '../../importers/draft/comments.js';
 import { readInput } from './read-files.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 
-/** Reads the config of prometheus-adapter and prints which parts cannot be used. */
+/** Reads the config of prometheus-adapter, and prints which parts of it cannot be used. */
 export async function readAdapterFile(file: string, io: CommandIo): Promise<MetricQueries> {
   const input = await readInput(file, io);
   if ('code' in input) throw new CommandError(`--adapter-config: reading ${file}: ${input.message}`);

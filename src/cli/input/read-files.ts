@@ -14,15 +14,16 @@ export interface InputFile {
   readonly text: string;
 }
 
-/** `problems` contains one problem per unreadable file. */
+/** The files that could be read, and a problem for each of the others. */
 export interface InputFiles {
   readonly files: readonly InputFile[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads files, and the `*.yaml` and `*.yml` files in directories, in this order and without duplicates. `mostBytes`
- * limits a file that is named explicitly. A file in a directory has the limit of scaler documents.
+ * Reads the files, and the `*.yaml` and `*.yml` files of directories, in the order of the paths and each file once.
+ * `mostBytes` limits files that the user has named. For the files of a directory, the limit is that of scaler
+ * documents.
  */
 export async function readInputFiles(
   paths: readonly string[],
@@ -41,7 +42,7 @@ export async function readInputFiles(
   return { files: [...files.values()], problems };
 }
 
-/** Returns a problem if the file cannot be read. Throws `CommandError` if the command is interrupted. */
+/** Reads a file; returns a problem if that fails. Throws `CommandError` if the command is interrupted. */
 export async function readInput(
   name: string,
   io: CommandIo,
@@ -52,7 +53,7 @@ export async function readInput(
     const path = resolve(io.cwd, name);
     const { bytes } = await readBounded(path, { mostBytes, pipe: { signal: io.signal } });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // The pipe of a process substitution, `<(command)`, has no real path.
+    // A process substitution, `<(command)`, is a pipe and has no real path.
     return { name, absolutePath: await realpath(path).catch(() => path), text };
   } catch (error) {
     if (io.signal.aborted) throw new CommandError(`reading ${name}: interrupted`);
@@ -60,7 +61,7 @@ export async function readInput(
   }
 }
 
-/** Returns the path itself, or the files in a directory that the service would read. */
+/** Returns the path itself, or for a directory those of its files that the service would read. */
 async function listPath(
   path: string,
   io: CommandIo,

@@ -7,7 +7,7 @@ import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { listSome } from '../../units/format.js';
 
-/** Larger than the largest snapshot: 15,000 pods with two containers and two metrics. */
+/** Limits a line. The largest snapshot is smaller: 15,000 pods with two containers and two metrics. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 interface NumberedLine {
@@ -15,7 +15,7 @@ interface NumberedLine {
   readonly line: RecordLine | { readonly error: string };
 }
 
-/** The files have no line. */
+/** Thrown if the files contain no line. */
 export class EmptyRecordError extends CommandError {
   override name = 'EmptyRecordError';
 
@@ -56,7 +56,7 @@ export const EMPTY_SNAPSHOT =
 
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
-/** Describes JSON without a field of a snapshot; otherwise null, because an error about the field is more precise. */
+/** Says what JSON without any field of a snapshot is; null: there is a field, and an error about it says more. */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;
   if (Object.keys(json).length === 0)
@@ -72,9 +72,12 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
   return null;
 }
 
-/** Returns the message for input that is not JSON: the kind of the YAML document, otherwise the error of the parser. */
+/**
+ * Returns the message for input that is not JSON. It names the kind if the input is a YAML document, otherwise it
+ * quotes the error of the parser.
+ */
 export function notJson(name: string, text: string, error: string): string {
-  // Documents are small: a large input that is not JSON is a truncated snapshot.
+  // Not for a large input, which is a truncated snapshot: documents are small.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);
   const why = typeof kind === 'string' ? whyNoSnapshot(name, { kind }) : null;
   return why ?? `${called(name)} is not a snapshot: not JSON: ${error}`;

@@ -1,10 +1,13 @@
 import { type Readable, addAbortSignal } from 'node:stream';
 import { CommandError } from '../output/io.js';
 
-/** A longer input is an endless stream; Node.js limits a string to 512 Mi characters. */
+/** Limits the input, which may be an endless stream. A string in Node.js has at most 512 Mi characters. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** Throws `CommandError` above `mostBytes`, and when `signal` is aborted: a terminal would keep the process running. */
+/**
+ * Throws `CommandError` above `mostBytes`. Also throws when `signal` is aborted: waiting for a terminal would keep the
+ * process running.
+ */
 export async function readStdin(
   stream: Readable,
   signal: AbortSignal,

@@ -20,8 +20,8 @@ export async function readServiceInput(file: string, io: CommandIo): Promise<Ser
 }
 
 /**
- * Reads the service config of `--config` and prints its problems on standard error; null without the option. Throws
- * `CommandError` if it is invalid, because the result depends on its data sources and defaults.
+ * Reads the service config of `--config` and prints its problems on standard error; null: the option is not set. Throws
+ * `CommandError` if the config is invalid, because the result depends on its data sources and defaults.
  */
 export async function requireServiceConfig(
   file: string | undefined,
@@ -34,14 +34,14 @@ export async function requireServiceConfig(
   return config;
 }
 
-/** Returns the options to read documents. Without a service config, there are no defaults and data sources to check. */
+/** Returns options to read documents. Without a config, there are no defaults and no data sources to check. */
 export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
   return config === null ? {} : { defaults: config.defaults, service: serviceFacts(config) };
 }
 
 /**
- * Sets the URL of the data source `default`, or of the only one, to `--prometheus`. Throws `CommandError` if the URL is
- * invalid or contains credentials.
+ * Replaces the URL of the data source `default`, or of the only data source, by that of `--prometheus`. Throws
+ * `CommandError` if the URL is invalid or contains credentials.
  */
 export function withPrometheusUrl(config: ServiceConfig, url: string | undefined): ServiceConfig {
   if (url === undefined) return config;

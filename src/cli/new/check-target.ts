@@ -21,15 +21,15 @@ interface TargetCheckInput extends FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns warnings: the workload does not exist or cannot be scaled, a container has no request for a utilization
- * target, another autoscaler has the same target, or a part of this cannot be read.
+ * Returns a warning if the workload does not exist or cannot be scaled, if a container has no request although a target
+ * is a utilization, if another autoscaler has the same target, or if something of this cannot be read.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [
     attempt(() => workloadWarnings(input), 'the workload was not checked'),
     attempt(() => otherScalerWarnings(input), 'other autoscalers were not checked'),
   ];
-  // If the API server does not answer, both fail with the same error, which is reported once.
+  // If the API server does not answer, both checks fail with the same error, which is reported only once.
   const [ofWorkload = [], ofOthers = []] = await Promise.all(answers);
   return 'failed' in ofWorkload && 'failed' in ofOthers
     ? [ofWorkload.failed]
@@ -71,7 +71,7 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
   }
 }
 
-/** Returns a list of other names for the end of a message; empty if they cannot be listed. */
+/** Returns the names of other workloads as the end of a message; empty: they cannot be listed. */
 async function otherNames(input: TargetCheckInput): Promise<string> {
   const { transport, root, plural, namespace, ref, signal } = input;
   const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
@@ -110,7 +110,7 @@ function requestWarnings(
   });
 }
 
-/** A limit is sufficient, because the API server uses it as the default of the request. */
+/** Returns whether there is a request. A limit suffices, because the API server uses it for an unset request. */
 function hasRequest(owner: JsonObject, resource: string): boolean {
   const resources = objectIn(owner, 'resources');
   return ['requests', 'limits'].some((part) => objectIn(resources, part)?.[resource] !== undefined);

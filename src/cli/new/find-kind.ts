@@ -8,7 +8,7 @@ import type { ParsedTarget } from '../reach/target-kind.js';
 
 export interface FoundKind {
   readonly ref: TargetRef;
-  /** API path, for example `/apis/argoproj.io/v1alpha1`. */
+  /** Path in the API, for example `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
   readonly plural: string;
   readonly hasScale: boolean;
@@ -17,8 +17,8 @@ export interface FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Accepts the kind, plural, singular or short name, like kubectl. `missing` is the message for a kind that the cluster
- * does not have. Throws `KubernetesError`.
+ * Finds a kind by its name, plural, singular or short name, like kubectl. `missing`: a message that the cluster does
+ * not have the kind. Throws `KubernetesError`.
  */
 export async function findKind(
   transport: Transport,
@@ -73,7 +73,7 @@ async function getOrNull(request: {
   }
 }
 
-/** Returns the versions, the preferred one first. */
+/** Returns the versions of an API group, the preferred one first. */
 function versionsOf(group: JsonObject | null): readonly string[] {
   const preferred = textIn(objectIn(group, 'preferredVersion'), 'version');
   const versions = objectsIn(group, 'versions').map((version) => textIn(version, 'version'));

@@ -24,14 +24,14 @@ export type NewMetric = NewResource | NewQuery;
 interface NewResource {
   readonly type: 'Resource';
   readonly resource: 'cpu' | 'memory';
-  /** Utilization, in percent of the requests. */
+  /** Target utilization in percent of the requests. */
   readonly percent: number;
 }
 
 export interface NewQuery {
   readonly type: 'Pods' | 'External';
   readonly query: string;
-  /** Null: derived from the query. */
+  /** Null: the name is derived from the query. */
   readonly name: string | null;
   readonly target: { readonly member: 'averageValue' | 'value'; readonly quantity: string };
 }
@@ -39,13 +39,14 @@ export interface NewQuery {
 export interface NewRequest {
   readonly min: number;
   readonly max: number;
-  /** Null: the default. */
+  /** Null: the default preset. */
   readonly preset: string | null;
   readonly metrics: readonly NewMetric[];
 }
 
 /**
- * Parses numbers and checks combinations of options. Other values are checked in the document. Throws `CommandError`.
+ * Parses numbers, and rejects options that cannot be combined. Other values are checked as part of the document. Throws
+ * `CommandError`.
  */
 export function readNewOptions(options: NewOptions): NewRequest {
   if (options.max === undefined)
@@ -100,8 +101,8 @@ const AGGREGATION =
 const GROUPING_AT_END = /\)\s*(by|without)\s*\(([^)]*)\)$/i;
 
 /**
- * Guesses whether a query returns one series per pod: its outermost aggregation keeps the label `pod`, or it has no
- * aggregation and uses `$pods`. A comment in the document explains the guess.
+ * Guesses whether a query returns one series for each pod: either its outermost aggregation keeps the label `pod`, or
+ * it has no aggregation and contains `$pods`. A comment in the document explains the guess.
  */
 function isPerPod(query: string): boolean {
   const text = query.trim();

@@ -21,8 +21,8 @@ import { type ClusterOptions, homeDirectory } from '../reach/cluster-options.js'
 import { pluginRunner } from '../reach/run-plugin.js';
 
 /**
- * Runs `new`: prints a valid scaler document for a workload. If there is a connection, reads the workload from the
- * cluster. Prints problems of the workload or of the connection as warnings on standard error.
+ * Runs `new`: prints a valid scaler document for a workload. If there is a connection to the cluster, checks the
+ * workload. Problems of the workload and of the connection are warnings on standard error.
  */
 export async function runNew(targetText: string, options: NewOptions, io: CommandIo): Promise<ExitCode> {
   const request = readNewOptions(options);
@@ -35,7 +35,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
     return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
   };
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
-  // Invalid options are reported before the first request.
+  // Checked before the first request, so that invalid options are reported at once.
   const draft = parsed.ref ?? placeholderTarget(parsed.name);
   const warnings = checkDocument(build(draft), nameOption);
 
@@ -52,10 +52,10 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
 }
 
 interface ClusterCheck {
-  /** Null if the cluster does not have the kind or does not answer. */
+  /** Null: the cluster does not have the kind, or does not answer. */
   readonly ref: TargetRef | null;
   readonly warnings: readonly string[];
-  /** Why `ref` is null. The text ends a message. */
+  /** Why `ref` is null, as the end of a message. */
   readonly failure: string;
 }
 
@@ -70,7 +70,7 @@ interface ClusterCheckInput {
 /** Time limit for all requests together. */
 const DEADLINE_MS = 5000;
 
-/** A cluster that does not answer within 5 s causes a warning, not an error. */
+/** Checks the target in the cluster. If the cluster does not answer in time, that is a warning, not an error. */
 async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
   const { access, target, namespace, metrics, io } = input;
   if (access.connection === null) return notChecked(access.failure ?? 'no connection');
@@ -97,7 +97,7 @@ function notChecked(why: string): ClusterCheck {
   return { ref: null, warnings: [failure], failure };
 }
 
-/** Replaces an unknown kind while other options are checked. */
+/** Stands for a kind that is not known yet, so that the other options can be checked. */
 function placeholderTarget(name: string): TargetRef {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }
@@ -123,7 +123,7 @@ async function writeOutput(text: string, file: string | undefined, io: CommandIo
 
 const WORKLOAD_NAME = 'the name of the workload';
 
-/** Field -> option. Longer paths precede the shorter ones that they contain. */
+/** Maps field paths in a message to options. A longer path comes before a shorter one that it contains. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.metrics\[\d+\]\.\w+\.target\.averageValue/g, '--average-value'],
   [/spec\.metrics\[\d+\]\.\w+\.target\.value/g, '--value'],
@@ -138,8 +138,8 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns warnings about the new document, with option names instead of field names. Throws `CommandError` for errors.
- * `nameOption` is the option that set the name of the scaler.
+ * Returns warnings about the new document. Throws `CommandError` for errors. Messages name options instead of fields;
+ * `nameOption` is the one that set the name of the scaler.
  */
 function checkDocument(text: string, nameOption: string): readonly string[] {
   const describe = ({ message }: Problem): string => withOptionNames(message, nameOption);
@@ -161,13 +161,13 @@ function withOptionNames(message: string, nameOption: string): string {
 
 interface ClusterAccess {
   readonly connection: Connection | null;
-  /** Namespace of the kubeconfig context; null: none. */
+  /** Namespace of the kubeconfig context; null: the context has none. */
   readonly namespace: string | null;
-  /** Why there is no connection; null if there is one. */
+  /** Why there is no connection; null: there is one. */
   readonly failure: string | null;
 }
 
-/** A plugin that opens a browser takes longer. The document is then written without reading the cluster. */
+/** Time limit of a credential plugin. If it is exceeded, the document is written without reading the cluster. */
 const PLUGIN_MS = 5000;
 
 /** Reads the kubeconfig and, unless `offline`, runs its credential plugin for at most 5 s. Sends no request. */

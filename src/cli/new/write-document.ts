@@ -7,11 +7,11 @@ interface NewDocument extends NewRequest {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** File of the document; null: standard output. */
+  /** File to which the document is written; null: standard output. */
   readonly file: string | null;
 }
 
-/** Returns YAML with comments. The first lines list the next commands. */
+/** Returns a document as YAML with comments. The first lines list the commands for the next steps. */
 export function writeDocument(document: NewDocument): string {
   const { namespace, name, target, min, max, preset, metrics } = document;
   const file = nameInComment(document.file);
@@ -39,7 +39,7 @@ export function writeDocument(document: NewDocument): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A name that needs quotes in a shell could also end the comment, so it is replaced by FILE. */
+/** Replaces a file name that needs quotes in a shell by FILE, because it could also end the comment. */
 function nameInComment(file: string | null): string {
   return file !== null && /^[\w./][\w./-]*$/.test(file) ? file : 'FILE';
 }
@@ -110,24 +110,24 @@ function defaultLines(preset: string | null): readonly string[] {
   ];
 }
 
-/** Confirmation for presets without stabilization, where one wrong result would scale down. */
+/** For presets without stabilization: without confirmation, a single wrong result would scale down. */
 const CONFIRMATION =
   '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9./-]*$/;
-/** Plain scalars that YAML 1.1 or 1.2 does not read as strings. */
+/** Words that YAML 1.1 or 1.2 does not read as strings unless they are quoted. */
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 function scalar(text: string): string {
   return PLAIN.test(text) && !WORDS.test(text) ? text : JSON.stringify(text);
 }
 
-/** Quotes numbers that would lose digits as YAML numbers. */
+/** Returns a quantity, in quotes if it would lose digits as a YAML number. */
 function quantityScalar(text: string): string {
   return /^(?:0|[1-9]\d{0,14})(?:\.\d{1,3})?(?:m|k|[MGTPE]i?|Ki)?$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Returns a block scalar, or a quoted scalar if the string contains characters that a block cannot represent. */
+/** Returns a block scalar, or a quoted string if the text contains characters that a block scalar cannot represent. */
 function blockLines(key: string, text: string): readonly string[] {
   if (!/^[\n\x20-\x7e]+$/.test(text)) return [`${key} ${JSON.stringify(text)}`];
   return [`${key} |-`, ...text.split('\n').map((line) => `          ${line}`.trimEnd())];

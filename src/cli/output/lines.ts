@@ -3,12 +3,15 @@ import { splitTimes } from '../../units/split-times.js';
 import { formatInstant, instantFromMs } from '../../units/time.js';
 import type { CommandIo } from './io.js';
 
-/** `kubectl exec POD -- promscaler` starts the program of the container. A test compares the names with the help. */
+/**
+ * Matches a promscaler command in a text, except after `--` as in `kubectl exec POD -- promscaler`, which starts the
+ * program of the container. A test compares the names with the help.
+ */
 const COMMAND =
   /(?<!-- |[\w./-])promscaler (?=(?:adopt|backtest|completion|dashboard|decide|demo|doctor|explain|import|new|pause|resume|run|schema|show|status|test|validate|version)\b)/g;
 
 /**
- * Returns the text with each promscaler command written as the user started the program, so that it can be pasted:
+ * Returns the text with each promscaler command as the user started the program, so that the user can paste it:
  * `promscaler resume shop/web` becomes `node dist/cli/main.js resume shop/web`.
  */
 export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'>): string {
@@ -16,8 +19,8 @@ export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'
 }
 
 /**
- * Returns a text for a person with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which
- * options for times accept as well. In UTC, the text stays as it is. Output for programs is in UTC.
+ * Returns a text for a person, with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which
+ * options for times accept, too. If the time zone is UTC, the text is unchanged. Output for programs stays in UTC.
  */
 export function localTimes(text: string): string {
   return splitTimes(text)
@@ -34,17 +37,17 @@ function localTime(utc: string): string {
   return `${formatInstant(instantFromMs(ms + minutes * 60_000)).slice(0, -1)}${minutes < 0 ? '-' : '+'}${zone}`;
 }
 
-/** Prints problems on standard error. Source lines are printed as they are. */
+/** Prints problems on standard error. */
 export function writeProblems(problems: readonly Problem[], io: CommandIo): void {
   for (const problem of problems) io.stderr.write(`${formatProblem(nameProgramIn(problem, io))}\n`);
 }
 
-/** Returns the problem with the commands of its message as in `nameProgram`. */
+/** Applies `nameProgram` to the message of a problem. */
 export function nameProgramIn(problem: Problem, io: Pick<CommandIo, 'command'>): Problem {
   return { ...problem, message: nameProgram(problem.message, io) };
 }
 
-/** Pads columns to their widest cell, separated by two spaces, without trailing spaces. */
+/** Pads each column to its widest cell. Columns are separated by two spaces; lines have no trailing spaces. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows)
@@ -57,12 +60,12 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   );
 }
 
-/** The width of a terminal that does not report its width. */
+/** Assumed for a terminal that does not report its width. */
 const USUAL_CHARACTERS = 80;
 
 /**
- * Returns the maximum number of characters of a line: the environment variable COLUMNS, otherwise the width of the
- * terminal. Null: no limit, because a pipe or a file has no width.
+ * Returns the maximum number of characters in a line: the environment variable COLUMNS, otherwise the width of the
+ * terminal. Null: no limit, because the output is a pipe or a file.
  */
 export function lineLimit({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): number | null {
   const wanted = env['COLUMNS'] ?? '';
@@ -72,7 +75,7 @@ export function lineLimit({ stdout, env }: Pick<CommandIo, 'stdout' | 'env'>): n
   return columns > 0 ? columns : USUAL_CHARACTERS;
 }
 
-/** Returns the options of a command line that are set, such as `--context test`. */
+/** Returns the options that are set as words of a command line, such as `--context test`. */
 export function writeOptions(options: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(options).flatMap(([option, value]) =>
     value === undefined ? [] : [`--${option} ${value}`],

@@ -9,15 +9,15 @@ import { CommandError } from './io.js';
 /** A file that a command writes when its work is done. */
 export interface OutputFile {
   /**
-   * Writes the whole file. A regular file is replaced atomically: a reader never sees a partial file, and a failure
-   * leaves the previous file. Throws `CommandError`.
+   * Writes the whole file. A regular file is replaced atomically, so that a reader never sees a partial file, and the
+   * old file remains after a failure. Throws `CommandError`.
    */
   readonly write: (text: string) => Promise<void>;
 }
 
 /**
- * Checks that a file can be written, so a long run does not fail at its end. Does not change the file. Throws
- * `CommandError` with `option` as the position.
+ * Checks that a file can be written, so that a long run does not fail at its end. Does not change the file. Throws
+ * `CommandError`; its message starts with `option`.
  */
 export async function openOutputFile(option: string, path: string, cwd: string): Promise<OutputFile> {
   const failed = (error: unknown): CommandError =>
@@ -40,14 +40,14 @@ export async function openOutputFile(option: string, path: string, cwd: string):
 
 interface Target {
   readonly path: string;
-  /** Permissions of the file that is replaced; null: there is no file yet. */
+  /** Permissions of the existing file; null: there is none yet. */
   readonly mode: number | null;
-  /** False: a device, a pipe, or a file in a directory that cannot be written. */
+  /** False: the path is a device or a pipe, or a file in a directory that cannot be written. */
   readonly isReplaced: boolean;
 }
 
 async function findTarget(named: string, directory: string): Promise<Target> {
-  // Keeps a symbolic link and replaces the file that it refers to.
+  // Replaces the file that a symbolic link refers to, not the link.
   const path = await realpath(named).catch(() => named);
   const found = await stat(path).catch(nullIfMissing);
   if (found === null) {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { CommandError } from './io.js';
 
-/** Throws `CommandError` with exit code 2 for any other value of `-o`. */
+/** Parses the value of `-o`. Throws `CommandError` with exit code 2 if it is not one of `formats`. */
 export function readOutputFormat<Format extends string>(value: string, formats: readonly Format[]): Format {
   const found = formats.find((format) => format === value);
   if (found !== undefined) return found;
@@ -10,7 +10,7 @@ export function readOutputFormat<Format extends string>(value: string, formats: 
 
 export function writeStructured(format: 'json' | 'yaml', value: unknown): string {
   if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`;
-  // Converted through JSON, so that both formats have the same fields.
+  // Converted to JSON first, so that both formats have the same fields.
   const plain: unknown = JSON.parse(JSON.stringify(value));
   return stringify(plain, { aliasDuplicateObjects: false, lineWidth: 0 });
 }

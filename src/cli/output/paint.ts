@@ -4,8 +4,9 @@ import type { CommandIo } from './io.js';
 export type Paint = ReturnType<typeof pc.createColors>;
 
 /**
- * A non-empty NO_COLOR (which `--no-color` sets) disables colors, and a non-empty FORCE_COLOR enables them. By default,
- * terminals other than `dumb` have colors. Source: https://no-color.org, https://force-color.org
+ * Returns functions that color text. A non-empty NO_COLOR, which `--no-color` sets, disables colors, and a non-empty
+ * FORCE_COLOR enables them. Without these variables, every terminal but `dumb` has colors. Source:
+ * https://no-color.org, https://force-color.org
  */
 export function paintOf(io: Pick<CommandIo, 'stdout' | 'env'>): Paint {
   return pc.createColors(hasColors(io));

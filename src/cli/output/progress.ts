@@ -5,7 +5,7 @@ export interface Progress {
   readonly done: () => void;
 }
 
-/** Writes the progress to a terminal, in one line that is cleared at the end. */
+/** Writes the progress to a terminal, in a single line that is cleared at the end. */
 export function createProgress(
   { stderr }: Pick<CommandIo, 'stderr'>,
   describe: (finished: number, total: number) => string,

@@ -8,16 +8,16 @@ import { ANSWER_DEADLINE_MS, connectToCluster, type ReachOptions } from './find-
 import { VERSION } from '../output/version.js';
 import type { ResourceKind } from './source-kinds.js';
 
-/** Objects of one namespace, with the permissions of the user. Failures are `CommandError`s. */
+/** Reads and writes objects of one namespace with the permissions of the user. Failures are `CommandError`s. */
 export interface ClusterObjects {
   /** Null: there is no such object. */
   readonly get: (kind: ResourceKind, name: string) => Promise<JsonObject | null>;
   readonly list: (kind: ResourceKind) => Promise<readonly JsonObject[]>;
-  /** Returns false if the object exists. */
+  /** Returns false if the object already exists. */
   readonly create: (kind: ResourceKind, object: JsonObject) => Promise<boolean>;
-  /** Sends a merge patch. Not interrupted by a signal: half a hand-over leaves the workload without an autoscaler. */
+  /** Sends a merge patch, even after a signal: half an adoption would leave the workload without an autoscaler. */
   readonly patch: (kind: ResourceKind, name: string, body: JsonObject) => Promise<void>;
-  /** Returns false if the object has another version. A missing object counts as removed. */
+  /** Removes exactly this version. Returns false if the object has another version, and true if it does not exist. */
   readonly remove: (kind: ResourceKind, name: string, version: ObjectVersion) => Promise<boolean>;
   readonly close: () => void;
 }
@@ -27,10 +27,10 @@ interface ObjectVersion {
   readonly resourceVersion: string;
 }
 
-/** Distinguishes the user from the service in `managedFields`. */
+/** The field manager in `managedFields`, which distinguishes the user from the service. */
 const FIELD_MANAGER = 'promscaler-adopt';
 
-/** Sends no request yet. */
+/** Connects to the cluster. Sends no request yet. */
 export async function openObjects(
   namespace: string,
   options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
@@ -119,14 +119,14 @@ const DOING = {
   DELETE: 'deleting',
 } as const;
 
-/** A 404 for a missing object names the object; a 404 for a missing resource does not. */
+/** Returns whether the object is missing. The 404 then names the object; if the resource is not served, it does not. */
 function isMissing(error: unknown, name: string): boolean {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && error.message.includes(`"${name}"`)
   );
 }
 
-/** The answer to a request for a resource that the API server does not serve. */
+/** Matches the answer to a request for a resource that the API server does not serve. */
 const NOT_SERVED = /404 Not Found: 404 page not found|the server could not find the requested resource/;
 
 function notServed({ plural, root, ifNotServed }: ResourceKind): string {
@@ -140,8 +140,8 @@ interface NeededPermission {
 }
 
 /**
- * Returns a failure of the API server as `CommandError`: with the permission that the user lacks, or with `missing` as
- * the message for 404. Returns other errors unchanged.
+ * Returns a failure of the API server as a `CommandError`. If the request is forbidden, the message names the
+ * permission that the user lacks; for 404, `missing` returns the message. Any other error is returned unchanged.
  */
 export function clusterError(
   error: unknown,

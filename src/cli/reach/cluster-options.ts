@@ -11,8 +11,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Command-line options override the config. A kubeconfig or context also overrides `kubernetes.url`, and a kubeconfig
- * overrides `kubernetes.context`.
+ * Applies command-line options, which override the config. `--kubeconfig` and `--context` also override
+ * `kubernetes.url`, and `--kubeconfig` also overrides `kubernetes.context`.
  */
 export function withCluster(
   config: ServiceConfig,
@@ -32,7 +32,7 @@ export function withCluster(
   };
 }
 
-/** Unset fields are resolved as in kubectl. */
+/** Returns the settings of the connection. An unset one is resolved as by kubectl. */
 export function connectionSettings({ kubernetes: { kubeconfig, context, url } }: ServiceConfig): {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
@@ -42,8 +42,8 @@ export function connectionSettings({ kubernetes: { kubeconfig, context, url } }:
 }
 
 /**
- * Returns the namespace of the kubeconfig context; without a kubeconfig, the namespace of the pod; otherwise `default`.
- * The cluster is found in the same order. Sends no request and runs no credential plugin.
+ * Returns the namespace of the kubeconfig context. Without a kubeconfig, returns that of the pod, otherwise `default`.
+ * The connection is found in the same order. Sends no request and runs no credential plugin.
  */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,
@@ -57,13 +57,13 @@ export async function contextNamespace(
     if (access !== null) return access.namespace ?? DEFAULT_NAMESPACE;
     return (await podNamespace(io)) ?? DEFAULT_NAMESPACE;
   } catch (error) {
-    // Commands that connect to the cluster report this error.
+    // Ignored here: commands that connect to the cluster report this error.
     if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
     throw error;
   }
 }
 
-/** Returns the contexts of the kubeconfig. Throws `ConnectionError` if it is invalid. */
+/** Returns the names of the contexts in the kubeconfig. Throws `ConnectionError` if the kubeconfig is invalid. */
 export function contextNames(
   { kubeconfig }: Pick<ClusterOptions, 'kubeconfig'>,
   io: Pick<CommandIo, 'env'>,
@@ -77,7 +77,7 @@ function usualPaths(io: Pick<CommandIo, 'env'>): readonly string[] {
   return usualKubeconfigs({ env: io.env, home: homeDirectory(io) });
 }
 
-/** Returns null if HOME is unset and the user has no passwd entry, as in some containers. */
+/** Returns null if HOME is unset and the user is not in /etc/passwd, as in some containers. */
 export function homeDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
   const { HOME: home = '' } = env;
   if (home !== '') return home;

@@ -14,34 +14,34 @@ import { VERSION } from '../output/version.js';
 import { pluginRunner } from './run-plugin.js';
 
 export interface ReachOptions {
-  /** Unset: the service proxy of the API server. */
+  /** URL of the service. Unset: the service is reached through the service proxy of the API server. */
   readonly url?: string;
-  /** Unset: search all namespaces. */
+  /** Namespace of the Service. Unset: all namespaces are searched. */
   readonly serviceNamespace?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   /** Connection settings that replace `kubeconfig` and `context`. */
   readonly cluster?: ReturnType<typeof connectionSettings>;
-  /** File with a bearer token for the service. Unset: PROMSCALER_TOKEN, if set. */
+  /** File with a bearer token for the service. Unset: the token is PROMSCALER_TOKEN, if set. */
   readonly tokenFile?: string;
 }
 
 export interface ReachedService {
   readonly transport: Transport;
   readonly connection: Connection;
-  /** Headers with the token for the service; empty without one. */
+  /** Headers with the token for the service; empty: there is no token. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Path prefix of the service proxy; empty with `url`. */
+  /** Prefix of the path in the service proxy; empty: the service is reached by its URL. */
   readonly prefix: string;
-  /** Description for messages: `http://localhost:8080`, `service monitoring/promscaler`. */
+  /** Where the service is, for messages: `http://localhost:8080` or `service monitoring/promscaler`. */
   readonly where: string;
-  /** Namespace of the Service behind the proxy; null with `url`. */
+  /** Namespace of the Service behind the proxy; null: the service is reached by its URL. */
   readonly proxyNamespace: string | null;
 }
 
 export const ANSWER_DEADLINE_MS = 15_000;
 
-/** Connects to `url`, or finds the Service through the API server. Throws `CommandError`. */
+/** Connects to `url`, or finds the Service in the cluster. Throws `CommandError`. */
 export async function reachService(options: ReachOptions, io: CommandIo): Promise<ReachedService> {
   const { clock } = io;
   const connection = await connect(options, io);
@@ -77,7 +77,7 @@ async function connect(options: ReachOptions, io: CommandIo): Promise<Connection
   }
 }
 
-/** Uses the permissions of the user. Throws `ConnectionError` without a connection. */
+/** Finds a connection with the permissions of the user. Throws `ConnectionError` if there is none. */
 function findCluster(
   { kubeconfig, context, cluster }: Pick<ReachOptions, 'kubeconfig' | 'context' | 'cluster'>,
   io: CommandIo,
@@ -93,7 +93,7 @@ function findCluster(
   });
 }
 
-/** Same as `findCluster`, but throws `CommandError` without a connection. */
+/** Like `findCluster`, but throws `CommandError` if there is no connection. */
 export async function connectToCluster(
   options: Pick<ReachOptions, 'kubeconfig' | 'context'>,
   io: CommandIo,
@@ -111,11 +111,11 @@ interface FoundService {
   readonly port: number;
 }
 
-/** The chart sets this label on its Service. */
+/** Label that the chart sets on its Service. */
 const SERVICE_LABEL = 'app.kubernetes.io/name=promscaler';
 const STANDARD_PORT = 8080;
 
-/** Throws `CommandError` unless exactly one Service has this label. */
+/** Finds the Service by its label. Throws `CommandError` if there is none or more than one. */
 async function findService(
   transport: Transport,
   { namespace, signal }: { readonly namespace: string | null; readonly signal: AbortSignal },
@@ -175,7 +175,7 @@ function toListError(error: unknown, namespace: string | null): unknown {
 const MOST_BYTES = 64 * 1024;
 const VARIABLE = 'PROMSCALER_TOKEN';
 
-/** Returns the header with the token for a service with `server.auth`; empty if there is none. */
+/** Returns the header with the token for a service with `server.auth`; empty: there is no token. */
 async function serviceHeaders(
   { tokenFile }: { readonly tokenFile?: string | undefined },
   io: Pick<CommandIo, 'env' | 'cwd' | 'signal'>,

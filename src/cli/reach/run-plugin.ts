@@ -7,8 +7,9 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_LINE_LENGTH = 200;
 
 /**
- * Runs the credential plugin of a kubeconfig with the environment of this process, the plugin's own variables, and a
- * closed standard input. A failure includes the last line of its standard error, at most 200 characters.
+ * Runs the credential plugin of a kubeconfig. It gets the environment of this process, its own variables from the
+ * kubeconfig, and an empty standard input. If it fails, the message includes the last line of its standard error, with
+ * at most 200 characters.
  */
 export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): RunPlugin {
   return (run) =>
@@ -20,7 +21,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             resolve({ kind: 'done', stdout });
             return;
           }
-          // error.message would contain the arguments and all of standard error.
+          // Not error.message, which would contain the arguments and all of standard error.
           const reason: unknown = signal.reason;
           const isMissing = error.code === 'ENOENT';
           const why =
@@ -31,7 +32,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
                 : `ended with ${String(error.code ?? error.signal ?? 'an error')}${lastLine(stderr)}`;
           resolve({ kind: 'failed', why, isMissing });
         });
-        // The pipe breaks if the plugin exits without reading it.
+        // Ignored: the pipe breaks if the plugin exits without reading its standard input.
         child.stdin?.on('error', () => undefined);
         child.stdin?.end();
       });

@@ -20,8 +20,8 @@ const WORKLOAD_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Parses `NAMESPACE/NAME` or `NAME`. The default namespace is `--namespace`, then that of the kubeconfig context, then
- * `default`. Throws `CommandError` with exit code 2 for an invalid name.
+ * Parses `NAMESPACE/NAME` or `NAME`. Without a namespace, uses that of `--namespace`, then that of the kubeconfig
+ * context, then `default`. Throws `CommandError` with exit code 2 if the name is invalid.
  */
 export async function readScalerName(
   text: string,
@@ -47,7 +47,7 @@ export async function readScalerName(
   throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of them`);
 }
 
-/** Returns a hint if the name of a workload, such as `deployment/web`, was passed as a scaler; empty otherwise. */
+/** Returns a hint if the user has named a workload, such as `deployment/web`, instead of a scaler; otherwise ''. */
 export function workloadHint({ namespace, name }: ScalerName): string {
   return isWorkloadType(namespace)
     ? `; ${namespace}/${name} names a workload. ${scalerNameHint(name, 'NAMESPACE')}`

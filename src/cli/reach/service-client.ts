@@ -17,14 +17,14 @@ import type { Instant } from '../../units/time.js';
 
 export interface ServiceClient {
   readonly where: string;
-  /** Reads all pages. Null: all namespaces. Behind a proxy, retries until it reaches the leader. */
+  /** Reads all pages. Null: of all namespaces. Behind the service proxy, tries again until the leader answers. */
   readonly listScalers: (namespace: string | null) => Promise<ListedScalers>;
-  /** Null: the service does not report them. */
+  /** Null: the service does not report its data sources. */
   readonly readDataSources: () => Promise<ServiceStatus['dataSources'] | null>;
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
-  /** Returns the error for a scaler that the service does not know or has not decided on, with similar names. */
+  /** Returns the error for a scaler that the service does not know or has not decided yet, with similar names. */
   readonly explainMissing: (key: ScalerName) => Promise<CommandError>;
-  /** Reads the decision in effect at an instant. */
+  /** Reads the decision that was in effect at an instant. */
   readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler>;
   readonly close: () => void;
 }
@@ -32,7 +32,7 @@ export interface ServiceClient {
 /** All pages of `GET /api/v1/scalers`. */
 export interface ListedScalers extends Pick<ScalerList, 'version' | 'leader' | 'problems'> {
   readonly rows: readonly ScalerView[];
-  /** Number of replicas that did not answer, with sharding. Their scalers are missing. */
+  /** With sharding, the number of replicas that did not answer. Their scalers are missing. */
   readonly unreachable: number;
 }
 
@@ -51,7 +51,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       signal: io.signal,
     });
   const anyReplica = createApiClient(get);
-  // The proxy selects a replica for each request. Without a proxy, a retry would reach the same replica.
+  // Another try helps only with the service proxy, which selects a replica for each request.
   const mostTries = service.proxyNamespace === null ? 1 : MOST_REPLICA_TRIES;
   const listScalers: ServiceClient['listScalers'] = async (namespace) => {
     for (let tries = 1; ; tries += 1) {
@@ -59,7 +59,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       if (list.leader || tries >= mostTries) return list;
     }
   };
-  // Another replica may decide the scaler.
+  // Tries again if the scaler is missing, because another replica may have decided it.
   const eachReplica = createApiClient(async (page, query) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -89,7 +89,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       try {
         return (await anyReplica('showService', {})).dataSources;
       } catch (error) {
-        // The list contains the reason why the service does not answer.
+        // Ignored: the list of the scalers reports why the service does not answer.
         if (error instanceof KubernetesError || error instanceof AnswerError) return null;
         throw error;
       }
@@ -101,9 +101,9 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
   };
 }
 
-/** With two or three replicas, one of these requests very likely reaches the leader. */
+/** Maximum number of tries. Of two or three replicas, the leader very likely answers one of them. */
 const MOST_REPLICA_TRIES = 5;
-/** Each page has 500 scalers, so the limit exceeds what a service supports. */
+/** Limits the pages. A page has 500 scalers, so that the limit is above what a service supports. */
 const MAX_PAGES = 1000;
 
 async function listAll(
@@ -163,7 +163,7 @@ function explainUndecided(detail: ScalerDetail): CommandError {
   );
 }
 
-/** Returns `web.yaml:4: spec.maxReplicas is ...`. */
+/** Returns for example `web.yaml:4: spec.maxReplicas is ...`. */
 export function placedLine({ file, line, message }: ListedScalers['problems'][number]): string {
   return cleanText(`${file ?? 'a document'}${line === null ? '' : `:${line}`}: ${message}`);
 }

@@ -20,26 +20,26 @@ export interface ReadScaler {
   readonly isOneCycle: boolean;
 }
 
-/** The decision in effect at an earlier instant, if the service still has it. */
+/** What the service still has about the decision that was in effect at an earlier instant. */
 export interface PastScaler {
   readonly keptFrom: string;
-  /** Null: the service retains only decisions after the instant. */
+  /** Null: the service has only decisions after the instant. */
   readonly entry: DecisionEntry | null;
-  /** Null if the service has no snapshot of the decision; `missing` is the reason. */
+  /** Null: the service has no snapshot of the decision. `missing`: the reason. */
   readonly snapshot: SnapshotAnswer | null;
   readonly missing: string | null;
-  /** Since the start of the entry; null: none. */
+  /** The history since the start of the entry; null: there is none. */
   readonly history: HistoryAnswer | null;
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
 }
 
-/** Start of the service's response for an unknown path. */
+/** The service answers a request for an unknown path with a message that starts like this. */
 export const NO_SUCH_PAGE = 'there is no such page';
 
 const MOST_TRIES = 3;
 
-/** Retries if a cycle finished between the two requests. */
+/** Reads snapshot and details of a scaler. If a cycle has finished between the two requests, tries again. */
 export async function readOneCycle(api: ApiClient, { namespace, name }: ScalerName): Promise<ReadScaler> {
   for (let tries = 1; ; tries += 1) {
     const snapshot = await api('showSnapshot', { namespace, name });
@@ -61,7 +61,7 @@ export async function readPast(
     const [entry] = items;
     if (entry === undefined) return { ...NOTHING, keptFrom };
     const found = entry.decision === null ? NO_SNAPSHOT : await readSnapshotAt(api, scaler, at);
-    // A cycle may have finished between the requests only if the entry is the newest one.
+    // Only for the newest entry can a cycle have finished between the two requests.
     const isOneCycle = found.snapshot === null || found.snapshot.now === entry.lastAt;
     if (!isOneCycle && tries < MOST_TRIES) continue;
     const history = await orNull(api('showHistory', { ...scaler, since: entry.firstAt }));
@@ -102,7 +102,7 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Returns whether the response is a 404 for a known path: the scaler or the decision does not exist. */
+/** Returns whether the error is a 404 for a known path: the scaler or the decision does not exist. */
 export function isMissing(error: unknown): error is KubernetesError {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && !error.message.includes(NO_SUCH_PAGE)
@@ -117,7 +117,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Adds changes that precede the current process of the service: changes of the current status before `instant`. */
+/** Adds changes before the service was restarted: those in the current status that precede `instant`. */
 function withEarlier(known: LastChanges, now: ScalerDetail | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(now?.[field] ?? '');

@@ -2,19 +2,19 @@ import { HPA_PLURAL, HPA_ROOT } from '../../kubernetes/hpa.js';
 import { SCALER_PLURAL, SCALER_ROOT } from '../../kubernetes/scaler-objects.js';
 
 export interface ResourceKind {
-  /** `/apis/GROUP/VERSION`. */
+  /** Path in the API: `/apis/GROUP/VERSION`. */
   readonly root: string;
   readonly plural: string;
-  /** In messages: `HPA`. */
+  /** The name of the kind in messages, such as `HPA`. */
   readonly word: string;
-  /** What to do if the API server does not serve the resource; unset: every API server serves it. */
+  /** What to do if the API server does not serve the resource; unset: all API servers serve it. */
   readonly ifNotServed?: string;
 }
 
 export interface SourceKind extends ResourceKind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Accepted names, as in kubectl; messages use the first one. */
+  /** Names of the kind that a user may write, as in kubectl. Messages use the first one. */
   readonly types: readonly string[];
 }
 

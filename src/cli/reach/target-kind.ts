@@ -3,13 +3,13 @@ import { didYouMean } from '../../scaler/problems/nearest.js';
 import { CommandError } from '../output/io.js';
 
 interface UnknownKind {
-  /** `rollout`, `rollouts`, `Rollout`, or a short name. */
+  /** The kind as the user wrote it: `rollout`, `rollouts`, `Rollout`, or a short name. */
   readonly word: string;
   readonly group: string;
   readonly version: string | null;
 }
 
-/** `ref` is null for a kind that is not built in. */
+/** `ref`: null if the kind is not built in, so that the cluster must be asked. */
 export type ParsedTarget =
   | { readonly name: string; readonly ref: TargetRef; readonly unknown: null }
   | { readonly name: string; readonly ref: null; readonly unknown: UnknownKind };
@@ -17,7 +17,7 @@ export type ParsedTarget =
 interface KnownKind {
   readonly kind: string;
   readonly apiVersion: string;
-  /** Plural, singular and short name in kubectl, in lower case. */
+  /** The plural, singular and short names that kubectl accepts, in lower case. */
   readonly words: readonly string[];
 }
 
@@ -37,8 +37,8 @@ const DAEMON_SET_WORDS = ['daemonset', 'daemonsets', 'ds'];
 const VERSION = /^v\d+((?:alpha|beta)\d+)?$/;
 
 /**
- * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. The default
- * kind is Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
+ * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. Without a
+ * kind, it is a Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
  */
 export function readTarget(text: string): ParsedTarget {
   const [first = '', second, ...more] = text.split('/');
@@ -70,8 +70,8 @@ function unknownKind(word: string): CommandError {
 }
 
 /**
- * Guesses the target of a kind in CamelCase that was not found in a cluster. An incorrect version has no effect,
- * because kinds are found by group. Throws `CommandError` for other spellings.
+ * Guesses the target if the kind was not found in a cluster but is written in CamelCase. A wrong version has no effect,
+ * because kinds are found by their group. For other spellings, throws `CommandError`.
  */
 export function guessTarget(name: string, { word, group, version }: UnknownKind, why: string): TargetRef {
   if (/^[A-Z]/.test(word)) return { apiVersion: `${group}/${version ?? 'v1'}`, kind: word, name };

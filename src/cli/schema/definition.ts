@@ -16,8 +16,8 @@ const NAMES = {
 } as const;
 
 /**
- * Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. All describe the version of the
- * document in effect, because `spec` may be a rejected version, and has no defaults.
+ * Columns of `kubectl get scalers` after the name, in the order of `kubectl get hpa`. They show the version of the
+ * document in effect: `spec` may contain a rejected version, and no defaults.
  */
 const COLUMNS: readonly JsonSchema[] = [
   { name: 'Reference', type: 'string', jsonPath: '.status.reference' },
@@ -27,9 +27,9 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'Replicas', type: 'integer', jsonPath: '.status.currentReplicas' },
   { name: 'Desired', type: 'integer', jsonPath: '.status.desiredReplicas' },
   { name: 'State', type: 'string', jsonPath: '.status.state' },
-  // kubectl prints the time since then.
+  // kubectl prints how much time has passed since this date.
   { name: 'Since', type: 'date', jsonPath: '.status.stateSince' },
-  // Shown with -o wide.
+  // Because of its priority, the column is only shown with -o wide.
   { name: 'Cause', type: 'string', priority: 1, jsonPath: '.status.cause' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];
@@ -58,7 +58,7 @@ export function customResourceDefinition(): JsonSchema {
 }
 
 export function customResourceDefinitionYaml(): string {
-  // kubectl reads YAML 1.1, in which strings such as `on` are booleans unless quoted.
+  // Version 1.1, because in it strings such as `on` are booleans unless they are quoted, and kubectl reads YAML 1.1.
   return stringify(customResourceDefinition(), {
     version: '1.1',
     lineWidth: 0,
@@ -66,7 +66,7 @@ export function customResourceDefinitionYaml(): string {
   });
 }
 
-/** Only `spec` comes from the document schema, because the API server validates metadata. */
+/** Only `spec` is the schema of the document, because the API server validates metadata itself. */
 function objectSchema(): JsonSchema {
   const { properties } = documentJsonSchema();
   const spec: unknown = isPlainObject(properties) ? properties['spec'] : undefined;
@@ -85,8 +85,8 @@ function objectSchema(): JsonSchema {
 }
 
 /**
- * The message has no values: `messageExpression` is an unknown field before Kubernetes 1.27, for which `kubectl apply`
- * rejects the whole definition.
+ * The message cannot contain values: `messageExpression` is unknown before Kubernetes 1.27, and `kubectl apply` would
+ * reject the whole definition.
  */
 function rule(expression: string, message: string): JsonSchema {
   return { rule: expression, message };
@@ -94,7 +94,7 @@ function rule(expression: string, message: string): JsonSchema {
 
 const IS_SET = MEMBERS.map((member) => `has(self.${member})`);
 
-/** Uses CEL instead of `oneOf`, which the API server reports as a missing field of the first branch. */
+/** CEL rules, because for `oneOf` the API server only reports a missing field of the first branch. */
 const METRIC_RULES = [
   rule(['has(self.type)', ...IS_SET].join(' || '), `a metric must have one of ${MEMBERS.join(', ')}`),
   rule(
@@ -109,9 +109,9 @@ const METRIC_RULES = [
 ];
 
 /**
- * Rules across fields that the API server checks: only rules that are cheap and hold for any service config. A list
- * with a rule per item needs a maximum length, which limits the estimated cost of the rule. promscaler checks all other
- * rules and reports them in the condition Accepted.
+ * Rules across fields that the API server checks. Only rules are included that are cheap and hold for any service
+ * config. If a rule applies to each item of a list, the list needs a maximum length, which limits the estimated cost of
+ * the rule. promscaler checks all other rules and reports them in the condition Accepted.
  */
 const FIELD_RULES: SchemaAdditions = {
   spec: {

@@ -2,12 +2,12 @@ import { serviceSchema } from '../../config/service-schema.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { documentSchema } from '../../scaler/schema/document-schema.js';
 
-/** Draft 7, as plain JSON. */
+/** A JSON Schema (draft 7) as plain JSON. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const FORM = { target: 'draft-7', io: 'input' } as const;
 
-/** Returns the schema for editors. It does not contain rules across fields, which `validate` checks. */
+/** Returns the schema for editors. It lacks rules across fields, which only `validate` checks. */
 export function documentJsonSchema(): JsonSchema {
   return { ...documentSchema.toJSONSchema(FORM) };
 }
@@ -18,7 +18,8 @@ export function serviceJsonSchema(): JsonSchema {
 }
 
 /**
- * In `defaults` of the service config, an unset field has no fixed default: the preset of the document determines it.
+ * Removes the defaults from the schema for `defaults` of the service config: there, an unset field has no fixed
+ * default, but the preset of the document determines the value.
  */
 function withoutDefaults(node: unknown, isSchema = true): unknown {
   if (!isPlainObject(node)) return node;

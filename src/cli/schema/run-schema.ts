@@ -8,7 +8,7 @@ import { VERSION } from '../output/version.js';
 export interface SchemaOptions {
   readonly service?: boolean;
   readonly api?: boolean;
-  /** Prints YAML. */
+  /** Whether to print the CustomResourceDefinition, as YAML. */
   readonly crd?: boolean;
 }
 

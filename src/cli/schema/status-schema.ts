@@ -70,7 +70,7 @@ const CONDITION = object(
   ['type', 'status'],
 );
 
-/** Only promscaler writes `status`. No field is required: unknown values are absent. */
+/** The schema of `status`, which only promscaler writes. No field is required, because unknown values are absent. */
 export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. Only promscaler writes it.', {
   observedGeneration: {
     ...count('Generation of the Scaler that the status refers to.'),

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import type { JsonSchema } from './json-schema.js';
 
-/** Field path (`spec.schedules[]`) -> keywords to add to the schema of the field. */
+/** Maps the path of a field (`spec.schedules[]`) to keywords that are added to the schema of the field. */
 export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
 
 interface SchemaContext {
@@ -9,7 +9,7 @@ interface SchemaContext {
   readonly additions: SchemaAdditions;
 }
 
-/** Keywords with the same meaning in a CustomResourceDefinition and in JSON Schema. */
+/** Keywords that mean the same in a CustomResourceDefinition and in JSON Schema. */
 const KEPT: readonly string[] = [
   ...['type', 'enum', 'required', 'pattern'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
@@ -20,9 +20,9 @@ const DROPPED = ['$schema', 'title', 'propertyNames'];
 const WORDS: ReadonlySet<string> = new Set([...KEPT, ...TRANSLATED, ...DROPPED]);
 
 /**
- * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Moves defaults into
- * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown keyword instead
- * of ignoring it. Source: structural schemas, apiextensions.k8s.io/v1.
+ * Converts a JSON Schema (draft 7) to a structural schema of a CustomResourceDefinition. Defaults become part of the
+ * descriptions, because the API server must not write them into objects. Throws `Error` for an unknown keyword, which
+ * would otherwise be ignored. Source: structural schemas, apiextensions.k8s.io/v1.
  */
 export function structuralSchema(schema: unknown, context: SchemaContext): JsonSchema {
   const { path, additions } = context;
@@ -62,7 +62,7 @@ function structuralMembers(
   );
 }
 
-/** Appends the default, because `kubectl explain` shows only defaults that the API server sets. */
+/** Appends the default to the description, because `kubectl explain` shows only defaults that the API server sets. */
 function describedBy({ description, default: value }: JsonSchema): JsonSchema {
   if (typeof description !== 'string') return {};
   return { description: value === undefined ? description : `${description} Default: ${shown(value)}.` };
@@ -73,8 +73,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Omits the type, because a structural schema has one type per node, and int-or-string would reject 0.1. Other keywords
- * reject values of other types: non-empty objects and lists, and booleans.
+ * Converts a field with several types. It has no `type`, because a structural schema has only one type, and
+ * int-or-string would reject 0.1. Instead, other keywords reject objects and lists that are not empty, and booleans.
  */
 function severalTypes({ type: types, enum: values }: JsonSchema): JsonSchema {
   if (!Array.isArray(types)) return {};

@@ -24,7 +24,7 @@ const TARGET_MEMBERS: Readonly<Record<TargetType, string>> = {
   Value: 'value',
 };
 
-/** Fields of autoscaling/v2beta1, shown as fields of autoscaling/v2. */
+/** Names of the fields in autoscaling/v2beta1. Their values are shown as fields of autoscaling/v2. */
 const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
   Utilization: 'targetAverageUtilization',
   AverageValue: 'targetAverageValue',
@@ -76,7 +76,7 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** A measured capacity replaces the target while it has a value. */
+/** Returns what replaces the target: a measured capacity, as long as it has a value. */
 function replacedTarget(memberPath: Path, metric: MetricSpec): Pick<Row, 'replacedBy' | 'replacedWhen'> {
   const isUsed = autoCapacityOf(metric)?.mode === 'Use' || 'capacityQuery' in metric;
   return isUsed ? { replacedBy: [...memberPath, 'capacity'], replacedWhen: 'while it has a value' } : {};
@@ -109,13 +109,13 @@ function capacityRows(
   ];
 }
 
-/** An optional block or field that is unset has one row without a value. */
+/** Returns the rows of an optional block or field. If it is unset, returns a single row without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** Returns the origin of a value that the presence of the field `by` implies. */
+/** Returns a value that follows from the presence of the field `by`, and its origin. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };
@@ -169,7 +169,7 @@ function objectRows(written: Written, memberPath: Path, object: TargetRef | null
 export function referenceRows(written: Written, path: Path, reference: TargetRef): readonly Row[] {
   const { apiVersion, kind, name } = reference;
   return [
-    // The resolved value: extensions/v1beta1 is read as apps/v1.
+    // Shows the resolved value: extensions/v1beta1, for example, is treated as apps/v1.
     { ...rowOf(written, [...path, 'apiVersion'], { value: apiVersion }), value: apiVersion },
     rowOf(written, [...path, 'kind'], { value: kind }),
     rowOf(written, [...path, 'name'], { value: name }),

@@ -3,33 +3,33 @@ import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
 export interface Row {
   readonly path: Path;
-  /** The value in the units of the document, with unconverted quantities. Null: no value. */
+  /** The value as the document writes it, with its units and unconverted quantities. Null: there is no value. */
   readonly value: unknown;
   /** `document`, `service defaults`, `preset NAME` or `built in`. */
   readonly from: string;
-  /** The field that determines the value; null: this field. */
+  /** The path of another field that determines the value; null: the field itself does. */
   readonly by: Path | null;
-  /** The field that applies instead, so that this one has no effect. Unset: this field applies. */
+  /** The path of the field that applies instead, so that this field has no effect. Unset: this field applies. */
   readonly replacedBy?: Path;
   /** When `replacedBy` applies, such as `for scale-ups`. Unset: always. */
   readonly replacedWhen?: string;
-  /** Whether the field must stay unset, because setting it to this value would have another effect. */
+  /** Whether the field is unset and must stay so, because setting it to this value would have another effect. */
   readonly isUnset: boolean;
 }
 
-/** The document as written (`raw`), and with `defaults` of the service config (`merged`). */
+/** A document as it was written (`raw`), and together with `defaults` of the service config (`merged`). */
 export interface Written {
   readonly raw: unknown;
   readonly merged: unknown;
 }
 
-/** Returns `document` or `service defaults`; null: unset. */
+/** Returns where a field is set, `document` or `service defaults`; null: it is unset. */
 export function writtenIn({ raw, merged }: Written, path: Path): string | null {
   if (valueAt(merged, path) === undefined) return null;
   return valueAt(raw, path) === undefined ? 'service defaults' : 'document';
 }
 
-/** Returns a row with the value of the document, otherwise with the resolved value. */
+/** Returns a row with the value in the document. If the field is unset, the row has the resolved value `value`. */
 export function rowOf(
   written: Written,
   path: Path,
@@ -40,14 +40,14 @@ export function rowOf(
   return { path, value: valueAt(written.merged, path), from: origin, by: null, isUnset: false };
 }
 
-/** Returns a row for a field that inherits its value from the field `by` unless it is set. */
+/** Returns a row for a field that has the value of the field `by` unless it is set itself. */
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null
     ? { path, ...row, isUnset: false }
     : rowOf(written, path, { value: row.value });
 }
 
-/** Returns a row for each value below `path`, in objects and lists of objects. */
+/** Returns a row for each value below `path`, including those in nested objects and lists of objects. */
 export function rowsIn(written: Written, path: Path): readonly Row[] {
   const value = valueAt(written.merged, path);
   if (value === undefined) return [];

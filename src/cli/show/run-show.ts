@@ -35,8 +35,8 @@ interface Shown {
 }
 
 /**
- * Runs `show`: prints every field of each document with its value and the origin of the value. Prints problems on
- * standard error. Skips documents with an error, and then returns 1.
+ * Runs `show`: prints each field of each document with its value and the origin of the value. Prints problems on
+ * standard error. If a document has an error, skips it and returns 1.
  */
 export async function runShow(options: ShowOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'yaml', 'json']);
@@ -98,7 +98,7 @@ const FORMATS: Readonly<
   },
 };
 
-/** Returns a row for the window of each resource query, which is not part of the document. */
+/** Returns a row for the window of each resource query. The window is no field of the document. */
 function windowRows({ spec }: Scaler, sources: Sources): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const metric of spec.metrics) {
@@ -127,10 +127,10 @@ function windowRow(source: SourceConfig, resource: string, seconds: number): Row
   return row(field, `${SCRAPES_IN_WINDOW} scrapes`, from);
 }
 
-/** Maximum width of values: a long query must not push the origin off the screen. */
+/** Maximum width of a value, so that the origin after a long query is still on the screen. */
 const WIDEST_VALUE = 40;
 
-/** Returns aligned lines `path  value  # origin`, without a final newline. */
+/** Returns the lines `path  value  # origin` with aligned columns, without a newline at the end. */
 function rowsAsText(rows: readonly Row[]): string {
   const cells = rows.map((row) => ({
     path: formatPath(row.path),
@@ -145,7 +145,7 @@ function rowsAsText(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** Returns YAML with the origin as a comment after each value. Parsing it gives the same spec. */
+/** Returns YAML in which a comment after each value names its origin. Parsing the YAML results in the same spec. */
 function rowsAsYaml(rows: readonly Row[]): string {
   const tree = rows.reduce<unknown>(
     (rest, row) => placed(rest, row.path, row.isUnset ? null : row.value),

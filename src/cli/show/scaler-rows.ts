@@ -6,7 +6,7 @@ import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.j
 
 const DOWNSCALE_WINDOW: Path = ['spec', 'behavior', 'scaleDown', 'stabilizationWindowSeconds'];
 
-/** Returns the rows in the order of docs/reference/scaler.md. */
+/** Returns a row for each field, in the order of docs/reference/scaler.md. */
 export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
   const written: Written = { raw, merged: document };
@@ -67,7 +67,7 @@ function replacedTolerance(row: Row, written: Written): Row {
   return down == null ? row : { ...row, replacedBy: down, replacedWhen: 'for scale-downs' };
 }
 
-/** Returns the rows of an object that is null unless the document sets it. */
+/** Returns the rows of an object in `spec` that is null unless the document sets it. */
 function objectRows(
   written: Written,
   name: 'maxReplicasFrom' | 'fallback' | 'podDeletionCost',
@@ -121,7 +121,7 @@ function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): read
     target === undefined || (target.type === 'Utilization' && target.percent < rest.fillPercent);
   return Object.entries(values).map(([name, value]) => ({
     ...rowOf(written, ['spec', 'forecast', name], { value }),
-    // The field then has no effect: pods are planned at the target.
+    // fillPercent has no effect then: pods are planned at the target of the metric.
     ...(name === 'fillPercent' && !isFilled ? { replacedBy: ['spec', 'metrics', metric] } : {}),
   }));
 }
@@ -133,8 +133,8 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * The limit of the HPA applies if neither document nor preset sets the field; `behavior` replaces it. A value in the
- * document applies in addition to `behavior`.
+ * If neither the document nor the preset sets the field, the limit of the HPA applies, but `behavior` replaces it. If
+ * the field is set, it applies in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {
   const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';
@@ -160,7 +160,7 @@ function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
 interface RulesOfSpec {
   readonly rules: ScalingRules;
   readonly spec: ScalerSpec;
-  /** The field of `spec` that is the default of `stabilizationWindowSeconds`; null: none. */
+  /** The field of `spec` that is the default of `stabilizationWindowSeconds`; null: no field is. */
   readonly scalerWide: { readonly field: keyof ScalerSpec } | null;
 }
 

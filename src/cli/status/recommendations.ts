@@ -10,7 +10,7 @@ type Recommendation = NonNullable<ScalerView['recommendation']>;
 interface RecommendationItem extends Recommendation {
   readonly namespace: string;
   readonly name: string;
-  /** Null: there is no change, or the document is a file. */
+  /** The command that applies the change; null: there is no change, or the document is a file. */
   readonly applyWith: string | null;
   readonly reproduceWith: string;
 }
@@ -35,7 +35,7 @@ export function recommendationItems(
   );
 }
 
-/** Returns the text for these scalers: the largest saving first, then those without a change. */
+/** Returns the recommendations of these scalers as text: the largest saving first, scalers without a change last. */
 export function recommendationLines(rows: readonly ScalerView[], command: string): readonly string[] {
   const items = recommendationItems(rows, command);
   if (items.length === 0)

@@ -31,9 +31,9 @@ import {
 } from './status-table.js';
 
 export interface StatusOptions extends ReachOptions, SelectionOptions {
-  /** On a terminal, redraws the table. Otherwise prints each changed row. */
+  /** Whether to repeat: a terminal shows the current table, other output gets each changed row. */
   readonly watch?: boolean;
-  /** Prints recommendations instead of the table. */
+  /** Whether to print recommendations instead of the table. */
   readonly recommendations?: boolean;
   readonly output: string;
 }
@@ -41,8 +41,8 @@ export interface StatusOptions extends ReachOptions, SelectionOptions {
 const WATCH_PERIOD_MS = 3000;
 
 /**
- * Runs `status`: prints one row per scaler, sorted by namespace and name. With `watch`, repeats until interrupted.
- * Throws `CommandError` if a named scaler does not exist.
+ * Runs `status`: prints a row for each scaler, sorted by namespace and name. With `watch`, repeats this until the
+ * command is interrupted. Throws `CommandError` if the named scaler does not exist.
  */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
@@ -71,9 +71,9 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     }
     const isTable = format === 'text' || format === 'wide';
     const style = tableStyle({ isWide: format === 'wide', namespace }, io);
-    // A dumb terminal cannot move the cursor.
+    // A terminal with TERM=dumb cannot move its cursor.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
-    // The error for a missing scaler contains why its document is rejected.
+    // The error about a missing scaler already says why its document is rejected.
     const key = isMissing ? `${namespace ?? ''}/${selection.name}` : null;
     const noted = {
       ...list,
@@ -118,7 +118,7 @@ type Printer = (list: StatusList) => void;
 
 type RowPrinter = (rows: readonly ListedScaler[]) => void;
 
-/** Structured output is exactly the answer of the service. */
+/** Returns the rows to print. JSON and YAML contain exactly what the service has answered. */
 function rowsOf(
   list: StatusList,
   { isTable, selection }: { readonly isTable: boolean; readonly selection: Selection },
@@ -132,7 +132,7 @@ interface OnScreen extends Watched {
 
 interface Following extends Watched {
   readonly print: Printer;
-  /** Notes about data sources, as printed with the first rows. */
+  /** The notes about data sources that were printed with the first rows. */
   readonly notes: readonly string[];
 }
 
@@ -156,7 +156,7 @@ async function follow({ client, selection, print, notes }: Following, io: Comman
   }
 }
 
-/** While the service is unreachable, shows the last table and the error. */
+/** Shows the table until an interrupt. If the service does not answer, shows the last table and the error. */
 async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandIo): Promise<void> {
   let list: StatusList = first;
   let notes = listNotes(watched.client.where, list, watched.selection);
@@ -164,7 +164,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     const now = io.clock.now();
     const table = writeTable(
       tableRows(list, watched.selection).map((row) => cellsOf(row, now, io)),
-      // The size of the terminal may change.
+      // Computed for each table, because the size of the terminal may change.
       tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
     const head = `${watched.client.where}, ${localTimes(formatInstant(now))}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;
@@ -180,7 +180,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
   }
 }
 
-/** Returns null if the command was interrupted. */
+/** Lists the scalers again; null: the command was interrupted. */
 async function listAgain(
   { client, selection }: Watched,
   io: CommandIo,
@@ -194,7 +194,7 @@ async function listAgain(
   }
 }
 
-/** Wide tables are not truncated. */
+/** Returns columns and width of the table. The width of a wide table is not limited. */
 function tableStyle(
   { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },
   io: CommandIo,
@@ -204,7 +204,7 @@ function tableStyle(
   return { columns, limit, paint: paintOf(io) };
 }
 
-/** Some terminals report 0 for an unknown size. */
+/** Returns the size of the terminal. Some terminals report 0 if they do not know their size. */
 function sizeOf({ stdout }: CommandIo): ScreenSize {
   const [rows = 0, columns = 0] = [stdout.rows?.(), stdout.columns?.()];
   return { rows: rows > 0 ? rows : null, columns: columns > 0 ? columns : null };
@@ -216,7 +216,7 @@ const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ListedScaler) => 
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
-/** Prints each changed scaler. A different `at` alone is not a change. */
+/** Prints each scaler that has changed. Another value of `at` alone is no change. */
 function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): RowPrinter {
   const isNew = changeFilter();
   return (rows) => {
@@ -226,7 +226,7 @@ function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo):
   };
 }
 
-/** Later rows keep the column widths of the first table. */
+/** Prints each row that has changed. The columns keep the widths of the first table. */
 function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   const isNew = changeFilter();
   let widths: readonly number[] | null = null;
@@ -245,13 +245,13 @@ function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   };
 }
 
-/** The cause of a rejected document may contain a command. */
+/** The cause of a rejected document may contain a command, which is written as the user started the program. */
 function cellsOf(row: ListedScaler, now: Instant, io: CommandIo): StatusRow {
   const cells = statusRow(row, now);
   return { ...cells, cause: { ...cells.cause, head: nameProgram(cells.cause.head, io) } };
 }
 
-/** Excludes cells that depend on the current time. */
+/** Returns a key for the contents of a row, without the cells that depend on the current time. */
 function keyOf(cells: StatusRow): string {
   return JSON.stringify({ ...cells, since: null, cause: null, lastChange: null });
 }
@@ -272,22 +272,22 @@ const CLEAR_BELOW = '\u001b[J';
 // eslint-disable-next-line no-control-regex -- color sequences do not count for the width
 const COLOR = /\u001b\[\d*m/g;
 
-/** In lines and characters; null: unknown. */
+/** The size of a terminal in lines and characters; null: unknown. */
 export interface ScreenSize {
   readonly rows: number | null;
   readonly columns: number | null;
 }
 
 /**
- * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last row shows how
- * many are hidden. A line wider than the terminal takes several rows.
+ * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last one says how
+ * many are hidden. A line that is longer than the terminal is wide takes several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });
   return `${HOME}${shown.map((line) => `${line}${CLEAR_TO_LINE_END}\n`).join('')}${CLEAR_BELOW}`;
 }
 
-/** The last row of the screen stays empty, because the row above it ends with a newline. */
+/** Cuts the lines. The last row of the screen stays empty, because a newline follows the row above it. */
 function cut(
   lines: readonly string[],
   { rows, columns }: { readonly rows: number; readonly columns: number | null },

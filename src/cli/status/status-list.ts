@@ -11,27 +11,27 @@ import { VERSION } from '../output/version.js';
 
 /** The scalers as the service reports them, sorted by namespace and name. */
 export interface StatusList extends ListedScalers {
-  /** Null: the service does not report them. */
+  /** Null: the service does not report its data sources. */
   readonly dataSources: ServiceStatus['dataSources'] | null;
 }
 
-/** Which scalers to list. Null: any. */
+/** The scalers to list. Null: any namespace, or any name. */
 export interface Selection {
   readonly namespace: string | null;
   readonly name: string | null;
 }
 
-/** A row of the table: a scaler of the service, or a document that the service does not decide. */
+/** A row of the table: a scaler that the service decides, or a document that it cannot decide. */
 export type ListedScaler = JsonObject & Pick<ScalerView, 'namespace' | 'name'>;
 
 export interface SelectionOptions extends NamingOptions {
   /** `NAMESPACE/NAME` or `NAME`. Unset: all scalers. */
   readonly scaler?: string | undefined;
-  /** Overrides `namespace`, as in kubectl. */
+  /** Whether to list all namespaces. Overrides `namespace`, as in kubectl. */
   readonly allNamespaces?: boolean;
 }
 
-/** A name without a namespace is looked up in the namespace of the context, as in other commands. */
+/** Reads which scalers to list. As in other commands, the namespace of a name without one is that of the context. */
 export async function readSelection(options: SelectionOptions, io: CommandIo): Promise<Selection> {
   const { scaler, namespace = null, allNamespaces = false } = options;
   if (scaler === undefined) return { namespace: allNamespaces ? null : namespace, name: null };
@@ -39,7 +39,7 @@ export async function readSelection(options: SelectionOptions, io: CommandIo): P
   return readScalerName(scaler, options, io);
 }
 
-/** Returns the error for a named scaler that is not listed. */
+/** Returns the error for a scaler that the user has named and the service does not list. */
 export async function explainMissing(
   { namespace, name }: Selection,
   client: ServiceClient,
@@ -66,7 +66,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns notes on what the rows do not contain: about the replica, its version, data sources and documents. */
+/** Returns notes on what the rows do not show: which replica answered, its version, data sources, and documents. */
 export function listNotes(where: string, list: StatusList, selection: Selection): readonly string[] {
   const { rows, leader, unreachable, version, problems } = list;
   const standby =
@@ -92,7 +92,7 @@ export function failingSources(sources: StatusList['dataSources']): readonly str
   });
 }
 
-/** Returns the rows, and one for each document without a valid version, which the service does not decide. */
+/** Returns the rows, and a row for each document that has no valid version, so that the service does not decide it. */
 export function tableRows(
   { rows, problems }: StatusList,
   { namespace, name }: Selection,
@@ -112,7 +112,8 @@ export function tableRows(
 const MOST_REJECTED = 5;
 
 /**
- * A rejected document has no row, or the row of its last valid version. A document without a name may be any document.
+ * Returns lines about rejected documents, which have no row, or only that of their last valid version. A document
+ * without a readable name may be any of the selected ones, so it is included.
  */
 function rejectedDocuments(
   problems: ListedScalers['problems'],

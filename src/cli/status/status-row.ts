@@ -11,18 +11,18 @@ import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
 import { localTimes } from '../output/lines.js';
 
-/** If a cell is too long, the end of its head is cut off. */
+/** A cell of the table. If it is too long, the end of `head` is cut off. */
 export interface Cell {
   readonly head: string;
-  /** For example, the value after the name of a metric. */
+  /** The part after `head` that is not cut, for example the value after the name of a metric. */
   readonly tail: string;
-  /** Characters of the head that are shown with the tail. */
+  /** How many characters of `head` are shown at least if `tail` is shown. */
   readonly leastHead: number;
-  /** Replaces the cell if the tail does not fit either. */
+  /** Replaces the whole cell if `tail` does not fit. */
   readonly least: string;
 }
 
-/** `short` shows the first item and how many others there are. */
+/** Two forms of a cell. `short` shows the first item and the number of the others. */
 interface Forms {
   readonly full: Cell;
   readonly short: Cell;
@@ -32,14 +32,14 @@ export interface StatusRow {
   readonly namespace: string;
   readonly name: string;
   readonly target: string;
-  /** Full: two metrics, like `kubectl get hpa`. */
+  /** The full form shows two metrics, like `kubectl get hpa`. */
   readonly metrics: Forms;
   readonly min: string;
   readonly max: string;
   readonly replicas: string;
   readonly desired: string;
   readonly state: string;
-  /** How long the state has lasted. */
+  /** For how long the scaler has been in its state. */
   readonly since: string;
   readonly cause: Cell;
   /** One of `SEVERITIES`; null: unknown. */
@@ -49,7 +49,7 @@ export interface StatusRow {
 
 const UNKNOWN = '<unknown>';
 
-/** `view` is an item of `GET /api/v1/scalers`. Unknown values are `<unknown>`, as in kubectl. */
+/** Returns the cells for `view`, an item of `GET /api/v1/scalers`. As in kubectl, an unknown value is `<unknown>`. */
 export function statusRow(view: JsonObject, now: Instant): StatusRow {
   const target = objectIn(view, 'target');
   const state = objectIn(view, 'state');
@@ -75,7 +75,7 @@ function numberText(number: number | null): string {
   return number === null ? UNKNOWN : String(number);
 }
 
-/** Characters of the name of a metric that are always shown. */
+/** How many characters of a metric's name are always shown. */
 const LEAST_METRIC = 'http...'.length;
 
 function metricsForms(metrics: readonly JsonObject[]): Forms {
@@ -113,10 +113,10 @@ function metricText(metric: JsonObject): MetricText {
   return { name: identity, values: `: ${write(metric['value'])}/${write(metric['target'])}${average}` };
 }
 
-/** Characters of a cause that are always shown. */
+/** How many characters of a cause are always shown. */
 const LEAST_CAUSE = 20;
 
-/** Ends with the remaining time, such as `(3m40s left)`. */
+/** Returns the cause of a state. If the state has an end, the cell ends with the time that is left: `(3m40s left)`. */
 function causeCell(state: JsonObject | null, now: Instant): Cell {
   const until = instantIn(state, 'until');
   const left = until === null ? 0 : secondsBetween(now, until);
@@ -129,7 +129,7 @@ function causeCell(state: JsonObject | null, now: Instant): Cell {
   };
 }
 
-/** Appends the forecast if it raises the replica count, and whether that is worth switching on. */
+/** Adds to the cause that the forecast raises the replica count, and that switching the forecast on would be useful. */
 function withForecast(cell: Cell, view: JsonObject): Cell {
   const useful = objectsIn(view, 'conditions').find((one) => textIn(one, 'type') === 'ForecastUseful');
   const texts = [raiseText(objectIn(view, 'forecast')), cleanText(textIn(useful ?? null, 'message') ?? '')];

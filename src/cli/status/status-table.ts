@@ -3,12 +3,12 @@ import type { StatusRow, Cell } from './status-row.js';
 
 export interface TableStyle {
   readonly columns: readonly Column[];
-  /** Maximum characters per line; null: no limit. */
+  /** Maximum number of characters in a line; null: no limit. */
   readonly limit: number | null;
   readonly paint: Paint;
 }
 
-/** A column whose cells are never shortened. */
+/** Returns a column whose cells are never shortened. */
 function column(title: string, text: (row: StatusRow) => string): Column {
   return { title, cell: (row) => ({ head: '', tail: text(row), leastHead: 0, least: text(row) }) };
 }
@@ -18,7 +18,7 @@ const NAME = column('NAME', ({ name }) => name);
 const METRICS: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.full };
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
-/** Only the longest states are shortened, and only if a line is otherwise too long. */
+/** Only the longest state is shortened, and only if its line would otherwise be too long. */
 const LEAST_STATE = 'Stabili...'.length;
 const STATE: Column = {
   title: 'STATE',
@@ -48,10 +48,16 @@ export const WIDE_COLUMNS: readonly Column[] = [
   CAUSE,
 ];
 
-/** Shorter lines show one metric and no cause, so that the format does not depend on the values. */
+/**
+ * If lines must be shorter than this, each shows one metric and no cause. So the columns depend only on the width, not
+ * on the values.
+ */
 const FULL_CHARACTERS = 120;
 
-/** Columns for lines of at most `limit` characters; null: no limit. Omits the namespace if the user specified it. */
+/**
+ * Returns the columns for lines of at most `limit` characters; null: no limit. If the user has named the namespace, it
+ * has no column.
+ */
 export function narrowColumns(isNamespaceNamed: boolean, limit: number | null): readonly Column[] {
   const isFull = limit === null || limit >= FULL_CHARACTERS;
   return [
@@ -84,7 +90,7 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Red if the scaler cannot follow its load, yellow if a user holds it. */
+/** Returns a line: red if the scaler cannot follow its load, yellow if a user holds it. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],
@@ -112,9 +118,9 @@ const GAP = '  ';
 const ELLIPSIS = '...';
 
 /**
- * Returns widths for lines of at most `limit` characters; null: no limit. First, the heads of cells are shortened, from
- * left to right; then columns are reduced to their least content, from right to left. Lines that do not fit then are
- * longer than the limit.
+ * Returns the width of each column for lines of at most `limit` characters; null: no limit. First, the heads of the
+ * cells are shortened, from the left column to the right one. Then columns are reduced to their least content, from
+ * right to left. If a line still does not fit, it is longer than the limit.
  */
 function fitColumns(
   columns: readonly Column[],
@@ -141,7 +147,7 @@ function leastWithTail({ head, tail, leastHead }: Cell): number {
   return tail.length + Math.min(head.length, leastHead);
 }
 
-/** Returns the cell. If it is too long, `...` replaces the end of its head, or `least` replaces the cell. */
+/** Returns the cell as text. If it is too long, `...` replaces the end of its head, or `least` replaces all of it. */
 function fitCell(cell: Cell, width: number): string {
   const { head, tail, least } = cell;
   if (head.length + tail.length <= width) return `${head}${tail}`;

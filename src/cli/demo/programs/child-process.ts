@@ -15,14 +15,15 @@ export interface Child {
   /** 0 if the process could not be started. */
   readonly pid: number;
   /**
-   * Resolves when the process has exited, with a sentence that quotes its last lines. After exit code 0 or a signal
-   * that ends a process from outside, it quotes no lines, because they do not explain the exit. Never rejects.
+   * Resolves when the process has exited, with a sentence about the exit that quotes the last lines of its standard
+   * error. After exit code 0, or a signal from outside, the sentence quotes no lines, because they do not explain the
+   * exit. Never rejects.
    */
   readonly ended: Promise<string>;
   readonly endedSignal: AbortSignal;
   /** Sends SIGTERM, and SIGKILL after 5 s. Resolves when the process has exited. */
   readonly stop: () => Promise<void>;
-  /** Sends a signal: SIGHUP reloads, SIGSTOP suspends, SIGCONT resumes. */
+  /** Sends a signal. For Prometheus, SIGHUP reloads the config; SIGSTOP suspends and SIGCONT resumes any process. */
   readonly signal: (name: NodeJS.Signals) => void;
 }
 
@@ -30,7 +31,7 @@ const TERM_GRACE_MS = 5000;
 const KEPT_OUTPUT = 8192;
 const FROM_OUTSIDE: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP']);
 
-/** Starts a program. Discards its standard output, and keeps the last lines of its standard error for messages. */
+/** Starts a program. Its standard output is discarded. The last lines of its standard error are kept for messages. */
 export function startChild(options: ChildOptions): Child {
   const { title, file, args, env, clock } = options;
   const running = spawn(file, [...args], { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -45,7 +46,7 @@ export function startChild(options: ChildOptions): Child {
       over.abort();
     };
     running.once('error', (error) => end(`cannot be started: ${error.message}`));
-    // At 'close', unlike at 'exit', all output has been read.
+    // Unlike 'exit', 'close' comes after all output has been read.
     running.once('close', (code, signal) => {
       if (signal === null) end(`ended with code ${code ?? 0}`, code === 0 ? '' : output);
       else end(`ended by ${signal}`, FROM_OUTSIDE.has(signal) ? '' : output);
@@ -66,7 +67,7 @@ export function startChild(options: ChildOptions): Child {
   };
 }
 
-/** Environment variables. Child processes inherit all. */
+/** Environment variables. A child process gets all of them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Command {
@@ -79,7 +80,7 @@ interface Command {
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const QUOTED_LINES = 3;
 
-/** Returns the standard output of a program. Throws an `Error` that quotes its last lines if the exit code is not 0. */
+/** Runs a program and returns its standard output. Throws an `Error` with its last lines unless the exit code is 0. */
 export async function runCommand(
   { env, clock }: { readonly env: Environment; readonly clock: Clock },
   { file, args, folder, timeoutMs }: Command,

@@ -6,7 +6,7 @@ import { runCommand } from './child-process.js';
 
 const TIMEOUT_MS = 300_000;
 
-/** Returns a package of Debian, Ubuntu or a derivative as the source of a program. */
+/** Returns an origin that downloads a program as a package of Debian, Ubuntu or a derivative. */
 export function debianPackage(name: string): Origin {
   return {
     title: 'the packages of this distribution',
@@ -23,7 +23,7 @@ export async function hasDebianPackages({ env }: ProgramContext): Promise<boolea
 
 /**
  * Runs a command of apt-get that downloads packages, and unpacks them into `folder`. Needs no root and installs
- * nothing: lists, cache and locks of apt are in a temporary directory; sources and keys are those of the system.
+ * nothing. Lists, cache and locks of apt are in a temporary directory, while sources and keys are those of the system.
  */
 export async function unpackDebianPackages(
   context: ProgramContext,
@@ -39,7 +39,8 @@ export async function unpackDebianPackages(
     const aptGet = ['-qq', '-c', join(work, 'apt.conf')];
     await run('apt-get', [...aptGet, 'update']);
     await run('apt-get', [...aptGet, ...command]);
-    // `apt-get download` writes to the current directory, `apt-get install --download-only` to the archives.
+    // `apt-get download` writes to the current directory, `apt-get install --download-only` to the directory of
+    // archives.
     for (const name of (await readdir(work, { recursive: true })).sort())
       if (name.endsWith('.deb')) await run('dpkg', ['-x', join(work, name), folder]);
   } finally {

@@ -7,20 +7,20 @@ import { DeadlineError, withDeadline } from '../../../units/clock.js';
 import type { ProgramContext } from './find-program.js';
 
 interface Download {
-  /** http or https. */
+  /** An http or https URL. */
   readonly url: string;
   /** The file to write; it must not exist. */
   readonly file: string;
-  /** Hexadecimal. */
+  /** The expected SHA-256 sum in hexadecimal. */
   readonly sha256: string;
   readonly limits: DownloadLimits;
 }
 
 export interface DownloadLimits {
   readonly bytes: number;
-  /** Limit for the whole download. */
+  /** Time limit of the whole download. */
   readonly totalMs: number;
-  /** Limit for the time without a byte. */
+  /** Maximum time in which no byte is received. */
   readonly idleMs: number;
 }
 
@@ -30,8 +30,8 @@ const MIB = 1024 * 1024;
 
 /**
  * Downloads a file whose SHA-256 sum is known. Follows redirects, and uses the proxy of HTTPS_PROXY or HTTP_PROXY.
- * Throws an `Error` if the server does not answer with 200, if a limit is exceeded, or if the sum differs; then the
- * file may exist and must not be used.
+ * Throws an `Error` if the server does not answer with 200, if a limit is exceeded, or if the sum differs. After an
+ * error, the file may exist and must not be used.
  */
 export async function downloadFile(context: ProgramContext, download: Download): Promise<void> {
   const { clock, signal: parent, progress } = context;
@@ -47,7 +47,7 @@ export async function downloadFile(context: ProgramContext, download: Download):
     await withDeadline(clock, { ms, parent }, async (total) => {
       const signal = AbortSignal.any([total, stall.signal]);
       await transfer(context, download, { signal, onBytes }).catch((error: unknown) => {
-        // Axios and streams replace the reason of an abort with their own errors.
+        // Throws the reason of the abort, because axios and streams throw their own errors instead.
         throw signal.aborted ? signal.reason : error;
       });
     });

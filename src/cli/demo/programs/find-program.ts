@@ -8,42 +8,42 @@ import { type Environment, runCommand } from './child-process.js';
 import { errorMessage } from '../../../units/failure.js';
 
 export interface ProgramContext {
-  /** Includes the variables for the cache directory and `PROMSCALER_PROMETHEUS_MIRROR`. */
+  /** Environment variables, such as those for the cache directory, and `PROMSCALER_PROMETHEUS_MIRROR`. */
   readonly env: Environment;
   readonly clock: Clock;
   /** Aborts downloads. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with one sentence before a download, and when a source fails and another one is tried. */
+  /** Called with a sentence before a download, and when an origin fails and the next one is tried. */
   readonly report?: ((line: string) => void) | undefined;
-  /** Called a few times a second during a download, and with '' at its end. Replaces the previous text. */
+  /** Called a few times a second during a download with a text that replaces the last one, and with '' at its end. */
   readonly progress?: ((text: string) => void) | undefined;
 }
 
-/** A source of a program that is not on the PATH. */
+/** Where a program can be downloaded if it is not on the PATH. */
 export interface Origin {
   readonly title: string;
-  /** Directory name in the cache. */
+  /** Name of its directory in the cache. */
   readonly folder: string;
   /** Path of a program in that directory. */
   readonly path: (binary: string) => string;
   readonly isPossible: (context: ProgramContext) => Promise<boolean>;
-  /** Fills the empty directory `folder`. */
+  /** Downloads the program into the empty directory `folder`. */
   readonly download: (context: ProgramContext, folder: string) => Promise<void>;
 }
 
 export interface Program {
   readonly title: string;
   readonly binary: string;
-  /** Tried in order until one succeeds. */
+  /** The origins are tried in this order until one succeeds. */
   readonly origins: readonly Origin[];
-  /** Arguments that print the version, to verify that the program runs on this machine. */
+  /** Arguments with which the program prints its version, which shows that it runs on this machine. */
   readonly probe: readonly string[];
-  /** Package manager -> install command, and a page for machines without any of them. */
+  /** Maps package managers to commands that install the program. `page`: for machines with none of them. */
   readonly install: Readonly<Record<string, string>>;
   readonly page: string;
 }
 
-/** A program is not installed and cannot be downloaded. The message ends with an install command. */
+/** Thrown if a program is not installed and cannot be downloaded. The message ends with a command that installs it. */
 export class MissingProgramError extends Error {
   override name = 'MissingProgramError';
 }
@@ -53,7 +53,8 @@ const PARTIAL = '.partial-';
 const ABANDONED_MS = 3_600_000;
 
 /**
- * Returns the path of a program: from the PATH, the cache, or downloaded into the cache. Throws `MissingProgramError`.
+ * Returns the path of a program, which is on the PATH, in the cache, or downloaded into the cache now. Throws
+ * `MissingProgramError`.
  */
 export async function findProgram(context: ProgramContext, program: Program): Promise<string> {
   const { title, binary, origins } = program;
@@ -89,8 +90,8 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
 }
 
 /**
- * Downloads to a temporary directory of the cache and then renames it: a partial directory is never used, and the first
- * of two processes wins. Returns the path of the program.
+ * Downloads a program into the cache and returns its path. The directory is filled under a temporary name and then
+ * renamed, so that a partial directory is never used. If two processes do so, the first one wins.
  */
 async function fillCache(
   context: ProgramContext,
@@ -119,14 +120,14 @@ async function fillCache(
 async function removeAbandoned({ clock }: ProgramContext, cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith(PARTIAL)) continue;
-    // dpkg and tar set the mtime of a directory to that of the package, so a directory in use would look abandoned.
+    // Not the mtime: dpkg and tar set it to that of the package, so that a directory in use would look abandoned.
     const found = await stat(join(cache, name)).catch(() => null);
     if (found !== null && clock.now() - found.ctimeMs > ABANDONED_MS)
       await rm(join(cache, name), { recursive: true, force: true });
   }
 }
 
-/** Returns the first executable file with this name on the PATH, or null. Skips relative entries of the PATH. */
+/** Returns the first executable file with this name on the PATH, or null. Relative entries of the PATH are skipped. */
 export async function findOnPath(name: string, env: Environment): Promise<string | null> {
   const file = platform() === 'win32' ? `${name}.exe` : name;
   for (const folder of (env['PATH'] ?? env['Path'] ?? '').split(delimiter)) {
@@ -153,7 +154,7 @@ async function installLine({ env }: ProgramContext, { install, page }: Program):
 
 export function reasonOf(error: unknown): string {
   const reason = errorMessage(error);
-  // The errors of Node.js for several addresses have an empty message.
+  // If Node.js has tried several addresses, its error has a code but an empty message.
   const { code } = error as { readonly code?: unknown };
   return reason === '' && typeof code === 'string' ? code : reason;
 }

@@ -6,16 +6,16 @@ import { type Origin, type ProgramContext, reasonOf, type Program, findProgram }
 import { unpackTar, unpackZip } from './unpack.js';
 import { debianPackage } from './debian-packages.js';
 
-/** A file of a release. */
+/** An archive of a release for one system. */
 interface ReleaseArchive {
-  /** The system in its name: `linux-amd64`. */
+  /** The system in the name of the archive, such as `linux-amd64`. */
   readonly system: string;
   readonly sha256: string;
 }
 
 interface Release {
   readonly version: string;
-  /** `platform-arch` of Node.js -> archive. */
+  /** Maps `platform-arch` of Node.js to the archive. */
   readonly archives: Readonly<Record<string, ReleaseArchive>>;
 }
 
@@ -24,7 +24,7 @@ const WINDOWS: ReleaseArchive = {
   sha256: 'b3c2607d1e80a277735fd3cde86432eb1b6843897cb82fb04fbf4c7ffb1d1c36',
 };
 
-/** A long-term support release. The checksums are from its sha256sums.txt. */
+/** A long-term support release. The checksums are those of its sha256sums.txt. */
 export const PROMETHEUS_RELEASE: Release = {
   version: '3.5.0',
   archives: {
@@ -50,14 +50,14 @@ export const PROMETHEUS_RELEASE: Release = {
   },
 };
 
-/** A mirror has the same paths: `v3.5.0/prometheus-3.5.0.linux-amd64.tar.gz`. */
+/** URL of a mirror with the same paths: `v3.5.0/prometheus-3.5.0.linux-amd64.tar.gz`. */
 const MIRROR = 'PROMSCALER_PROMETHEUS_MIRROR';
 const OFFICIAL = 'https://github.com/prometheus/prometheus/releases/download';
 
 const MIB = 1024 * 1024;
-/** The archives have 105 to 120 MiB. */
+/** An archive has 105 to 120 MiB. */
 const LIMITS: DownloadLimits = { bytes: 256 * MIB, totalMs: 1_800_000, idleMs: 30_000 };
-/** The programs have about 150 MiB. */
+/** Limits the size of an unpacked program, which is about 150 MiB. */
 const MOST_PROGRAM_BYTES = 512 * MIB;
 
 interface ReleaseOptions {
@@ -67,7 +67,7 @@ interface ReleaseOptions {
   readonly machine?: string;
 }
 
-/** Returns the official release of Prometheus with `prometheus` and `promtool`, verified by its SHA-256 sum. */
+/** Returns an origin for `prometheus` and `promtool`: the official release, whose SHA-256 sum is verified. */
 export function prometheusRelease(options: ReleaseOptions = {}): Origin {
   const { release = PROMETHEUS_RELEASE, limits = LIMITS, machine = `${platform()}-${arch()}` } = options;
   const archive = release.archives[machine];

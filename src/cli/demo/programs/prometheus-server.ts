@@ -9,7 +9,7 @@ import { sleep, withDeadline, type Clock } from '../../../units/clock.js';
 import { startChild, type Child, type Environment } from './child-process.js';
 
 export interface PrometheusOptions {
-  /** Path from `findPrometheus`. */
+  /** Path of the program, see `findPrometheus`. */
   readonly binary: string;
   readonly config: string;
   readonly env: Environment;
@@ -22,13 +22,13 @@ export interface PrometheusOptions {
   readonly args?: readonly string[];
 }
 
-/** A ready Prometheus on 127.0.0.1. */
+/** A Prometheus on 127.0.0.1 that is ready for queries. */
 export interface RunningPrometheus {
   readonly pid: number;
   readonly url: string;
   readonly port: number;
   readonly folder: string;
-  /** Resolves when the process has exited, with a sentence that quotes its last lines. Never rejects. */
+  /** Resolves when the process has exited, with a sentence about the exit that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
   /** Sends SIGTERM, and SIGKILL after 5 s. Removes the directory unless `keepData` is set. */
   readonly stop: (options?: { readonly keepData: boolean }) => Promise<void>;
@@ -42,8 +42,8 @@ const PROBE_INTERVAL_MS = 25;
 const PORT_ATTEMPTS = 3;
 
 /**
- * Starts Prometheus and resolves when it is ready (about 0.1 s with an empty directory). Throws an `Error` with its
- * last lines if it exits first or is not ready within 30 s; a directory that was created here is then removed.
+ * Starts Prometheus and resolves when it is ready, which takes about 0.1 s with an empty directory. If it exits before
+ * or is not ready within 30 s, throws an `Error` with its last lines, and removes the directory if it was created here.
  */
 export async function startPrometheus(options: PrometheusOptions): Promise<RunningPrometheus> {
   const { port = 0 } = options;
@@ -51,7 +51,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
     try {
       return await startOnce(options, port === 0 ? await freePort() : port);
     } catch (error) {
-      // Another program may have taken the port meanwhile.
+      // Another program may have taken the port since it was found to be free.
       const isTaken = error instanceof Error && error.message.includes('address already in use');
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
@@ -115,7 +115,7 @@ async function waitUntilReady(
   const start = clock.monotonicMs();
   while (!child.endedSignal.aborted) {
     const isReady = (await read(clock, `${place.url}/-/ready`)) !== null;
-    // The ready process may be another Prometheus on the same port.
+    // The server that is ready may be another Prometheus on this port, so its data directory is compared.
     const flags = isReady ? await read(clock, `${place.url}/api/v1/status/flags`) : null;
     if (flags?.includes(JSON.stringify(place.data)) === true) return;
     const waitedMs = clock.monotonicMs() - start;
@@ -125,7 +125,7 @@ async function waitUntilReady(
   throw new Error(await child.ended);
 }
 
-/** Returns the body of a response with status 200, or null: Prometheus may not listen yet. */
+/** Returns the body of a response with status 200; null: there is none, for example because nothing listens yet. */
 async function read(clock: Clock, url: string): Promise<string | null> {
   try {
     return await withDeadline(clock, { ms: PROBE_TIMEOUT_MS }, async (signal) => {
@@ -140,8 +140,8 @@ async function read(clock: Clock, url: string): Promise<string | null> {
 }
 
 /**
- * Returns a free port of 127.0.0.1: `preferred`, or another one if it is in use. Another program may take the port
- * first, so the caller must be able to retry.
+ * Returns a free port of 127.0.0.1: `preferred`, or another one if it is in use. The caller must be able to try again,
+ * because another program may take the port first.
  */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer();

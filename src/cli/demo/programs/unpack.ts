@@ -2,20 +2,20 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 interface Unpacking {
-  /** Files of the archive; all others are skipped. */
+  /** Names of the files to unpack; all others are skipped. */
   readonly names: readonly string[];
-  /** The files are written into it without the directory `strip` of their name, as executables. */
+  /** The files are written to this directory as executables. `strip` is removed from the start of their names. */
   readonly folder: string;
   readonly strip: string;
-  /** Limit of each file. */
+  /** Maximum size of each file. */
   readonly mostBytes: number;
 }
 
 const REGULAR: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);
 
 /**
- * Unpacks files of a `.tar.gz`. Throws if the archive is damaged or truncated, or lacks one of the files as a regular
- * file of at most `mostBytes`.
+ * Unpacks files of a `.tar.gz`. Throws if the archive is damaged or truncated, or if one of the files is missing, is
+ * not a regular file, or exceeds `mostBytes`.
  */
 export async function unpackTar(archive: string, unpacking: Unpacking): Promise<void> {
   const { extract } = await import('tar');
@@ -33,7 +33,7 @@ export async function unpackTar(archive: string, unpacking: Unpacking): Promise<
   for (const name of names) await chmod(join(folder, name.slice(strip.length)), 0o755);
 }
 
-/** Unpacks files of a zip as `unpackTar` does. The archive and its files are in memory. */
+/** Unpacks files of a zip, with the errors of `unpackTar`. The whole archive and its files are in memory. */
 export async function unpackZip(archive: string, unpacking: Unpacking): Promise<void> {
   const { unzipSync } = await import('fflate');
   const { names, folder, strip, mostBytes } = unpacking;
