@@ -1,10 +1,8 @@
 #!/usr/bin/env node
 import { basename, delimiter, dirname } from 'node:path';
 import { inspect } from 'node:util';
-import type { FaultListener } from './output/io.js';
-import { lossyOutput } from './output/streams.js';
+import { type FaultListener, lossyOutput, readStdin } from './output/io.js';
 import { cli } from './program.js';
-import { readStdin } from './input/read-stdin.js';
 import { countBuffersWithHeap, keepSemiSpaces } from './commands/heap-growth.js';
 import { SYSTEM_CLOCK } from './system-clock.js';
 

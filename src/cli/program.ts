@@ -3,13 +3,10 @@ import { addAdoptCommand, addPauseCommands } from './command-line/change-command
 import { addExamples } from './command-line/examples.js';
 import { addDocumentCommands } from './command-line/document-commands.js';
 import { outputOption, type Result } from './command-line/options.js';
-import { addQueryCommands } from './command-line/query-commands.js';
-import { addServiceCommands } from './command-line/service-commands.js';
-import type { CommandIo, ExitCode } from './output/io.js';
-import { CommandError } from './output/io.js';
+import { addQueryCommands, addServiceCommands } from './command-line/service-commands.js';
+import { type CommandIo, type ExitCode, CommandError, cleanStream } from './output/io.js';
 import { cleanText } from '../units/clean-text.js';
 import { localTimes, nameProgram } from './output/lines.js';
-import { cleanStream } from './output/streams.js';
 import { VERSION } from './output/version.js';
 
 /** Runs a command line (without `node` and the script) and returns the exit code. Incorrect usage does not throw. */

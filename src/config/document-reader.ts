@@ -17,7 +17,7 @@ import {
 } from '../scaler/problems/finding.js';
 import { isPlainObject, MAX_DEPTH } from '../scaler/plain-json.js';
 import { API_VERSION } from '../scaler/schema/document-schema.js';
-import { MAX_KEYS } from '../scaler/yaml/key-problems.js';
+import { MAX_KEYS } from '../scaler/yaml/yaml-limits.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 
 export interface DocumentSource {

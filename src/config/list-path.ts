@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import { errorCode } from '../units/failure.js';
 import { mapAtOnce } from '../units/semaphore.js';
-import { describeReadError } from './describe-read-error.js';
+import { describeReadError } from '../files/read-bounded.js';
 
 /** A file with a document extension, or an entry that could not be inspected. */
 export interface FoundFile {

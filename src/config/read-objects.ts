@@ -1,9 +1,17 @@
 import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read/read-scalers.js';
-import { OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { scalerKey } from '../scaler/spec.js';
-import { takeTurns } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
+import { OBJECTS_PATH, ofScaler, type Problem } from '../scaler/problems/problem.js';
+import { scalerKey, type Scaler } from '../scaler/spec.js';
+import { takeTurns, type Clock } from '../units/clock.js';
 import type { DocumentReader, DocumentObject } from './document-reader.js';
+import type { ProblemCode } from '../scaler/problems/problem-codes.js';
+import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
+import {
+  type DocumentSet,
+  type ActiveScaler,
+  MAX_TOTAL_LENGTH,
+  type NextSet,
+  keepUnchanged,
+} from './document-set.js';
 
 export interface ObjectSource {
   readonly list: () => Iterable<DocumentObject>;
@@ -63,4 +71,110 @@ async function readObject(
   const document = first ?? failedDocument(key, file, 'no document was read');
   // The key of an object is known even if its `spec` is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };
+}
+
+export interface ObjectVerdict {
+  /** The checked `spec` as JSON. An object with a different `spec` has not been checked yet. */
+  readonly specText: string;
+  readonly problems: readonly Problem[];
+  /** The scaler in effect, from this version or the last valid one; null: none. */
+  readonly scaler: Scaler | null;
+}
+
+/** Documents and characters that objects may add to the files. */
+export interface Capacity {
+  readonly documents: number;
+  readonly length: number;
+}
+
+export interface AddedObjects {
+  readonly set: DocumentSet;
+  readonly problems: readonly Problem[];
+  readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
+}
+
+/**
+ * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with the same
+ * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
+ * Above the limits, objects already in effect take precedence over new ones, so that a user who creates objects cannot
+ * stop the scalers of others.
+ */
+export function addObjects(
+  files: NextSet,
+  objects: ReadonlyMap<string, ReadObject>,
+  { last, capacity = capacityAfter(files) }: { readonly last: DocumentSet; readonly capacity?: Capacity },
+): AddedObjects {
+  const written = new Map(files.documents.map((document) => [document.key, document]));
+  const set = new Map(
+    [...files.set].filter(([key, active]) => active.path !== OBJECTS_PATH || written.has(key)),
+  );
+  const problems: Problem[] = [];
+  const verdicts = new Map<string, ObjectVerdict>();
+  const isTooMuch = checkCapacity(capacity);
+  for (const one of activeFirst(objects, last)) {
+    const { key, object, document } = one;
+    const winner = written.get(key)?.file ?? brokenFileOf(files, key);
+    const extra = winner === null ? isTooMuch(one) : [duplicateOf(document, winner, written.get(key))];
+    const active = winner === null ? nextActive(one, last.get(key), extra.length > 0) : null;
+    if (active !== null) set.set(key, active);
+    const found = extra.length === 0 ? document.problems : [...document.problems, ...extra];
+    problems.push(...ofScaler(found, key));
+    const inForce = set.get(key);
+    const scaler = inForce?.path === OBJECTS_PATH ? inForce.scaler : null;
+    verdicts.set(key, { specText: object.specText, problems: found, scaler });
+  }
+  return { set, problems, verdicts };
+}
+
+function nextActive(
+  { object, document: { scaler } }: ReadObject,
+  before: ActiveScaler | undefined,
+  isRefused: boolean,
+): ActiveScaler | null {
+  if (scaler === null || isRefused) return before ?? null;
+  return { scaler: keepUnchanged(before, scaler), path: OBJECTS_PATH, file: objectFile(object) };
+}
+
+/**
+ * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent path blocks
+ * no object.
+ */
+function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
+  const active = set.get(key);
+  return active !== undefined && keptFiles.has(active.file) ? active.file : null;
+}
+
+function activeFirst(objects: ReadonlyMap<string, ReadObject>, last: DocumentSet): readonly ReadObject[] {
+  const rank = (key: string): number => (last.get(key)?.path === OBJECTS_PATH ? 0 : 1);
+  return [...objects.values()].sort((a, b) => rank(a.key) - rank(b.key) || (a.key < b.key ? -1 : 1));
+}
+
+function capacityAfter({ documents, length }: NextSet): Capacity {
+  return { documents: MAX_DOCUMENTS - documents.length, length: MAX_TOTAL_LENGTH - length };
+}
+
+function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Problem[] {
+  let { documents, length } = capacity;
+  return ({ document, length: own }) => {
+    documents -= 1;
+    length -= own;
+    if (documents < 0) {
+      const message = `there are more than ${MAX_DOCUMENTS} documents, files and objects together: this one is not used`;
+      return [problemOf(document, 'yaml-count', message)];
+    }
+    if (length >= 0) return [];
+    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters (64 MiB): this one is not used`;
+    return [problemOf(document, 'yaml-size', message)];
+  };
+}
+
+function duplicateOf(document: ReadDocument, file: string, other: ReadDocument | undefined): Problem {
+  const place = other?.place ?? null;
+  const line = place === null ? '' : `:${place.line}`;
+  const message = `${document.key ?? ''} is also in ${file}${line}: files take precedence, this object is not used`;
+  return problemOf(document, 'duplicate-document', message);
+}
+
+function problemOf({ file, place, nameLine }: ReadDocument, code: ProblemCode, message: string): Problem {
+  return { code, severity: 'error', message, file, place, path: 'metadata.name', sourceLine: nameLine };
 }

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Stats } from 'node:fs';
-import { readBounded } from '../files/read-bounded.js';
+import { readBounded, describeReadError } from '../files/read-bounded.js';
 import { MAX_FILE_BYTES } from '../scaler/yaml/read-yaml.js';
 import type { Clock } from '../units/clock.js';
 import { errorCode } from '../units/failure.js';
 import { mapAtOnce } from '../units/semaphore.js';
-import { describeReadError } from './describe-read-error.js';
 import { ENTRIES_AT_ONCE, type FoundFile, listPath, resolveData } from './list-path.js';
 
 interface ReadFile {

@@ -4,10 +4,9 @@ import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ReceiverConfig } from '../notifications/notification.js';
-import type { ServiceInput } from './service-schema.js';
+import type { ServiceInput, ReceiverInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
-import type { ReceiverInput } from './notification-schema.js';
-import { windowOfInterval } from '../units/source-defaults.js';
+import { windowOfInterval } from '../units/bounds.js';
 import type { TlsFiles } from '../http/tls.js';
 
 /** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */

@@ -8,8 +8,13 @@ import { takeTurns } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread, readObjectDocument } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
-import { type ObjectSource, type ReadObject, readObjects } from './read-objects.js';
-import { addObjects, type ObjectVerdict } from './add-objects.js';
+import {
+  type ObjectSource,
+  type ReadObject,
+  readObjects,
+  addObjects,
+  type ObjectVerdict,
+} from './read-objects.js';
 import {
   type PathContents,
   fingerprint,

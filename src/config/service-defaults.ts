@@ -1,4 +1,4 @@
-import { ANSWER_DEFAULTS, SCRAPES_IN_WINDOW } from '../units/source-defaults.js';
+import { ANSWER_DEFAULTS, SCRAPES_IN_WINDOW } from '../units/bounds.js';
 
 /** Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {

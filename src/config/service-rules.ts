@@ -11,9 +11,8 @@ import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
 import { RESOURCE_QUERIES } from './resource-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
-import type { ServiceInput } from './service-schema.js';
+import type { ServiceInput, ReceiverInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';
-import type { ReceiverInput } from './notification-schema.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 

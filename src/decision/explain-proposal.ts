@@ -2,7 +2,7 @@ import { describeFallback } from './proposals/fallback.js';
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { countOf, formatAmount, formatNumber, isInBytes } from '../units/format.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
-import { MAX_REPLICAS } from '../units/replicas.js';
+import { MAX_REPLICAS } from '../units/bounds.js';
 import type { Arithmetic } from './proposals/context.js';
 import type { JudgedMetric } from './proposals/propose.js';
 import { tolerancesOf } from './proposals/arithmetic.js';

@@ -1,8 +1,9 @@
 import { close, constants, fstat, open, read, type Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open as openFile, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Clock } from '../units/clock.js';
+import { errorCode, errorMessage } from '../units/failure.js';
 
 /** A file is rejected because it is not a regular file or too large. */
 export class FileError extends Error {
@@ -156,5 +157,73 @@ async function readPipe(path: string, mostBytes: number, signal?: AbortSignal): 
     return Buffer.concat(chunks, length);
   } finally {
     socket.destroy();
+  }
+}
+
+interface Line {
+  /** Line number, starting at 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+const LINES_CHUNK_BYTES = 1024 * 1024;
+
+/**
+ * Yields the lines of a regular file and keeps only one in memory. The last line may have no line break. Throws
+ * `FileError` for a line that is longer than `mostBytes`, or the system error.
+ */
+export async function* readLines(path: string, mostBytes: number): AsyncGenerator<Line> {
+  const file = await openFile(path, 'r');
+  try {
+    if ((await file.stat()).isDirectory()) throw new FileError('this is a directory, a file was expected');
+    let number = 0;
+    let pieces: Uint8Array[] = [];
+    let length = 0;
+    const finish = (rest: Uint8Array): Line => {
+      number += 1;
+      const text = Buffer.concat([...pieces, rest]).toString();
+      pieces = [];
+      length = 0;
+      return { number, text };
+    };
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(
+        new Uint8Array(LINES_CHUNK_BYTES),
+        0,
+        LINES_CHUNK_BYTES,
+        null,
+      );
+      if (bytesRead === 0) break;
+      let from = 0;
+      for (let end = buffer.indexOf(10); end >= 0 && end < bytesRead; end = buffer.indexOf(10, from)) {
+        yield finish(buffer.subarray(from, end));
+        from = end + 1;
+      }
+      pieces.push(buffer.subarray(from, bytesRead));
+      length += bytesRead - from;
+      if (length > mostBytes) throw tooLong(mostBytes);
+    }
+    if (length > 0) yield finish(new Uint8Array());
+  } finally {
+    await file.close();
+  }
+}
+
+export function describeReadError(error: unknown): string {
+  switch (errorCode(error)) {
+    case 'ABORT_ERR':
+      return 'interrupted';
+    case 'ERR_ENCODING_INVALID_ENCODED_DATA':
+      return 'the file is not UTF-8 text';
+    case 'ENOENT':
+      return 'no such file or directory';
+    case 'EACCES':
+      return 'permission denied';
+    case 'ELOOP':
+      return 'the symbolic link leads to itself';
+    case 'EISDIR':
+      return 'this is a directory, a file was expected';
+    default:
+      return errorMessage(error);
   }
 }

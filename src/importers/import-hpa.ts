@@ -6,10 +6,11 @@ import { readTarget } from './manifest/scale-target.js';
 import type { ReadMetadata } from './manifest/metadata.js';
 import { readBehavior } from './manifest/behavior.js';
 import { readMetric } from './hpa-metrics.js';
-import { type PlainObject } from '../scaler/plain-json.js';
+import type { PlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { formatValue, type Path } from '../scaler/problems/finding.js';
 import { JsonBoundsError, parseJsonWithin } from '../units/json-bounds.js';
+import { BUILT_IN, PRESETS } from '../scaler/schema/presets.js';
 
 type Named = Pick<ReadMetadata, 'annotations'>;
 
@@ -124,4 +125,54 @@ function readJson(
     log.lose(path, `is not JSON (${error.message}); it is not carried over`);
     return undefined;
   }
+}
+
+/** Converts the spec of a CHPA: an HPA with limits, which have the same names in `preset: chpa`. */
+export function importChpa(
+  manifest: Fields,
+  _read: ReadMetadata,
+  context: ImportContext,
+): Omit<Draft, 'metadata'> | null {
+  const spec = manifest.required('spec');
+  if (spec === undefined) return null;
+  const target = spec.object('scaleTargetRef');
+  const scaleTargetRef = readTarget(target);
+  target?.rest();
+  const minReplicas = spec.integer('minReplicas');
+  const maxReplicas = spec.integer('maxReplicas');
+  const metrics = readMetrics(spec, [], context);
+  const limits = readLimits(spec);
+  spec.rest();
+  return {
+    spec: defined({
+      preset: 'chpa',
+      scaleTargetRef,
+      minReplicas: minReplicas === 1 ? undefined : minReplicas,
+      maxReplicas,
+      ...limits,
+    }),
+    metrics,
+    schedules: [],
+  };
+}
+
+/** Reads the limits that differ from the preset. For the CHPA controller, 0 means unset. */
+function readLimits(spec: Fields): PlainObject {
+  const { chpa } = PRESETS;
+  const tolerance = spec.number('tolerance');
+  const differing = (value: number | undefined, preset: number | null): number | undefined =>
+    value === preset || value === 0 ? undefined : value;
+  return {
+    tolerance: differing(tolerance, BUILT_IN.tolerance),
+    scaleUpLimitFactor: differing(spec.number('scaleUpLimitFactor'), chpa.scaleUpLimitFactor),
+    scaleUpLimitMinimum: differing(spec.integer('scaleUpLimitMinimum'), chpa.scaleUpLimitMinimum),
+    upscaleForbiddenWindowSeconds: differing(
+      spec.integer('upscaleForbiddenWindowSeconds'),
+      chpa.upscaleForbiddenWindowSeconds,
+    ),
+    downscaleForbiddenWindowSeconds: differing(
+      spec.integer('downscaleForbiddenWindowSeconds'),
+      chpa.downscaleForbiddenWindowSeconds,
+    ),
+  };
 }

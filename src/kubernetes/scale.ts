@@ -3,7 +3,7 @@ import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { nameTarget } from './targets.js';
 import { KubernetesError, type Scale } from './api/types.js';
-import { MAX_REPLICAS } from '../units/replicas.js';
+import { MAX_REPLICAS } from '../units/bounds.js';
 import type { ScalableKind } from './discovery.js';
 import type { Transport } from './requests/transport.js';
 

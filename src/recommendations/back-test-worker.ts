@@ -1,7 +1,6 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { BacktestError } from '../backtest/compare/check-size.js';
-import { runJob, type RunJobs } from '../backtest/compare/variant.js';
+import { BacktestError, runJob, type RunJobs } from '../backtest/compare/variant.js';
 import type { Fetching, Range } from '../backtest/history/fetch-series.js';
 import type { RangeAnswer } from '../prometheus/answers/classify.js';
 import type { RangeQuery } from '../prometheus/client/range-client.js';

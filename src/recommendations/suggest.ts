@@ -1,6 +1,5 @@
-import { BacktestError, checkDemand, checkRounds } from '../backtest/compare/check-size.js';
+import { BacktestError, checkDemand, checkRounds, type RunJobs } from '../backtest/compare/variant.js';
 import { recommend } from '../backtest/compare/recommend.js';
-import type { RunJobs } from '../backtest/compare/variant.js';
 import { changedVariant } from '../backtest/compare/sweep.js';
 import { parseThreshold, type Threshold } from '../backtest/compare/threshold.js';
 import type { Fetching, Range } from '../backtest/history/fetch-series.js';

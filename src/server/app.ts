@@ -12,7 +12,7 @@ import { showOverview } from './overview/show-overview.js';
 import { showService, type ServiceFacts } from './view-service.js';
 import { showSite, type Site } from './site.js';
 import { createPaced } from './pacing/paced.js';
-import { createPageQueue } from './pacing/page-queue.js';
+import { createPageQueue, createSharedPage, type SharedPageOptions } from './pacing/shared-page.js';
 import { showAnyHistory } from './pages/long-history.js';
 import type { LongHistory } from './pages/long-history.js';
 import { BadRequest } from './pages/query.js';
@@ -28,8 +28,6 @@ import {
   showSnapshot,
 } from './pages/scaler-pages.js';
 import type { ScalerPageParts } from './pages/scaler-pages.js';
-import { createSharedPage } from './pacing/shared-page.js';
-import type { SharedPageOptions } from './pacing/shared-page.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 

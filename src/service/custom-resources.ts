@@ -1,5 +1,5 @@
 import { textIn } from '../kubernetes/api/json.js';
-import type { ObjectVerdict } from '../config/add-objects.js';
+import type { ObjectVerdict } from '../config/read-objects.js';
 import type { Leadership } from '../control/election/leadership.js';
 import { pollStatuses } from '../control/status/status-writer.js';
 import type { EventObject, TargetEvent } from '../kubernetes/api/types.js';

@@ -4,7 +4,7 @@ import type { Shards } from '../control/election/leadership.js';
 import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
 import { createSecretFile } from '../http/credentials.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
-import { createUserReviews } from '../kubernetes/user-reviews.js';
+import { createUserReviews } from '../kubernetes/access-review.js';
 import { createRangeClient, type RangeClient } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
 import { formatProblem, type Problem } from '../scaler/problems/problem.js';

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../config/add-objects.js';
+import type { ObjectVerdict } from '../config/read-objects.js';
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import { createChangeSlots } from '../control/cycle/change.js';
 import { createClockWarnings, openOutages } from './open-outages.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createApiClient } from '../../src/api/client.js';
+import { createApiClient } from '../../src/api/read-answer.js';
 
 function recording(answer: unknown): {
   readonly api: ReturnType<typeof createApiClient>;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { constant } from '../../src/simulator/controllers/curves.js';
+import { constant } from '../../src/simulator/controllers/load.js';
 import { startSimulator } from '../../src/simulator/simulator.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import { listen } from '../../src/simulator/sockets.js';

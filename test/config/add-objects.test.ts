@@ -3,8 +3,7 @@ import { type DocumentSet, nextSet } from '../../src/config/document-set.js';
 import { readerOfThisThread } from '../../src/config/document-reader.js';
 import type { DocumentObject } from '../../src/config/document-reader.js';
 import { rejectionEffects, type LoadedScalers } from '../../src/config/scaler-files.js';
-import { readObjects } from '../../src/config/read-objects.js';
-import { addObjects, type AddedObjects, type Capacity } from '../../src/config/add-objects.js';
+import { readObjects, addObjects, type AddedObjects, type Capacity } from '../../src/config/read-objects.js';
 import { readDocuments, type ReadOptions } from '../../src/scaler/read/read-scalers.js';
 import { ManualClock } from '../support/manual-clock.js';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
-import { constant } from '../../src/simulator/controllers/curves.js';
+import { constant } from '../../src/simulator/controllers/load.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { startFilled } from '../support/filled-server.js';
 import type { WrittenSeries } from '../support/remote-write.js';

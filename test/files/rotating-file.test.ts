@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readLines } from '../../src/files/read-lines.js';
+import { readLines } from '../../src/files/read-bounded.js';
 import { createRotatingFile } from '../../src/files/rotating-file.js';
 
 let folder = '';

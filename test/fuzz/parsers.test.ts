@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readTarget } from '../../src/cli/reach/target-kind.js';
 import { readNewOptions } from '../../src/cli/new/new-options.js';
-import { parsePastTime } from '../../src/cli/explain/parse-time.js';
+import { parsePastTime } from '../../src/cli/explain/explain-past.js';
 import { CommandError } from '../../src/cli/output/io.js';
 import { readServiceConfig } from '../../src/config/read-service-config.js';
 import { readHorizontalPodAutoscaler } from '../../src/kubernetes/hpa.js';

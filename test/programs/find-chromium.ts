@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
-import { hasDebianPackages, unpackDebianPackages } from '../../src/cli/demo/programs/debian-packages.js';
+import { hasDebianPackages, unpackDebianPackages } from '../../src/cli/demo/programs/prometheus-release.js';
 import {
   type Origin,
   type Program,

@@ -1,5 +1,4 @@
-import { debianPackage } from '../../src/cli/demo/programs/debian-packages.js';
-import { PROMETHEUS } from '../../src/cli/demo/programs/prometheus-release.js';
+import { debianPackage, PROMETHEUS } from '../../src/cli/demo/programs/prometheus-release.js';
 import { type Program, type ProgramContext, findProgram } from '../../src/cli/demo/programs/find-program.js';
 import { kubectlLayer } from './kubectl-layer.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import { rankPods } from '../../src/prometheus/pod-ranking.js';
+import { rankPods } from '../../src/control/cycle/deletion-costs.js';
 import { instantFromSeconds } from '../../src/units/time.js';
 
 const evaluatedAt = instantFromSeconds(0);

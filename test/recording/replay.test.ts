@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { formatRecordLine, parseRecordLine } from '../../src/recording/record-line.js';
-import type { RecordLine } from '../../src/recording/record-line.js';
-import { replayLine } from '../../src/recording/replay-line.js';
+import {
+  formatRecordLine,
+  parseRecordLine,
+  type RecordLine,
+  replayLine,
+} from '../../src/recording/record-line.js';
 import { checkAll, snapshots } from '../decision/random-snapshots.js';
 import { runSeed } from '../faults/run-seed.js';
 import { SOURCE_PRODUCT } from '../faults/source-product.js';

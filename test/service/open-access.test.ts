@@ -5,7 +5,7 @@ import { resolveServiceConfig } from '../../src/config/resolve-service-config.js
 import { connectTo } from '../../src/kubernetes/access/connection.js';
 import { createTransport } from '../../src/kubernetes/requests/transport.js';
 import type { Transport } from '../../src/kubernetes/requests/transport.js';
-import { createUserReviews } from '../../src/kubernetes/user-reviews.js';
+import { createUserReviews } from '../../src/kubernetes/access-review.js';
 import type { AccessControl } from '../../src/server/access/access-control.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { type Facts, SILENT_LOG } from '../../src/units/log.js';

@@ -1,4 +1,4 @@
-import { BacktestError } from '../compare/check-size.js';
+import { BacktestError } from '../compare/variant.js';
 import type { HistoryQuery } from './plan-queries.js';
 import type { Failure } from '../../units/failure.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';

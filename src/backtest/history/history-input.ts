@@ -1,6 +1,12 @@
 import { addSeconds, type Instant, instantFromMs, latest } from '../../units/time.js';
-import { BacktestError } from '../compare/check-size.js';
-import { type Assumptions, type Backtest, type Result, resultOf, scoringOf } from '../compare/variant.js';
+import {
+  BacktestError,
+  type Assumptions,
+  type Backtest,
+  type Result,
+  resultOf,
+  scoringOf,
+} from '../compare/variant.js';
 import { DEFAULT_POD_START_SECONDS } from '../simulation/load.js';
 import { countAt, countsSince, type CountStep, visitCounts } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';

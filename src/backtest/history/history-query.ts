@@ -9,7 +9,7 @@ import type { Answer } from '../../prometheus/answers/answer.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
-import { BacktestError } from '../compare/check-size.js';
+import { BacktestError } from '../compare/variant.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
 /** Times at which the history is searched for duplicates, because a second Prometheus may be new or gone. */

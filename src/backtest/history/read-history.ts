@@ -1,4 +1,4 @@
-import { BacktestError } from '../compare/check-size.js';
+import { BacktestError } from '../compare/variant.js';
 import { type History, type MetricHistory } from './history-models.js';
 import {
   type Column,

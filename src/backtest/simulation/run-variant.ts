@@ -1,14 +1,15 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { LimitName } from '../../decision/result/limit-names.js';
-import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
-import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
+import { EMPTY_STATE, type Snapshot, type State } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { type CountStep, countsSince } from './count-steps.js';
 import { createServedLoad } from './load-history.js';
-import type { QueueLog } from './queue.js';
+import type { QueueLog, QueueInput } from './queue.js';
 import { createWorkload, type Workload, type WorkloadInput } from './workload.js';
+import { createLoad, type Load, type LoadData } from './load.js';
+import type { MetricModel } from './samples.js';
 
 export interface RunInput extends WorkloadInput {
   /** Default: one sync period after the first value. */
@@ -120,4 +121,54 @@ function createLog({ replicas, ready, queue }: Workload, start: Instant): Log {
       return { start, end, ...steps, changes, roundsByLimit, ...counts, queue: queue?.log() ?? null };
     },
   };
+}
+
+/** The input of a run without functions, for a worker thread. Loads are replaced by their index. */
+export interface PortableInput extends Omit<RunInput, 'models' | 'queue' | 'ceiling'> {
+  readonly models: readonly (PortableModel | null)[];
+  readonly queue: (Omit<QueueInput, 'load'> & { readonly load: number }) | null;
+  readonly ceiling: number | null;
+}
+
+type PortableModel = WithNumber<MetricModel>;
+type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonly load: number } : never;
+
+export function packInput(input: RunInput, numberOf: (load: Load) => number): PortableInput {
+  const { queue, ceiling } = input;
+  return {
+    ...input,
+    models: input.models.map((model): PortableModel | null =>
+      model === null ? null : { ...model, load: numberOf(model.load) },
+    ),
+    queue: queue === undefined ? null : { ...queue, load: numberOf(queue.load) },
+    ceiling: ceiling === undefined ? null : numberOf(ceiling),
+  };
+}
+
+/** Throws `Error` if a load is missing. */
+export function unpackInput(input: PortableInput, loadOf: (number: number) => Load): RunInput {
+  const { queue, ceiling, ...others } = input;
+  return {
+    ...others,
+    ...(queue === null ? {} : { queue: { ...queue, load: loadOf(queue.load) } }),
+    ...(ceiling === null ? {} : { ceiling: loadOf(ceiling) }),
+    models: input.models.map((model): MetricModel | null =>
+      model === null ? null : { ...model, load: loadOf(model.load) },
+    ),
+  };
+}
+
+/** Returns the data of a load in shared memory, so threads do not copy it. */
+export function shareLoad({ data }: Load): LoadData {
+  return { ...data, times: shared(data.times), values: shared(data.values) };
+}
+
+export function openLoad({ times, values, end, isInterpolated }: LoadData): Load {
+  return createLoad(times, values, end, isInterpolated);
+}
+
+function shared(column: Float64Array): Float64Array {
+  const copy = new Float64Array(new SharedArrayBuffer(column.byteLength));
+  copy.set(column);
+  return copy;
 }

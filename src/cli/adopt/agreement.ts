@@ -6,7 +6,7 @@ import { HPA } from '../reach/source-kinds.js';
 import { type Source, kubectlFor, nameSource } from './adopt-options.js';
 import type { AdoptContext } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
-import { conditionText, whyNoValue, whyUnable } from './service-view.js';
+import { conditionText, whyNoValue, whyUnable } from './confirm-service.js';
 
 /** How often the dry run and the autoscaler had the same count, as the service has counted it. */
 export interface AgreementReport {

@@ -1,5 +1,5 @@
 import type { ScalerView } from '../../api/answers.js';
-import { readPause } from '../../control/cycle/pause.js';
+import { readPause } from '../../control/cycle/holds.js';
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { pauseMessage } from '../../decision/pause.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
@@ -19,7 +19,7 @@ import { nameSource } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
 import { changesText, managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf, manifestOf, savedManifest, specChanges } from './saved-manifest.js';
-import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './service-view.js';
+import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './confirm-service.js';
 import { HPA } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
 

@@ -13,7 +13,7 @@ import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { whyNotInForce, whyRefused } from './check-switch.js';
-import { type ServiceView, readView } from './service-view.js';
+import { type ServiceView, readView } from './confirm-service.js';
 import { localTimes } from '../output/lines.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if nothing was compared yet. */

@@ -4,8 +4,7 @@ import { type AdoptOptions, type AdoptStep, readSource, readStep } from './adopt
 import { openObjects } from '../reach/cluster-objects.js';
 import { reportAdoption } from './report-adoption.js';
 import { startAdoption } from './start-adoption.js';
-import { switchAdoption } from './switch-adoption.js';
-import { undoAdoption } from './undo-adoption.js';
+import { switchAdoption, undoAdoption } from './switch-adoption.js';
 
 const STEPS: Readonly<Record<AdoptStep, (context: AdoptContext) => Promise<ExitCode>>> = {
   start: startAdoption,

@@ -10,13 +10,12 @@ import type { Load } from '../../backtest/simulation/load.js';
 import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
 import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { describeReadError } from '../../config/describe-read-error.js';
+import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
-import { readBoundedText } from '../../files/read-bounded.js';
 import { autoCapacityOf, isCpu, isMemory, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { takeTurns } from '../../units/clock.js';
-import { windowOfInterval } from '../../units/source-defaults.js';
+import { windowOfInterval } from '../../units/bounds.js';
 import type { Instant } from '../../units/time.js';
 
 /** The input that all runs of a back-test share. The load is from a trace or from history. */

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 import type { Load, LoadData } from '../../backtest/simulation/load.js';
-import { openLoad, type PortableInput, unpackInput } from '../../backtest/simulation/portable-input.js';
+import { openLoad, type PortableInput, unpackInput } from '../../backtest/simulation/run-variant.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { runTracedJob } from './traces.js';
+import { runTracedJob } from './trace-run.js';
 
 export interface JobRequest {
   readonly scaler: Scaler;

@@ -1,7 +1,7 @@
-import { BacktestError, checkDemand, checkRounds } from '../../backtest/compare/check-size.js';
-import { compareForecast } from '../../backtest/compare/compare-forecast.js';
-import { recommend } from '../../backtest/compare/recommend.js';
 import {
+  BacktestError,
+  checkDemand,
+  checkRounds,
   DEMAND_STEP_SECONDS,
   type RunJobs,
   type Variant,
@@ -10,6 +10,8 @@ import {
   scoringOf,
   traceWorkload,
 } from '../../backtest/compare/variant.js';
+import { compareForecast } from '../../backtest/compare/compare-forecast.js';
+import { recommend } from '../../backtest/compare/recommend.js';
 import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
 import { type PodStart, podStartOf } from '../../backtest/simulation/settings.js';
@@ -49,11 +51,10 @@ import {
 } from './backtest-input.js';
 import { openHistory } from './open-history.js';
 import { buildPage, MOST_CHARACTERS, writeHtml } from './write-html.js';
-import type { RunTrace } from './trace-run.js';
+import { type RunTrace, createTraces, type Traces } from './trace-run.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import { createWorkerPool } from './run-jobs-in-workers.js';
-import { createTraces, type Traces } from './traces.js';
 import { type Format, FORMATS, writeReport } from './write-report.js';
 
 /** Runs `backtest`: simulates documents on a load. Returns 1 if the first document meets a condition of `--fail-if`. */

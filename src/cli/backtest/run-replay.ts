@@ -1,5 +1,4 @@
-import { replayLine, type Difference } from '../../recording/replay-line.js';
-import type { RecordLine } from '../../recording/record-line.js';
+import { replayLine, type Difference, type RecordLine } from '../../recording/record-line.js';
 import { cleanText } from '../../units/clean-text.js';
 import { countOf } from '../../units/format.js';
 import { formatInstant } from '../../units/time.js';

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { MAX_POINTS } from '../../backtest/history/fetch-series.js';
-import { describeReadError } from '../../config/describe-read-error.js';
-import { readBoundedText } from '../../files/read-bounded.js';
+import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
 import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';

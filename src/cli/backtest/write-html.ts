@@ -6,7 +6,7 @@ import { RAN } from '../../backtest/history/recorded-run.js';
 import { createBand, type PageData, type PageRun, verdictOf } from '../../backtest/page-data.js';
 import type { Report } from '../../backtest/report.js';
 import type { Change, Run } from '../../backtest/simulation/run-variant.js';
-import { describeReadError } from '../../config/describe-read-error.js';
+import { describeReadError } from '../../files/read-bounded.js';
 import { secondsBetween } from '../../units/time.js';
 import type { OutputFile } from '../output/output-file.js';
 import { CommandError } from '../output/io.js';

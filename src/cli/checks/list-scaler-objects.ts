@@ -13,7 +13,7 @@ import type { Scaler } from '../../scaler/spec.js';
 import { readOptionsOf } from '../input/service-config.js';
 import { CLUSTER_SUBJECT, type DoctorContext } from './context.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { openCluster } from './open-cluster.js';
+import { openCluster } from './cluster.js';
 
 const DEADLINE_MS = 10_000;
 

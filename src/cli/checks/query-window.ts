@@ -3,7 +3,7 @@ import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { isOfResource, scalerKey } from '../../scaler/spec.js';
 import { countOf } from '../../units/format.js';
-import { SCRAPES_IN_WINDOW } from '../../units/source-defaults.js';
+import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { fewSamples, readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-interval.js';

@@ -5,7 +5,7 @@ import { readAnswers } from '../../prometheus/metric-source.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { mapAtOnce } from '../../units/semaphore.js';
-import { checkCluster } from './cluster.js';
+import { checkCluster, openCluster } from './cluster.js';
 import { checkClusterClock, checkPrometheusClock } from './clocks.js';
 import { checkForecast } from './forecast.js';
 import { checkCustomResources } from './custom-resources.js';
@@ -16,7 +16,7 @@ import { checkOtherScaler } from './other-scaler.js';
 import { checkPermissions } from './permissions.js';
 import { checkPodStart } from './pod-start.js';
 import { checkPods } from './pods.js';
-import { checkHistory, checkPrometheus } from './prometheus.js';
+import { checkHistory, checkPrometheus, judgeFlavor } from './prometheus.js';
 import { checkQuery } from './query.js';
 import { checkQueryWindow } from './query-window.js';
 import { checkReplicasWriter } from './replicas-writer.js';
@@ -36,9 +36,7 @@ import {
   sourceSubject,
   usedSources,
 } from './context.js';
-import { judgeFlavor } from './flavor.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
-import { openCluster } from './open-cluster.js';
 import { createRecognizedClient, openDataSource } from './open-data-source.js';
 import { readClusterFacts, type ScalerFacts } from './scaler-facts.js';
 

@@ -6,7 +6,7 @@ import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { countOf } from '../../units/format.js';
-import { SCRAPES_IN_WINDOW } from '../../units/source-defaults.js';
+import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject, REQUEST_MS } from './context.js';
 import { usedResources } from './resource-labels.js';

@@ -15,7 +15,7 @@ import { mapAtOnce } from '../../units/semaphore.js';
 import { decideOnce } from '../checks/decision.js';
 import { type ClusterContext, type SourceContext, usedSources } from '../checks/context.js';
 import { readOptionsOf, requireServiceConfig, withPrometheusUrl } from '../input/service-config.js';
-import { openCluster } from '../checks/open-cluster.js';
+import { openCluster } from '../checks/cluster.js';
 import { createRecognizedClient, openDataSource } from '../checks/open-data-source.js';
 import { readClusterFacts } from '../checks/scaler-facts.js';
 import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';

@@ -10,7 +10,7 @@ import {
 import type { ReachOptions } from '../reach/find-service.js';
 import { usageError } from '../output/io.js';
 import type { NamingOptions } from '../reach/scaler-name.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 
 export interface ResumeOptions extends ReachOptions, NamingOptions {
   readonly scaler: string;

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { describeReadError } from '../../config/describe-read-error.js';
+import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
 import { decide } from '../../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
-import { readBoundedText } from '../../files/read-bounded.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { takeTurns } from '../../units/clock.js';
 import type { CommandIo, ExitCode } from '../output/io.js';

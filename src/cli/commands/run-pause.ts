@@ -1,4 +1,4 @@
-import { readPause } from '../../control/cycle/pause.js';
+import { readPause } from '../../control/cycle/holds.js';
 import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';

@@ -10,7 +10,7 @@ import {
 } from '../../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { describeReadError } from '../../config/describe-read-error.js';
+import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
@@ -19,7 +19,6 @@ import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { createScalerStore, type ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { readBoundedText } from '../../files/read-bounded.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { createRangeClient } from '../../prometheus/client/range-client.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
@@ -35,11 +34,11 @@ import {
   connectionSettings,
   homeDirectory,
   withCluster,
+  pluginRunner,
 } from '../reach/cluster-options.js';
 import { type CommandIo, type ExitCode, type FaultListener, CommandError } from '../output/io.js';
 import { allowHeapGrowth } from './heap-growth.js';
 import { ownObjects } from '../../service/own-objects.js';
-import { pluginRunner } from '../reach/run-plugin.js';
 import { createService, type Service, type ServiceOptions } from '../../service/service.js';
 import { VERSION } from '../output/version.js';
 

@@ -6,8 +6,7 @@ import type { CommandIo, ExitCode } from '../output/io.js';
 import { contextNames, contextNamespace } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { createServiceClient } from '../reach/service-client.js';
-import { complete, type Completed } from './complete.js';
-import { describeCommands, type Source, type Suggestion } from './describe-commands.js';
+import { complete, type Completed, describeCommands, type Source, type Suggestion } from './complete.js';
 import type { Command } from 'commander';
 
 /** Directives of cobra, which kubectl reads: whether file names may be added to the suggestions. */

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { BacktestError } from '../../backtest/compare/check-size.js';
+import { BacktestError } from '../../backtest/compare/variant.js';
 import type { Range } from '../../backtest/history/fetch-series.js';
 import { readHistory } from '../../backtest/history/read-history.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';

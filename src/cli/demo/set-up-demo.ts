@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { freePort } from './programs/prometheus-server.js';
 import type { RevivedPrometheus } from './revived-prometheus.js';
 import type { JsonObject } from '../../simulator/kinds/json.js';
-import { kubeconfigText } from '../../simulator/api/requests/kubeconfig.js';
+import { kubeconfigText } from '../../simulator/api/requests/access.js';
 import type { Simulator } from '../../simulator/simulator.js';
 import { customResourceDefinition } from '../schema/definition.js';
 import {

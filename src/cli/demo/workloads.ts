@@ -2,8 +2,7 @@ import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.j
 import type { JsonObject } from '../../simulator/kinds/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import { lastAtOrBefore, type Load } from '../../backtest/simulation/load.js';
-import type { Curve } from '../../simulator/controllers/curves.js';
-import { bursts, dailyWave, faster, flashCrowd } from '../../simulator/controllers/curves.js';
+import { type Curve, bursts, dailyWave, faster, flashCrowd } from '../../simulator/controllers/load.js';
 
 /** Namespace of the workloads and of the service. It is also that of the kubeconfig context. */
 export const DEMO_NAMESPACE = 'shop';

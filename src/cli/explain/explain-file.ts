@@ -6,10 +6,9 @@ import { localTimes } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
-import { decideJson } from './decide-json.js';
+import { decideJson, readStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
-import { parsePastTime } from './parse-time.js';
-import { readStatus } from './read-status.js';
+import { parsePastTime } from './explain-past.js';
 import { listSome } from '../../units/format.js';
 
 interface FileRequest {

@@ -11,6 +11,11 @@ import { countChange } from '../../decision/explain.js';
 import { isUnusedObject } from '../../decision/rejection.js';
 import { isOfObject } from '../../scaler/problems/problem.js';
 import type { ExplainedStatus, ReportedState } from '../explanation/explanation.js';
+import { decide } from '../../decision/decide.js';
+import type { Decision } from '../../decision/result/decision.js';
+import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
+import type { Snapshot } from '../../decision/snapshot/snapshot.js';
+import { CommandError } from '../output/io.js';
 
 /** Reads the status that a service of any version reports. A field that it does not report is null or empty. */
 export function readStatus(detail: JsonObject): ExplainedStatus {
@@ -97,4 +102,20 @@ function reasonIn(
   const reason = textIn(detail, 'reason');
   if (reason !== null) return reason === textIn(objectIn(detail, 'decision'), 'reason') ? null : reason;
   return change === null ? null : `${countChange(change.from, change.to)}: ${message}`;
+}
+
+/** Decides on a snapshot. Throws `CommandError` if it is invalid. `called`: what the message calls the snapshot. */
+export function decideJson(
+  json: unknown,
+  isFromService: boolean,
+  called = 'the snapshot',
+): { readonly snapshot: Snapshot; readonly decision: Decision } {
+  try {
+    const snapshot = parseSnapshot(json);
+    return { snapshot, decision: decide(snapshot) };
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    const hint = isFromService ? '. The service may be newer than this command' : '';
+    throw new CommandError(`${called} is invalid: ${error.message}${hint}`);
+  }
 }

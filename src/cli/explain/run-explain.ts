@@ -1,12 +1,11 @@
 import type { Decision } from '../../decision/result/decision.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
 import type { ScalerDetail } from '../../api/answers.js';
-import { decideJson } from './decide-json.js';
+import { decideJson, readStatus } from './read-status.js';
 import { explainFile } from './explain-file.js';
 import { explainLines, remedyLines } from '../explanation/explain-lines.js';
 import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
 import { explainPast } from './explain-past.js';
-import { readStatus } from './read-status.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
 import type { CommandIo, ExitCode } from '../output/io.js';

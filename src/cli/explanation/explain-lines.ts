@@ -1,4 +1,4 @@
-import { POD_START_OF } from '../../control/memory/pod-starts.js';
+import { POD_START_OF } from '../../control/memory/memory.js';
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';

@@ -1,8 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { readPathContents } from '../../config/read-path-contents.js';
-import { describeReadError } from '../../config/describe-read-error.js';
-import { readBounded } from '../../files/read-bounded.js';
+import { describeReadError, readBounded } from '../../files/read-bounded.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../output/io.js';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { describeReadError } from '../../config/describe-read-error.js';
-import { readLines } from '../../files/read-lines.js';
+import { describeReadError, readLines } from '../../files/read-bounded.js';
 import { parseRecordLine, type RecordLine } from '../../recording/record-line.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';

@@ -1,6 +1,6 @@
 import { metricNames } from '../../promql/vector-selectors.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { CommandError } from '../output/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 

@@ -17,8 +17,7 @@ import { writeDocument } from './write-document.js';
 import { type Connection, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
-import { type ClusterOptions, homeDirectory } from '../reach/cluster-options.js';
-import { pluginRunner } from '../reach/run-plugin.js';
+import { type ClusterOptions, homeDirectory, pluginRunner } from '../reach/cluster-options.js';
 
 /**
  * Runs `new`: prints a valid scaler document for a workload. If there is a connection to the cluster, checks the

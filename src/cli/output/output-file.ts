@@ -1,7 +1,6 @@
 import { access, constants, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { describeReadError } from '../../config/describe-read-error.js';
-import { FileError } from '../../files/read-bounded.js';
+import { describeReadError, FileError } from '../../files/read-bounded.js';
 import { replaceFile, tryReplacement } from '../../files/replace-file.js';
 import { errorCode } from '../../units/failure.js';
 import { CommandError } from './io.js';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { describeReadError } from '../../config/describe-read-error.js';
-import { readBoundedText } from '../../files/read-bounded.js';
+import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
 import { type Connection, connectTo, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
@@ -8,10 +7,9 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { createTransport, type Transport } from '../../kubernetes/requests/transport.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 import { SILENT_LOG } from '../../units/log.js';
-import { type connectionSettings, homeDirectory } from './cluster-options.js';
+import { type connectionSettings, homeDirectory, pluginRunner } from './cluster-options.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
-import { pluginRunner } from './run-plugin.js';
 
 export interface ReachOptions {
   /** URL of the service. Unset: the service is reached through the service proxy of the API server. */

@@ -1,7 +1,5 @@
-import { createApiClient } from '../../api/client.js';
-import type { ApiClient, Get } from '../../api/client.js';
+import { createApiClient, type ApiClient, type Get, AnswerError } from '../../api/read-answer.js';
 import type { ScalerDetail, ScalerList, ScalerView, ServiceStatus } from '../../api/answers.js';
-import { AnswerError } from '../../api/read-answer.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, type ReachedService, type ReachOptions, reachService } from './find-service.js';
 import { remedyLines } from '../explanation/explain-lines.js';

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../api/client.js';
+import type { ApiClient } from '../../api/read-answer.js';
 import type {
   DecisionEntry,
   DecisionList,

@@ -14,7 +14,7 @@ import {
 } from '../../scaler/read/read-scalers.js';
 import { isOfResource, type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
-import { SCRAPES_IN_WINDOW, windowOfInterval } from '../../units/source-defaults.js';
+import { SCRAPES_IN_WINDOW, windowOfInterval } from '../../units/bounds.js';
 import { type InputFile, readInput, unreadable } from '../input/read-files.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { readOutputFormat } from '../output/output-format.js';

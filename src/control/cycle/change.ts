@@ -7,7 +7,7 @@ import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Leadership } from '../election/leadership.js';
@@ -15,7 +15,7 @@ import type { Memory } from '../memory/memory.js';
 import { storedStateOf } from '../memory/stored-memory.js';
 import { INTENT_SECONDS } from '../../kubernetes/state/scale-events.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
-import { setsCount } from './pause.js';
+import { setsCount } from './holds.js';
 import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 
 interface Changed {

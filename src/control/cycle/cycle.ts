@@ -4,16 +4,13 @@ import type { Decision } from '../../decision/result/decision.js';
 import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Instant } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
-import { quarterOf } from '../memory/forecast-memory.js';
-import { lastScales, withChange, withoutChange } from '../memory/memory.js';
-import type { Memory } from '../memory/memory.js';
+import { quarterOf, lastScales, withChange, withoutChange, type Memory } from '../memory/memory.js';
 import { isStateChanged, restoreMemory, storedStateOf } from '../memory/stored-memory.js';
 import { resolveChange } from '../memory/unresolved-change.js';
 import { carryOut } from './change.js';
-import { whyHeld } from './holds.js';
+import { whyHeld, setsCount } from './holds.js';
 import { nextMemory, withRecord } from './next-memory.js';
 import { observe } from './observe.js';
-import { setsCount } from './pause.js';
 import { buildRecord, buildUnreadRecord } from './record.js';
 import { reportCycle } from './report.js';
 import type {

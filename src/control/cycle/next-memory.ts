@@ -4,9 +4,14 @@ import { movedEvent } from '../../kubernetes/state/scale-events.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { type Instant, latest } from '../../units/time.js';
 import { afterOwnWrite } from '../memory/conflicting-writer.js';
-import { quarterOf } from '../memory/forecast-memory.js';
-import { copyMemory, forNewTarget, withChange, withoutChange } from '../memory/memory.js';
-import type { Memory } from '../memory/memory.js';
+import {
+  quarterOf,
+  copyMemory,
+  forNewTarget,
+  withChange,
+  withoutChange,
+  type Memory,
+} from '../memory/memory.js';
 import type { ScaleResult, Settled } from './types.js';
 
 interface CycleTimes {

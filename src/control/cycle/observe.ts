@@ -15,13 +15,20 @@ import { adoptedFrom, type Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/agreement.js';
 import { addSeconds, type Instant, latest } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
-import { rebased } from '../memory/forecast-memory.js';
-import { copyMemory, forNewTarget, type Memory } from '../memory/memory.js';
+import {
+  rebased,
+  copyMemory,
+  forNewTarget,
+  type Memory,
+  learnPodStarts,
+  learnsPodStart,
+  podStartOf,
+  type PodStarts,
+} from '../memory/memory.js';
 import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
-import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { readPause, whyNotKept } from './pause.js';
+import { readPause, whyNotKept } from './holds.js';
 import { findOtherScaler, nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 

@@ -1,19 +1,20 @@
 import type { Condition } from '../../decision/result/condition.js';
 import type { PodFacts } from '../../decision/proposals/settled-pods.js';
-import { EMPTY_STATE } from '../../decision/snapshot/snapshot.js';
-import type { State } from '../../decision/snapshot/snapshot.js';
+import {
+  EMPTY_STATE,
+  type State,
+  type ForecastState,
+  type ReactiveCount,
+  type Pod,
+} from '../../decision/snapshot/snapshot.js';
 import type { ClusterPod } from '../../kubernetes/api/types.js';
-import { intendedCounts } from '../../kubernetes/state/state-entry.js';
-import type { Intent, StoredCapacities } from '../../kubernetes/state/state-entry.js';
-import { NO_HOLDS } from '../../prometheus/recovery-hold.js';
-import type { ScalerHolds } from '../../prometheus/recovery-hold.js';
-import type { Scaler } from '../../scaler/spec.js';
+import { intendedCounts, type Intent, type StoredCapacities } from '../../kubernetes/state/state-entry.js';
+import { NO_HOLDS, type ScalerHolds } from '../../prometheus/recovery-hold.js';
+import type { Scaler, ScalerSpec } from '../../scaler/spec.js';
 import type { Direction } from '../../telemetry/cycle-record.js';
-import { type Instant, laterOf } from '../../units/time.js';
-import { NO_REVERSALS } from './conflicting-writer.js';
-import type { WriterWatch } from './conflicting-writer.js';
-import { type ForecastMarks, rebased } from './forecast-memory.js';
-import type { PodStarts } from './pod-starts.js';
+import { type Instant, laterOf, secondsBetween } from '../../units/time.js';
+import { NO_REVERSALS, type WriterWatch } from './conflicting-writer.js';
+import { bucketOf, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 
 /** What a cycle keeps for the next cycle of the same scaler. Immutable: each cycle returns a new value. */
 export interface Memory {
@@ -203,4 +204,99 @@ export function withoutChange(decided: State, before: State, replicas: number): 
     zeroedBySelf: before.zeroedBySelf && replicas === 0,
   };
   return rebased(state, replicas);
+}
+
+export interface ForecastMarks {
+  /** The replicas after the last cycle. */
+  readonly replicas: number;
+  /** The quarter of an hour in which the state was stored last. */
+  readonly quarter: number;
+}
+
+const QUARTER_MS = 900_000;
+
+/**
+ * Returns the number of the quarter of an hour in which `now` is. Quarters start at different times for different
+ * ConfigMaps, but at the same time for all scalers of a ConfigMap, which are then stored with one write. So a service
+ * makes at most 64 such writes an hour.
+ */
+export function quarterOf(scaler: Scaler, now: Instant): number {
+  return Math.floor((now + (bucketOf(scaler) * QUARTER_MS) / STATE_BUCKETS) / QUARTER_MS);
+}
+
+/**
+ * Sets the count without a forecast to `replicas`, after something else than a decision has set that count. Otherwise
+ * the difference would count as a cost of the forecast.
+ */
+export function rebased<S extends State>(state: S, replicas: number): S {
+  const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;
+  if (forecast === undefined || forecast.reactive.replicas === replicas) return state;
+  const reactive: ReactiveCount = { replicas, lastScaleUp, lastScaleDown, scaleEvents };
+  return { ...state, forecast: { ...forecast, reactive } };
+}
+
+/** Returns the forecast state of the later decision. */
+export function laterForecast(
+  a: Pick<State, 'forecast'>,
+  b: Pick<State, 'forecast'>,
+): Pick<State, 'forecast'> {
+  const later = laterStateOf(a.forecast, b.forecast);
+  return later === undefined ? {} : { forecast: later };
+}
+
+function laterStateOf(a: ForecastState | undefined, b: ForecastState | undefined): ForecastState | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.at < b.at ? b : a;
+}
+
+/** The seconds that each pod took from its start until it was first seen ready, by pod name. The newest are last. */
+export type PodStarts = ReadonlyMap<string, number>;
+
+/** Limits the starts that are kept. Starts of pods that still exist are never removed, even if there are more. */
+const KEPT = 100;
+
+/**
+ * A longer time is no start: the Ready condition only has its last change, so the pod was probably unready in between.
+ */
+const LONGEST_SECONDS = 3600;
+
+/** Returns whether starts of pods are measured. Most documents set the pod start time, or do not use it. */
+export function learnsPodStart({ podStart, forecast }: Pick<ScalerSpec, 'podStart' | 'forecast'>): boolean {
+  return podStart === null ? forecast?.leadSeconds === null : podStart.seconds === null;
+}
+
+/** Adds the starts of pods that have become ready. Returns `before` itself if there are none. */
+export function learnPodStarts(before: PodStarts, pods: readonly Pod[]): PodStarts {
+  const added = pods.flatMap((pod) => {
+    if (before.has(pod.name)) return [];
+    const seconds = startSeconds(pod);
+    return seconds === null ? [] : [[pod.name, seconds] as const];
+  });
+  if (added.length === 0) return before;
+  const starts = new Map([...before, ...added]);
+  const listed = new Set(pods.map(({ name }) => name));
+  for (const name of starts.keys()) {
+    if (starts.size <= KEPT) break;
+    if (!listed.has(name)) starts.delete(name);
+  }
+  return starts;
+}
+
+function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null {
+  if (ready !== true || startTime === null || readyChangedAt === null) return null;
+  const seconds = Math.ceil(secondsBetween(startTime, readyChangedAt));
+  return seconds >= 0 && seconds <= LONGEST_SECONDS ? seconds : null;
+}
+
+/**
+ * Words for the result of `podStartOf`, to be placed after the seconds. The time until a node has room for a pod is not
+ * included.
+ */
+export const POD_START_OF = 'in which 95 % of the pods became ready after their start on a node';
+
+/** Returns the seconds in which 95 % of the pods became ready, at least 1; null: no pod has become ready. */
+export function podStartOf(starts: PodStarts): number | null {
+  const sorted = [...starts.values()].sort((one, other) => one - other);
+  const slow = sorted[Math.ceil(0.95 * sorted.length) - 1];
+  return slow === undefined ? null : Math.max(1, slow);
 }

@@ -11,9 +11,16 @@ import type { StateReading } from '../../kubernetes/state/state-store.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { type Instant, laterOf } from '../../units/time.js';
 import { afterOwnWrite } from './conflicting-writer.js';
-import { laterForecast } from './forecast-memory.js';
+import {
+  laterForecast,
+  freshMemory,
+  keptIn,
+  lastScales,
+  type LastScales,
+  type Memory,
+  withIntent,
+} from './memory.js';
 import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
-import { freshMemory, keptIn, lastScales, type LastScales, type Memory, withIntent } from './memory.js';
 
 /**
  * Returns the memory after a read of the state store. The first read restores the stored state. If there is no entry,

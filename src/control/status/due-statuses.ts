@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/add-objects.js';
+import type { ObjectVerdict } from '../../config/read-objects.js';
 import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { boundsOf } from '../../telemetry/cycle-record.js';

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/add-objects.js';
+import type { ObjectVerdict } from '../../config/read-objects.js';
 import { CONDITION_TYPES } from '../../decision/result/condition.js';
 import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { isFailing } from '../../decision/failing.js';

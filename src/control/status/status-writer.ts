@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../config/add-objects.js';
+import type { ObjectVerdict } from '../../config/read-objects.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
 import {
   type Backoff,

@@ -1,4 +1,4 @@
-import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
+import { PART_SECONDS, PARTS } from '../../units/bounds.js';
 import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 

@@ -1,6 +1,6 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal } from '../../schedules/local-time.js';
-import { MOST_RAISES } from '../../units/forecast-state.js';
+import { MOST_RAISES } from '../../units/bounds.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { Raise } from '../snapshot/snapshot.js';
 

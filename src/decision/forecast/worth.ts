@@ -1,7 +1,7 @@
 import type { Forecast } from '../../scaler/spec.js';
 import { buildCondition, type Condition } from '../result/condition.js';
 import type { ForecastState } from '../snapshot/snapshot.js';
-import { PART_SECONDS, PARTS } from '../../units/forecast-state.js';
+import { PART_SECONDS, PARTS } from '../../units/bounds.js';
 import { sumOfParts } from './budget.js';
 
 /** Number of finished parts that are needed: three days have 12 parts, of which the last one is unfinished. */

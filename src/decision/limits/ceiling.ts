@@ -1,7 +1,7 @@
 import { judgeValues } from '../snapshot/judge-sample.js';
 import type { Snapshot } from '../snapshot/snapshot.js';
 import { describeFailure } from '../../units/failure.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 
 export interface Ceiling {
   /** An integer from 0 to `MAX_REPLICAS`. */

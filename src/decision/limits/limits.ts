@@ -7,7 +7,7 @@ import { applyPolicies, policyLimit } from './policy.js';
 import { stabilize } from './stabilization.js';
 import { limitStep, stepLimit } from './step-limit.js';
 import { describeBound, describeFloor } from './scheduled-bounds.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 
 /**
  * All limits in the order in which they are applied. Each limit gets the result of the previous one. Without

@@ -1,6 +1,6 @@
 import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import type { Limit, LimitContext } from './limit.js';
 import { stepWindowSeconds } from './step-limit.js';
 

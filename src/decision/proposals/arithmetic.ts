@@ -1,6 +1,6 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
 import { addMilli, type Milli, milliFromNumber } from '../../units/quantity.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 
 /**
  * Returns `ceil(value)` as a count, at most 2^31-1. As in the HPA, no rounding error is corrected: with 25 pods and a

@@ -1,5 +1,5 @@
 import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 
 /** A parsed JSON value with its path for error messages. */
 export interface Field {

@@ -1,4 +1,4 @@
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import type { Field } from './json-reader.js';
 import {
   optional,

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { CapacityDrift, MeasuredCapacity, State } from '../../decision/snapshot/snapshot.js';
 
 import { addSeconds, earliest, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
 import {
   forecastSchema,

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 
 import type { ForecastState, Raise } from '../../decision/snapshot/snapshot.js';
-import { MOST_RAISES, PART_SECONDS, PARTS } from '../../units/forecast-state.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MOST_RAISES, PART_SECONDS, PARTS, MAX_REPLICAS } from '../../units/bounds.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
 /** Events of the count without a forecast. If older ones are missing, policies allow larger changes. */

@@ -3,7 +3,7 @@ import type { JsonBounds } from '../../units/json-bounds.js';
 import type { Instant } from '../../units/time.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Series, SeriesColumns } from './columns.js';
-import { ANSWER_DEFAULTS } from '../../units/source-defaults.js';
+import { ANSWER_DEFAULTS } from '../../units/bounds.js';
 
 interface FromUrl {
   /** The url that answered, by its position in the config. */

@@ -15,7 +15,7 @@ import {
   FLAVOR_PARAMETERS,
   isVictoriaMetricsAnswer,
 } from './engine.js';
-import { KeptLayouts } from './kept-layouts.js';
+import { KeptLayouts } from '../answers/columns.js';
 import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
 import { type HttpReply, createSend, type QueryOptions, type Send, type SendResult } from './request.js';
 

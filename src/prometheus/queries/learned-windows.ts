@@ -2,7 +2,7 @@ import { joinPatterns, podsPatternOf } from '../../promql/pods-pattern.js';
 import { selectedRanges } from '../../promql/ranges.js';
 import { isOfResource, type Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
-import { windowOfInterval } from '../../units/source-defaults.js';
+import { windowOfInterval } from '../../units/bounds.js';
 import { resourceQuery, takesWindow } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { type AskAges, ofPodsOnly, readIntervals, Unanswered } from './target-ages.js';

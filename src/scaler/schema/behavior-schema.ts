@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_POLICIES, seconds, toleranceValue } from './field-types.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { BUILT_IN } from './presets.js';
 
 /** Metadata of the two fields whose default depends on the direction. */

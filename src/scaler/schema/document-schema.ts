@@ -10,7 +10,7 @@ import {
   seconds,
   toleranceValue,
 } from './field-types.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { metric } from './metric-schema.js';
 import { BUILT_IN, PRESETS, type PresetValues } from './presets.js';
 import { schedule } from './schedule-schema.js';

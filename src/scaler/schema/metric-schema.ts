@@ -11,7 +11,7 @@ import {
   quantity,
   seconds,
 } from './field-types.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { BUILT_IN } from './presets.js';
 
 const metricTarget = z.strictObject({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { labelName, seconds } from './field-types.js';
-import { MAX_REPLICAS } from '../../units/replicas.js';
+import { MAX_REPLICAS } from '../../units/bounds.js';
 import { BUILT_IN } from './presets.js';
 
 /** A cron expression or a date. rules/schedule-rules.ts parses it. */

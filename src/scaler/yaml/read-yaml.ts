@@ -25,11 +25,10 @@ import {
   TOO_MANY,
   unplacedProblem,
 } from '../problems/finding.js';
-import { findKeyProblems } from './key-problems.js';
+import { findKeyProblems, MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
 import type { Problem } from '../problems/problem.js';
 import { offsetInText } from './scalar-offset.js';
-import { MAX_TOKENS, findYamlLimit } from './yaml-limits.js';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { sleep } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import type { Identity } from '../access/viewer.js';
 import type { Fleet } from '../fleet/peer-check.js';
-import { type EventSource, type StreamedEvent, readPositions, writePositions } from './event-text.js';
+import { type EventSource, type StreamedEvent, readPositions, writePositions } from './channel.js';
 import { createRelay, type Relay } from './relay.js';
 import { replicaHash } from '../overview/parts.js';
 

@@ -8,7 +8,7 @@ import { type Instant, parseInstant } from '../../units/time.js';
 import type { Identity } from '../access/viewer.js';
 import { parseJson, PeerError, requestPeer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/peer-check.js';
-import { isEventId } from './event-text.js';
+import { isEventId } from './channel.js';
 
 /** The events that have arrived from another replica. */
 export interface Relay {

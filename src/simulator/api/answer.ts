@@ -4,9 +4,8 @@ import { authenticate, reviewAccess, reviewRules, reviewToken, reviewUserAccess 
 import type { ApiParts, ApiRequest } from './exchange.js';
 import type { Subject as FaultSubject } from './requests/faults.js';
 import { type Reply, answerResource, type Sent } from './handle.js';
-import { negotiate } from './requests/options.js';
+import { negotiate, type ResourceRequest } from './requests/request.js';
 import { RENDERINGS, includedObject } from './reads/render.js';
-import type { ResourceRequest } from './requests/request.js';
 import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './requests/rules.js';
 import type { WatchPeer } from './reads/watch.js';
 import { type JsonObject, stringAt } from '../kinds/json.js';

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { splitToken } from './requests/kubeconfig.js';
+import { splitToken } from './requests/access.js';
 import { tooLargeBody } from '../objects/status-error.js';
 import { answerRequest, openWatch, subjectOf } from './answer.js';
 import type { ApiParts, Exchange } from './exchange.js';

@@ -1,10 +1,9 @@
 import type { KubeObject } from '../objects/kube-object.js';
-import type { LoadSource, LoadState, PodTotals } from './load.js';
+import { type LoadSource, type LoadState, type PodTotals, type Curve, constant } from './load.js';
 import type { PodPhase, Pods, PodTiming } from './step-workload.js';
 import type { WorkloadKind } from './kinds.js';
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { type JsonObject, listAt, stringAt } from '../kinds/json.js';
-import { type Curve, constant } from './curves.js';
 
 /** The behavior of a workload's pods, which no manifest contains. */
 export interface Behavior {

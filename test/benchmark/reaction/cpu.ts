@@ -6,7 +6,7 @@ import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-releas
 import { startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
-import { constant } from '../../../src/simulator/controllers/curves.js';
+import { constant } from '../../../src/simulator/controllers/load.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
 import { sleep } from '../../../src/units/clock.js';
 import { writeMarkedSection } from '../marked-section.js';

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import type { ObjectVerdict } from '../../../src/config/add-objects.js';
+import type { ObjectVerdict } from '../../../src/config/read-objects.js';
 import { pollStatuses } from '../../../src/control/status/status-writer.js';
 import { connectTo } from '../../../src/kubernetes/access/connection.js';
 import { createTransport } from '../../../src/kubernetes/requests/transport.js';

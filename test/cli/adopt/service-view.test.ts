@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { whyLacking, whyNoValue } from '../../../src/cli/adopt/service-view.js';
+import { whyLacking, whyNoValue } from '../../../src/cli/adopt/confirm-service.js';
 
 const METRIC = { type: 'External', metric: 'load', proposal: 4, error: null, partial: null };
 

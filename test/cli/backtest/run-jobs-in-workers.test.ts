@@ -1,9 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createWorkerPool, type WorkerPool } from '../../../src/cli/backtest/run-jobs-in-workers.js';
-import type { RunTrace } from '../../../src/cli/backtest/trace-run.js';
+import { type RunTrace, createTraces } from '../../../src/cli/backtest/trace-run.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { createTraces } from '../../../src/cli/backtest/traces.js';
 import { type Job, runJobsHere } from '../../../src/backtest/compare/variant.js';
 import { observedOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
 import { createLoad } from '../../../src/backtest/simulation/load.js';

@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { describeReadError } from '../../../src/config/describe-read-error.js';
+import { describeReadError } from '../../../src/files/read-bounded.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 

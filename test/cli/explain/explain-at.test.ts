@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { parsePastTime } from '../../../src/cli/explain/parse-time.js';
+import { parsePastTime } from '../../../src/cli/explain/explain-past.js';
 import {
   createRecorder,
   type Recorder,

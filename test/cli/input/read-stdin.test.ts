@@ -1,7 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { expect, it } from '@jest/globals';
-import { CommandError } from '../../../src/cli/output/io.js';
-import { readStdin } from '../../../src/cli/input/read-stdin.js';
+import { CommandError, readStdin } from '../../../src/cli/output/io.js';
 
 const GOES_ON = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cleanStream } from '../../../src/cli/output/streams.js';
+import { cleanStream } from '../../../src/cli/output/io.js';
 import { drawScreen } from '../../../src/cli/status/run-status.js';
 import { folderOf, runCli } from '../fake-io.js';
 

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { lossyOutput } from '../../../src/cli/output/streams.js';
+import { lossyOutput } from '../../../src/cli/output/io.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { pluginRunner } from '../../../src/cli/reach/run-plugin.js';
+import { pluginRunner } from '../../../src/cli/reach/cluster-options.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readScalerName } from '../../../src/cli/reach/scaler-name.js';
-import { kubeconfigText } from '../../../src/simulator/api/requests/kubeconfig.js';
+import { kubeconfigText } from '../../../src/simulator/api/requests/access.js';
 import { folderOf } from '../fake-io.js';
 
 const NOWHERE = { env: { HOME: '/nonexistent' } };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createApiClient } from '../../../src/api/client.js';
-import type { ApiClient } from '../../../src/api/client.js';
+import { createApiClient, type ApiClient } from '../../../src/api/read-answer.js';
 import { readPast } from '../../../src/cli/reach/service-pages.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { instantFromMs } from '../../../src/units/time.js';

@@ -8,7 +8,7 @@ import type { CostedPod } from '../../../src/kubernetes/pods/pod-costs.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { type RunningPrometheus, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
-import { type PodRanking, rankPods } from '../../../src/prometheus/pod-ranking.js';
+import { type PodRanking, rankPods } from '../../../src/control/cycle/deletion-costs.js';
 import { readScalers } from '../../../src/scaler/read/read-scalers.js';
 import { startRound } from '../../prometheus/fakes.js';
 import { aPod, aSource } from '../../support/builders.js';

@@ -1,4 +1,4 @@
-import type { ObjectVerdict } from '../../../src/config/add-objects.js';
+import type { ObjectVerdict } from '../../../src/config/read-objects.js';
 import type { ObjectStatus } from '../../../src/control/status/stored-status.js';
 import type { JsonObject } from '../../../src/kubernetes/api/json.js';
 import type { ScalerObject } from '../../../src/kubernetes/scaler-objects.js';

@@ -1,5 +1,5 @@
 import { afterEach } from '@jest/globals';
-import type { ObjectVerdict } from '../../../src/config/add-objects.js';
+import type { ObjectVerdict } from '../../../src/config/read-objects.js';
 import { pollStatuses } from '../../../src/control/status/status-writer.js';
 import { type ScalerObject, createScalerStore } from '../../../src/kubernetes/scaler-objects.js';
 import type { KubernetesError } from '../../../src/kubernetes/api/types.js';

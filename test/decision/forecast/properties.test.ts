@@ -4,7 +4,7 @@ import { decide } from '../../../src/decision/decide.js';
 import type { Decision } from '../../../src/decision/result/decision.js';
 import { decisionToJson, snapshotToJson } from '../../../src/decision/result/write-json.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
-import { MAX_REPLICAS } from '../../../src/units/replicas.js';
+import { MAX_REPLICAS } from '../../../src/units/bounds.js';
 import { aDocument } from '../../support/builders.js';
 import { scheduledSnapshots, snapshots } from '../random-snapshots.js';
 

@@ -5,7 +5,7 @@ import { demoStateMaps } from '../../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { findPrometheus } from '../../../src/cli/demo/programs/prometheus-release.js';
 import { freePort, startPrometheus } from '../../../src/cli/demo/programs/prometheus-server.js';
-import { dailyWave } from '../../../src/simulator/controllers/curves.js';
+import { dailyWave } from '../../../src/simulator/controllers/load.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator, WorkloadOptions } from '../../../src/simulator/simulator.js';
 import { waitFor } from '../../e2e/waiting.js';

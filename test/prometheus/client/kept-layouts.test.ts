@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SentLayout } from '../../../src/prometheus/answers/columns.js';
-import { KeptLayouts } from '../../../src/prometheus/client/kept-layouts.js';
+import { SentLayout, KeptLayouts } from '../../../src/prometheus/answers/columns.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const MIB = 1024 * 1024;

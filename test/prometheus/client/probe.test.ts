@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createProbe } from '../../../src/prometheus/client/request.js';
-import { recognizePage } from '../../../src/prometheus/recognize-page.js';
+import { recognizePage } from '../../../src/prometheus/client/engine.js';
 import { aSource } from '../../support/builders.js';
 import { realClock } from '../fakes.js';
 import { serve } from '../served.js';

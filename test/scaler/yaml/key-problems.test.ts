@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { findKeyProblems } from '../../../src/scaler/yaml/key-problems.js';
+import { findKeyProblems } from '../../../src/scaler/yaml/yaml-limits.js';
 
 function keys(count: number): string {
   return Array.from({ length: count }, (_, index) => `k${index}: 1\n`).join('');

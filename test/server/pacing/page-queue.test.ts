@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import type { RequestHandler } from 'express';
-import { createPageQueue } from '../../../src/server/pacing/page-queue.js';
+import { createPageQueue } from '../../../src/server/pacing/shared-page.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { ManualClock, eventually } from '../../support/manual-clock.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { bursts, dailyWave, faster, flashCrowd } from '../../../src/simulator/controllers/curves.js';
+import { bursts, dailyWave, faster, flashCrowd } from '../../../src/simulator/controllers/load.js';
 
 describe('load curves', () => {
   it('waves from 10 to 50 and back in a day', () => {

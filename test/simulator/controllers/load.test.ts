@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { constant } from '../../../src/simulator/controllers/curves.js';
-import { type LoadSource, NO_LOAD, advanceLoad } from '../../../src/simulator/controllers/load.js';
+import { constant, type LoadSource, NO_LOAD, advanceLoad } from '../../../src/simulator/controllers/load.js';
 
 const SOURCE: LoadSource = {
   kind: 'requests',

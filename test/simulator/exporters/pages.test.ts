@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { constant } from '../../../src/simulator/controllers/curves.js';
+import { constant } from '../../../src/simulator/controllers/load.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { WEB, pass, startCluster } from '../cluster.js';
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kinds/json.js';
 import type { KubeObject } from '../../objects/kube-object.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';
 import { itemText, toWire, wireText } from '../../objects/wire.js';
-import type { Form } from '../requests/options.js';
+import type { Form } from '../requests/request.js';
 import { columnsOf } from './columns.js';
 
 interface RenderContext {

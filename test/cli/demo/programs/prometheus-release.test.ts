@@ -6,17 +6,17 @@ import type { RequestListener, Server } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { debianPackage } from '../../../../src/cli/demo/programs/debian-packages.js';
+import {
+  debianPackage,
+  PROMETHEUS,
+  PROMETHEUS_RELEASE,
+  prometheusRelease,
+} from '../../../../src/cli/demo/programs/prometheus-release.js';
 import {
   MissingProgramError,
   type ProgramContext,
   findProgram,
 } from '../../../../src/cli/demo/programs/find-program.js';
-import {
-  PROMETHEUS,
-  PROMETHEUS_RELEASE,
-  prometheusRelease,
-} from '../../../../src/cli/demo/programs/prometheus-release.js';
 import { type Machine, createMachine } from '../../../programs/machine.js';
 import { tarOf, zipOf } from './archive-builder.js';
 

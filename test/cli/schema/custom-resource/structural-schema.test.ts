@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { structuralSchema } from '../../../../src/cli/schema/structural-schema.js';
+import { structuralSchema } from '../../../../src/cli/schema/definition.js';
 
 const structural = (schema: unknown, additions = {}): unknown =>
   structuralSchema(schema, { path: 'spec', additions });
