@@ -1,24 +1,24 @@
 import type { Instant } from '../units/time.js';
 import type { Figures } from './compare/figures.js';
 
-/** Data of the `--html` page. Times are seconds since `from`. */
+/** The data of the page of `--html`. Times are seconds since `from`. */
 export interface PageData {
   readonly version: string;
-  /** Unix time in seconds. */
+  /** Unix time in seconds at which the charts start. */
   readonly from: number;
   readonly seconds: number;
-  /** The sentence of `verdictOf`; null: no variant has figures. */
+  /** The sentence from `verdictOf`; null: no variant has figures. */
   readonly verdict: string | null;
   readonly table: PageTable;
-  /** Errors of variants, and what was omitted to limit the size. */
+  /** Errors of variants, and what is omitted because of its size. */
   readonly notes: readonly string[];
-  /** Lines of text; empty: no recommendation was requested. */
+  /** The lines of the recommendation; empty: none was requested. */
   readonly recommendation: readonly string[];
   readonly assumptions: readonly string[];
-  /** Load divided by the capacity of a pod. */
+  /** The load divided by the capacity of a pod. */
   readonly demand: Band;
   readonly runs: readonly PageRun[];
-  /** Lines of explanations without duplicates. */
+  /** The distinct lines of all explanations. */
   readonly lines: readonly string[];
 }
 
@@ -27,13 +27,13 @@ interface PageTable {
   readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
 }
 
-/** The lowest and the highest value of each interval; null: unknown. */
+/** The lowest and the highest value in each interval; null: unknown. */
 export interface Band {
   readonly low: readonly (number | null)[];
   readonly high: readonly (number | null)[];
 }
 
-/** A table row whose replicas are in the chart. */
+/** A row of the table whose replicas are in the chart. */
 export interface PageRun {
   readonly name: string;
   readonly replicas: readonly (readonly [at: number, count: number])[];
@@ -52,21 +52,21 @@ export interface PageChange {
   readonly at: number;
   readonly from: number;
   readonly to: number;
-  /** Indexes into `lines` of its explanation; empty: omitted. */
+  /** The lines of the explanation as indexes into `lines`; empty: the explanation is omitted. */
   readonly lines: readonly number[];
 }
 
-/** Number of time intervals in a chart: about one per pixel of a wide screen. */
+/** Number of intervals in a chart: about one for each pixel of a wide screen. */
 const BAND_PARTS = 1000;
 const DIGITS = 4;
 
 export interface BandBuilder {
-  /** Adds a value that applies between these times. */
+  /** Adds a value that applies between two times. */
   readonly add: (value: number, from: Instant, to: Instant) => void;
   readonly finish: () => Band;
 }
 
-/** Collects the lowest and the highest value of each interval, regardless of the number of values. */
+/** Collects the lowest and the highest value in each interval. The size does not depend on the number of values. */
 export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): BandBuilder {
   const low = new Float64Array(parts).fill(Infinity);
   const high = new Float64Array(parts).fill(-Infinity);
@@ -77,7 +77,7 @@ export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): Ba
   return {
     add: (value, from, to) => {
       if (!Number.isFinite(value)) return;
-      // A time range that ends at the start of an interval does not include that interval.
+      // A value that applies until the start of an interval is not in that interval.
       const last = to > from ? partOf(to - 1) : partOf(from);
       for (let part = partOf(from); part <= last; part += 1) {
         low[part] = Math.min(low[part] ?? Infinity, value);
@@ -90,7 +90,7 @@ export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): Ba
 
 interface Judged {
   readonly name: string;
-  /** Null: the variant could not run. */
+  /** Null: the variant could not run, or the load is unknown. */
   readonly figures: Figures | null;
 }
 
@@ -98,12 +98,12 @@ interface Variant extends Judged {
   readonly figures: Figures;
 }
 
-/** Points of theta_U that count as about the same risk, as in a recommendation. */
+/** If theta_U differs by at most this many points, the risk counts as the same, as in a recommendation. */
 const SAME_RISK = 0.05;
 
 /**
- * Returns a sentence that says which variant is better than the first one, by how much, and at what risk. Better: fewer
- * pod-hours at about the same under-provisioning. Null: no variant has figures.
+ * Returns a sentence about which variant is better than the first one, by how much, and at what risk. A better variant
+ * needs fewer pod-hours at about the same under-provisioning. Null: no variant has figures.
  */
 export function verdictOf(variants: readonly Judged[]): string | null {
   const [first, ...others] = variants.filter((one): one is Variant => one.figures !== null);

@@ -8,10 +8,10 @@ import { RAN } from './history/recorded-run.js';
 
 export interface Report {
   readonly scoring: Scoring;
-  /** The variants in the order of the command line. */
+  /** The results of the variants, in the order of the command line. */
   readonly variants: readonly Result[];
   readonly baselines: readonly Result[];
-  /** Sentences about values that were assumed, not measured. */
+  /** Sentences about values that are assumed instead of measured. */
   readonly assumptions: readonly string[];
   readonly recommendation?: RecommendedChange;
 }
@@ -20,11 +20,11 @@ export interface RecommendedChange {
   /** Null: keep the document as it is. */
   readonly change: readonly Assignment[] | null;
   readonly reason: string;
-  /** The expected saving; null without a change. */
+  /** The expected saving; null: there is no change. */
   readonly saving: Saving | null;
 }
 
-/** Returns the JSON form. Times are in RFC 3339, durations in seconds, shares in percent. */
+/** Returns the report as plain JSON. Times are in RFC 3339, durations in seconds, shares in percent. */
 export function reportToJson({
   scoring,
   variants,

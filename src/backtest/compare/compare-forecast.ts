@@ -2,15 +2,15 @@ import type { ForecastMode, MetricSpec } from '../../scaler/spec.js';
 import type { Figures } from './figures.js';
 import { type Backtest, type Result, runAll, type Variant } from './variant.js';
 
-/** A variant that is not on the command line, and its result. */
+/** A variant that the user has not named, and its result. */
 export interface Added {
   readonly variant: Variant;
   readonly result: Result;
 }
 
 /**
- * Returns results of a document with its forecast in the other mode, and without forecast at the lower target that
- * needs as many pod-hours as `Raise`. Empty if the document has no forecast.
+ * Returns the results of two variants of a document with a forecast: one with the other mode, and one without a
+ * forecast whose target is so low that it needs as many pod-hours as `Raise`. Empty if the document has no forecast.
  */
 export async function compareForecast(
   { scaler, name }: Variant,
@@ -37,12 +37,12 @@ export function withMode({ scaler }: Variant, mode: ForecastMode): Variant {
   return { name: `forecast.mode=${mode}`, scaler: { ...scaler, spec } };
 }
 
-/** A smaller share of the pod-hours is not worth a comparison. */
+/** If the pod-hours of two variants differ by a smaller share, they count as equal. */
 const SAME_HOURS = 0.005;
 const MOST_RUNS = 10;
 const LOWEST_FACTOR = 0.2;
 
-/** Returns null if the forecast hardly needs more pod-hours. */
+/** Returns the variant with the lower target; null: the forecast needs about as many pod-hours as no forecast. */
 async function withLowerTarget(
   { scaler }: Variant,
   { without, raised }: { readonly without: Figures; readonly raised: Figures },
@@ -66,14 +66,17 @@ async function withLowerTarget(
     }
     if (more > 0) low = factor;
     else high = factor;
-    // The pod-hours are about inversely proportional to the target.
+    // The next factor assumes that the pod-hours are inversely proportional to the target.
     const next = factor * (1 + more);
     factor = next > low && next < high ? next : (low + high) / 2;
   }
   return best;
 }
 
-/** Uses fractions of a percent, which a document cannot have, to reach the same pod-hours. */
+/**
+ * Multiplies the target of the forecast's metric. The result may have fractions of a percent, which a document cannot
+ * have, so that the pod-hours can be equal.
+ */
 function atTarget(scaler: Variant['scaler'], factor: number): Variant {
   const { spec } = scaler;
   const metrics = spec.metrics.map((metric, index) =>

@@ -17,16 +17,16 @@ export interface Elasticity {
   readonly deviation: number;
 }
 
-/** One step of equal length. Only the last step may be shorter. */
+/** A step of demand and supply. All steps have the same length, except that the last one may be shorter. */
 export interface ElasticityStep {
-  /** Pods, at least 1; null: unknown, and the step is excluded. */
+  /** The needed pods, at least 1; null: unknown, so that the step is not scored. */
   readonly demand: number | null;
-  /** Pods, the mean over the step: a pod that becomes ready within the step counts for a part of it. */
+  /** The mean number of ready pods. A pod that becomes ready within the step counts for a part of it. */
   readonly supply: number;
   readonly seconds: number;
 }
 
-/** Returns null if the demand is unknown at every step. */
+/** Returns the figures over all steps; null: the demand is unknown in every step. */
 export function elasticityOf(steps: Iterable<ElasticityStep>): Elasticity | null {
   const sums = { thetaU: 0, thetaO: 0, tauU: 0, tauO: 0, unstable: 0 };
   let total = 0;

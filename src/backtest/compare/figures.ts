@@ -9,33 +9,33 @@ import { addSeconds, earliest, type Instant, secondsBetween } from '../../units/
 
 /** What a variant achieved, and what it cost. */
 export interface Figures extends Elasticity {
-  /** Load above what the ready pods carry, in percent of the load. */
+  /** Load that exceeds what the ready pods can serve, in percent of the load. */
   readonly unserved: number;
   readonly averagePods: number;
   readonly peakPods: number;
   readonly podHours: number;
-  /** `podHours` times the price; null without a price. */
+  /** `podHours` times the price; null: there is no price. */
   readonly cost: number | null;
   readonly changes: number;
-  /** Number of changes in the opposite direction of the previous change, at most 10 minutes after it. */
+  /** Number of changes that reverse the change before them within 10 minutes. */
   readonly flaps: number;
   /** Share of the rounds in which maxReplicas limited the recommendation, in percent. */
   readonly atMaximum: number;
-  /** Share of the rounds in which each limit changed the count, in percent. */
+  /** For each limit, the share of the rounds in which it changed the count, in percent. */
   readonly byLimit: Readonly<Partial<Record<LimitName, number>>>;
-  /** Null: load does not wait. */
+  /** Null: the back-test has no queue. */
   readonly queue: QueueFigures | null;
 }
 
-/** Waits are in seconds. A depth is load times seconds, such as requests. */
+/** Waits are in seconds. A depth is an amount of load (load per second times seconds), such as a number of requests. */
 export interface QueueFigures {
   /** Mean over the served load. */
   readonly meanWait: number;
-  /** 95 % of the served load waited at most this long (15 s means). */
+  /** The wait that 95 % of the served load did not exceed. The waits are means of 15 s. */
   readonly p95Wait: number;
-  /** Includes load that was not served until the end. */
+  /** The longest wait, including that of load that was still waiting at the end. */
   readonly maxWait: number;
-  /** Load that found the queue full or waited too long, in percent of the load. */
+  /** Load that was lost because the queue was full or the wait was too long, in percent of the load. */
   readonly lost: number;
   readonly peakDepth: number;
   readonly endDepth: number;
@@ -43,15 +43,15 @@ export interface QueueFigures {
 
 export interface Scoring {
   readonly load: Load;
-  /** Load that one pod carries. */
+  /** The load per second that one pod can serve. */
   readonly capacity: number;
   readonly demand: Demand;
   readonly pricePerPodHour: number | null;
-  /** Null: load above the capacity is lost. */
+  /** Null: there is no queue, and load above the capacity is lost. */
   readonly queue: QueueSettings | null;
 }
 
-/** Returns the figures for the time in which the load is known. Null: it is never known. */
+/** Returns the figures for the time in which the load is known; null: it is never known. */
 export function figuresOf(run: Run, scoring: Scoring): Figures | null {
   const elasticity = elasticityOf(steps(run.ready, scoring.demand));
   if (elasticity === null) return null;
@@ -89,7 +89,7 @@ function queueFigures(log: QueueLog, { start, stepSeconds, pods }: Demand): Queu
     endDepth = log.depth[step] ?? 0;
     if (served > 0) waits.push({ wait: waited / served, served });
   });
-  // If nothing is served, all load waits: uses the longest wait.
+  // If nothing is served, there is no mean, and the longest wait is used instead.
   const meanWait = sums.served > 0 ? sums.waited / sums.served : most.maxWait;
   const p95Wait = sums.served > 0 ? quantile95(waits, sums.served) : most.maxWait;
   return { meanWait, p95Wait, ...most, lost: percentOf(sums.lost, sums.arrived), endDepth };
@@ -107,7 +107,7 @@ function quantile95(
   return 0;
 }
 
-/** Simulates the queue for a run with known ready pods. Returns the run with this queue. */
+/** Returns a run with the queue that its ready pods would have had; unchanged if it has a queue already. */
 export function withQueue(run: Run, { load, capacity, queue: settings }: Scoring): Run {
   if (settings === null || run.queue !== null) return run;
   const { start, end, ready } = run;
@@ -188,13 +188,13 @@ export interface Demand {
   readonly start: Instant;
   readonly end: Instant;
   readonly stepSeconds: number;
-  /** Pods per step, at least 1; NaN where the load is unknown. */
+  /** Needed pods for each step, at least 1; NaN: the load is unknown. */
   readonly pods: Float64Array;
 }
 
 /**
- * Returns the pods for the mean load of each step: load / capacity, rounded up, at least 1. The demand of single
- * seconds would change faster than any scaler decides.
+ * Returns the pods that each step needs: its mean load divided by the capacity, rounded up, at least 1. Steps of a
+ * second would change faster than any scaler decides.
  */
 export function demandOf(
   load: Load,
@@ -211,13 +211,13 @@ export function demandOf(
   for (let index = 0; index < steps; index += 1) {
     const from = addSeconds(start, index * stepSeconds);
     const mean = load.mean(from, earliest(addSeconds(from, stepSeconds), end));
-    // 0.3 / 0.1 is slightly more than 3.
+    // 1e-9 for rounding errors: 0.3 / 0.1 is slightly more than 3.
     pods[index] = mean === null ? NaN : Math.max(1, Math.ceil(mean / capacity - 1e-9));
   }
   return { start, end, stepSeconds, pods };
 }
 
-/** Yields mean count and length in seconds of each period of `stepSeconds`. The last period may be shorter. */
+/** Yields the mean count of each period of `stepSeconds`, and its length in seconds. The last period may be shorter. */
 export function* stepMeans(
   counts: readonly CountStep[],
   {
@@ -241,7 +241,7 @@ export function* stepMeans(
   }
 }
 
-/** Returns a run with a fixed number of pods. Default: as many as the highest demand. */
+/** Returns a run with a fixed number of pods. Default: the highest demand. */
 export function staticFleet(demand: Demand, count: number = peakOf(demand)): Run {
   return runOf(demand, [{ at: demand.start, count }]);
 }
@@ -250,7 +250,7 @@ function peakOf({ pods }: Demand): number {
   return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
 }
 
-/** Returns a run that always has as many ready pods as the demand. An unknown demand keeps the last count. */
+/** Returns a run that always has exactly as many ready pods as needed. While the demand is unknown, the count stays. */
 export function idealFollower(demand: Demand): Run {
   const counts: CountStep[] = [];
   let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;

@@ -2,7 +2,7 @@ import type { Figures } from './figures.js';
 import type { Threshold } from './threshold.js';
 import { type ProbeFigures, meanWithoutSmallest } from './probes.js';
 
-/** The figures of one candidate and of the document on one probe. */
+/** The figures of a candidate and of the document, on the same probe. */
 export interface Comparison {
   readonly changed: ProbeFigures;
   readonly original: ProbeFigures;
@@ -10,18 +10,22 @@ export interface Comparison {
 
 export interface Aim {
   readonly conditions: readonly Threshold[];
-  /** Whether the document misses the conditions. A change may then need more pod-hours than the document. */
+  /** Whether the document misses the conditions. If so, a change may need more pod-hours than the document. */
   readonly isMissed: boolean;
 }
 
-/** A candidate that barely meets a condition on one half of the load rarely meets it on the other half. */
+/**
+ * A candidate must meet a condition with this margin. One that barely meets it on one half of the load rarely meets it
+ * on the other half.
+ */
 const MARGIN = 0.9;
-/** How much worse than the document a change may be if it changes only the scale-down tolerance. */
+/** How much worse the figures may be if a change affects only the tolerance of scale-downs, as a share. */
 export const CAREFUL_SLACK = 0.05;
 
 /**
- * Returns whether a change needs no more pod-hours on one probe and meets the conditions: absolute ones with a margin,
- * relative ones compared with the document. The comparison of windows omits the sixth that favors the change most.
+ * Returns whether a change is confirmed on a probe: it needs no more pod-hours than the document and meets the
+ * conditions. Absolute conditions must be met with a margin. Pod-hours and relative conditions are also compared in
+ * each window; the sixth of the windows that favors the change most is ignored.
  */
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>
@@ -33,14 +37,17 @@ export function isConfirmed({ changed, original }: Comparison, { conditions, isM
   return changed.whole.podHours <= original.whole.podHours && moreHours({ changed, original }) <= 0;
 }
 
-/** Returns whether a small change, which cannot delay a scale-up, is about as good as the document on one probe. */
+/**
+ * Returns whether the figures of a change are about as good as those of the document on a probe. Only for changes that
+ * cannot delay a scale-up.
+ */
 export function isCareful({ changed, original }: Comparison, conditions: readonly Threshold[]): boolean {
   return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>
     isRelative ? isMetNear(changed.whole, original.whole, CAREFUL_SLACK) : isMetWithin(changed.whole, MARGIN),
   );
 }
 
-/** Returns the mean share of the pod-hours that a change saves; negative if it needs more. */
+/** Returns which share of the pod-hours a change saves, as a mean over the probes; negative: it needs more. */
 export function savingOf(comparisons: readonly Comparison[]): number {
   const shares = comparisons.map(
     ({ changed, original }) => 1 - changed.whole.podHours / original.whole.podHours,
@@ -58,7 +65,7 @@ function moreHours(comparison: Comparison): number {
   );
 }
 
-/** Omits the windows in which the load is unknown. */
+/** Compares the figures of each window, except windows in which the load is unknown. */
 function byWindow(
   { changed, original }: Comparison,
   compare: (changed: Figures, original: Figures) => number,

@@ -15,19 +15,19 @@ import type { Run } from '../simulation/run-variant.js';
 
 /** A load on which settings are tried. */
 export interface Probe {
-  /** Returns the figures of each document; null if it cannot run, or if the load is unknown. */
+  /** Returns the figures of each document; null: it cannot run, or the load is unknown. */
   readonly run: (variants: readonly Variant[]) => Promise<readonly (ProbeFigures | null)[]>;
 }
 
 export interface ProbeFigures {
   readonly whole: Figures;
-  /** The figures of each sub-window; null where the load is unknown. All documents have the same sub-windows. */
+  /** The figures of each window; null: the load is unknown in it. All documents have the same windows. */
   readonly windows: readonly (Figures | null)[];
 }
 
 /**
- * Returns probes on the load and on the same load reversed. Settings that are chosen on one load overfit it, for
- * example because it only rises, or rises fast and falls slowly.
+ * Returns two probes: the load, and the same load reversed. Settings that are chosen on a single load overfit it, for
+ * example if the load only rises, or rises fast and falls slowly.
  */
 export function probesOf(input: Backtest, start: Instant, end: Instant): readonly Probe[] {
   return [probeOf(input, { start, end }, (load) => load), probeOf(input, { start, end }, reverseLoad)];
@@ -95,7 +95,7 @@ function reverseLoad(load: Load, { start, end }: Period): Load {
 
 const MOST_WINDOWS = 12;
 
-/** Cuts the time of a scoring into twelve windows of whole steps, or fewer if it has fewer steps. */
+/** Divides the scored time into twelve windows of whole steps. If there are fewer steps, each step is a window. */
 export function subWindows(scoring: Scoring, assumptions: Assumptions): readonly Scoring[] {
   const { start, end } = scoring.demand;
   const steps = Math.max(1, Math.floor(secondsBetween(start, end) / DEMAND_STEP_SECONDS));
@@ -107,12 +107,12 @@ export function subWindows(scoring: Scoring, assumptions: Assumptions): readonly
   );
 }
 
-/** Returns the figures of each window; null where the load is unknown. The counts of rounds cover the whole run. */
+/** Returns the figures of each window; null: the load is unknown. Numbers of rounds are those of the whole run. */
 export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly (Figures | null)[] {
   return windows.map((window) => figuresOf(runWithin(run, window), window));
 }
 
-/** Returns the part of a run in a window. The counts of rounds cover the whole run. */
+/** Returns the part of a run that is within a window. Its numbers of rounds are those of the whole run. */
 function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
   const isWithin = ({ at }: { readonly at: number }): boolean => at >= start && at < end;
   return {
@@ -126,8 +126,8 @@ function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
 }
 
 /**
- * Returns the mean without the smallest sixth of the values. It is the gain that remains if the windows with the
- * largest gain do not repeat. NaN without values.
+ * Returns the mean of the values without the smallest sixth; NaN: there are no values. If a small value is good, this
+ * is the mean that remains if the best windows do not repeat.
  */
 export function meanWithoutSmallest(values: readonly number[]): number {
   const rest = values.toSorted((a, b) => a - b).slice(Math.floor(values.length / 6));

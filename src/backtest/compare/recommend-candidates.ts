@@ -2,11 +2,14 @@ import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
 import type { Assignment } from './sweep.js';
 
-/** Closer at the top, where each point matters. A low target reacts sooner, because usage cannot exceed 100 %. */
+/**
+ * Tried targets. They are closer to each other at the top, where each point matters. A low target also reacts sooner to
+ * a fast rise, because usage cannot exceed 100 %.
+ */
 const PERCENT = [50, 60, 70, 75, 80, 82, 84, 86, 88, 90, 92] as const;
 const FACTORS = [0.6, 0.75, 0.85, 0.95, 1, 1.05, 1.1, 1.2, 1.35] as const;
 const LOWEST_PERCENT = 20;
-/** Above this target, the usage of a pod hides how much load waits. */
+/** Highest target that is tried. Above it, the usage of a pod does not show how much load waits. */
 const HIGHEST_PERCENT = 95;
 const DOWN_SECONDS = [60, 120, 180, 240, 450] as const;
 const DOWN_FACTORS = [0.5, 0.8, 0.9, 1.1, 1.25] as const;
@@ -17,17 +20,15 @@ const MIN_REPLICAS_FACTORS = [1.5, 2, 3, 5] as const;
 
 interface Bounds {
   readonly metric: MetricSpec;
-  /**
-   * Whether the document misses the condition. Only then is a higher minReplicas tried, because it costs at all times.
-   */
+  /** Whether to try a higher minReplicas. It costs pods at all times, so only if a condition is missed. */
   readonly mayRaiseMinimum: boolean;
   readonly maxReplicas: number;
 }
 
 /**
- * Returns the first candidates: changes of one field, and changes of the target together with the tolerance or the
- * stabilization of scale-downs. A shorter stabilization may pay for a lower target, and a higher target for a longer
- * stabilization.
+ * Returns the first candidates. Each changes one field, or the target together with the tolerance or the stabilization
+ * of scale-downs: a shorter stabilization may save the pods that a lower target needs, and a higher target those of a
+ * longer stabilization.
  */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =
@@ -43,7 +44,7 @@ export function firstSettings(present: TunedSettings, bounds: Bounds): readonly 
   return unique([...pairs, ...windows, ...neighbours(present, bounds)], present);
 }
 
-/** Returns settings with a smaller tolerance of scale-downs, which never delay a scale-up. */
+/** Returns settings in which only the tolerance of scale-downs is smaller, so that no scale-up is delayed. */
 export function carefulSettings(present: TunedSettings): readonly TunedSettings[] {
   return DOWN_TOLERANCES.filter((tolerance) => tolerance < present.downTolerance).map((downTolerance) => ({
     ...present,
@@ -67,13 +68,13 @@ export function neighbours(settings: TunedSettings, bounds: Bounds): readonly Tu
     ...DOWN_PERCENTS.map((value) => ({ ...settings, downPercent: value })),
     ...[null, 4, 10].map((value) => ({ ...settings, upFactor: value })),
     ...[0, 30, 60].map((value) => ({ ...settings, upSeconds: value })),
-    // A slow scale-down needs a shorter window to cost no more.
+    // A slow scale-down is combined with a shorter window, so that it needs no more pod-hours.
     ...[50, 20, 10].map((value) => ({
       ...settings,
       downPercent: value,
       downSeconds: windowOf(0.6 * downSeconds),
     })),
-    // A higher target with a narrower tolerance scales up at the same utilization.
+    // A higher target is combined with a smaller tolerance, so that scale-ups begin at the same utilization.
     ...(isUtilization && isPercent(target + 4)
       ? [
           {
@@ -115,15 +116,15 @@ function isPercent(value: number): boolean {
 
 /** The settings that `--recommend` changes. */
 export interface TunedSettings {
-  /** Target of the metric: percent for a utilization, otherwise a multiple of the current target. */
+  /** The target of the metric: in percent for a utilization, otherwise as a multiple of the current target. */
   readonly target: number;
   readonly downSeconds: number;
   readonly upSeconds: number;
   readonly upTolerance: number;
   readonly downTolerance: number;
-  /** Largest scale-down per minute in percent; null: the policies of the document. */
+  /** The largest scale-down in a minute in percent; null: the policies of the document apply. */
   readonly downPercent: number | null;
-  /** Largest factor of a scale-up; null: the limit of the document. */
+  /** The largest factor of a scale-up; null: the limit of the document applies. */
   readonly upFactor: number | null;
   readonly minReplicas: number;
 }
@@ -152,7 +153,7 @@ export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSett
   };
 }
 
-/** Returns the fields to change; empty for the settings of the document. */
+/** Returns the fields that must be changed for these settings; empty: they are those of the document. */
 export function changedFields(
   scaler: Scaler,
   metricIndex: number,
@@ -189,7 +190,7 @@ export function changedFields(
   return [...changes, ...windowFields(scaler, settings, changes)];
 }
 
-/** Returns the number of settings that differ. A tolerance for both directions counts once. */
+/** Returns how many settings differ. If both tolerances are changed to the same value, they count as one. */
 export function countChanges(settings: TunedSettings, present: TunedSettings): number {
   const { upTolerance, downTolerance, ...others } = settings;
   const isUpChanged = upTolerance !== present.upTolerance;
@@ -208,11 +209,11 @@ function windowFields(
   const field = 'behavior.scaleDown.stabilizationWindowSeconds';
   const present = spec.behavior?.scaleDown.stabilizationWindowSeconds ?? spec.downscaleStabilizationSeconds;
   if (spec.behavior === null && changes.some((change) => change.field.startsWith('behavior.')))
-    // Without `behavior`, a recommendation that is exactly as old as the window still counts: the equivalent window is
-    // one period longer.
+    // Without `behavior`, a recommendation that is exactly as old as the window still counts. So the window in
+    // `behavior` must be one period longer to be equivalent.
     return [{ field, value: Math.min(MAX_WINDOW_SECONDS, downSeconds + spec.syncPeriodSeconds) }];
   if (downSeconds === present) return [];
-  // Adding `behavior` would replace the other limits of the document.
+  // Without `behavior`, another field is used, because adding `behavior` would replace other limits of the document.
   return [{ field: spec.behavior === null ? 'downscaleStabilizationSeconds' : field, value: downSeconds }];
 }
 

@@ -23,20 +23,20 @@ export interface Recommendation {
   /** Null: keep the document as it is. */
   readonly change: readonly Assignment[] | null;
   readonly reason: string;
-  /** Null without a change. */
+  /** Null: there is no change. */
   readonly saving: Saving | null;
-  /** Covers the second half of the load. */
+  /** The scoring of the second half of the load. */
   readonly scoring: Scoring;
-  /** The figures of the document and of the chosen change in the scored parts of the second half. */
+  /** The figures of the document and of the chosen change, in the parts of the second half that are scored. */
   readonly results: readonly Result[];
-  /** Results of static fleets and the ideal follower over the load parts scored in `results`. */
+  /** The figures of the static fleets and of the ideal scaler, in the same parts. */
   readonly baselines: readonly Result[];
 }
 
-/** Percent of the pod-hours of the document; negative: the change needs more. */
+/** The saving in percent of the pod-hours of the document; negative: the change needs more. */
 export interface Saving {
   readonly percent: number;
-  /** The lowest saving of a single part. */
+  /** The lowest saving in one part of the load. */
   readonly lowest: number;
   readonly highest: number;
 }
@@ -44,10 +44,12 @@ export interface Saving {
 const MAX_WORSE_THETA_U = 0.05;
 
 /**
- * Picks settings on the first half of the load. The second half is cut into twelve parts: every other part confirms the
- * settings, and the others score them, so that both groups contain days and nights. Recommends the change only if it
- * holds in both groups: fewer pod-hours than the document, and the conditions are met or the under-provisioning is
- * about that of the document. If the document misses the conditions, a change that meets them may cost more.
+ * Chooses settings on the first half of the load. The second half is cut into twelve parts, which take turns in
+ * confirming and in scoring the settings, so that both groups contain days and nights.
+ *
+ * Recommends the change only if in both groups it needs fewer pod-hours than the document, and meets the conditions or
+ * has about the under-provisioning of the document. If the document misses the conditions, a change that meets them may
+ * need more pod-hours.
  */
 export async function recommend(
   variant: Variant,
@@ -118,12 +120,13 @@ export async function recommend(
   };
 }
 
-/** Largest share of the under-provisioning that a forecast may leave to be worth its pods. */
+/** A forecast is worth its pods if at most this share of the under-provisioning is left. */
 const LEFT_BY_FORECAST = 0.5;
 
 /**
- * Recommends `mode: Raise` for a document with `mode: Observe` if it halves theta_U within its budget, in the
- * confirming and in the scoring parts; otherwise null. No setting of a forecast is chosen on the load.
+ * Recommends `mode: Raise` for a document with `mode: Observe` if that halves theta_U within the budget of the
+ * forecast, in the confirming and in the scoring parts; otherwise returns null. All other settings of the forecast stay
+ * as they are.
  */
 async function tryRaise(
   variant: Variant,
@@ -160,8 +163,9 @@ async function tryRaise(
 }
 
 /**
- * Returns whether `mode: Raise` leaves at most half of the missing pods, within its budget and the conditions. Fewer
- * missing pods than ten minutes of one in three days are not worth a change, as in the condition ForecastUseful.
+ * Returns whether `mode: Raise` is worth a change: at most half of the missing pods are left, and the budget and the
+ * conditions hold. As in the condition ForecastUseful, the document must miss at least one pod for ten minutes in three
+ * days.
  */
 export function isWorthRaising(
   { current, changed }: Compared,
@@ -176,7 +180,7 @@ export function isWorthRaising(
   );
 }
 
-/** Returns the load within these parts. Outside of them it is unknown. */
+/** Returns a load that is only known within these parts. */
 function onlyWithin({ load, demand }: Scoring, parts: readonly Scoring[]): Load {
   const times: number[] = [];
   const values: number[] = [];
@@ -204,13 +208,13 @@ function resultIn(part: Scoring, { name, run, error }: Result): Result {
   return run === null ? { name, run, figures: null, error } : resultOf(name, run, part);
 }
 
-/** The figures of the document and of the change in one part of the time. */
+/** The figures of the document and of the change in the same part of the load. */
 interface Compared {
   readonly current: Figures;
   readonly changed: Figures;
 }
 
-/** Returns null if the load is unknown, or if a document was not run. */
+/** Returns null if the load is unknown, or if one of the documents could not run. */
 function compareIn(part: Scoring, results: readonly Result[]): Compared | null {
   const [current, changed] = results.map((one) => resultIn(part, one).figures);
   return current === undefined || changed === undefined || current === null || changed === null
@@ -230,7 +234,7 @@ function whyNotConfirmed(
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
 
-/** Describes the first missed condition; empty if all are met. */
+/** Returns a description of the first condition that is missed; empty: all are met. */
 function describeMiss(
   { current, changed }: Compared,
   conditions: readonly Threshold[],
@@ -261,7 +265,7 @@ function savingIn(
   return { percent, lowest: Math.min(percent, ...byWindow), highest: Math.max(percent, ...byWindow) };
 }
 
-/** Returns that the change makes the count go back and forth more often; empty: it does not. */
+/** Returns a note if the change makes the count go back and forth more often; otherwise empty. */
 export function describeFlaps({ current, changed }: Compared): readonly string[] {
   if (changed.flaps <= current.flaps) return [];
   return [
@@ -269,10 +273,10 @@ export function describeFlaps({ current, changed }: Compared): readonly string[]
   ];
 }
 
-/** The periods of most loads are days. */
+/** A load must cover at least two days, because most loads repeat every day. */
 const SHORT_SECONDS = 2 * 86_400;
 
-/** Returns what a short load cannot confirm; empty: it is long enough. */
+/** Returns a note that the load is too short to confirm a change; empty: it is long enough. */
 export function describeLength(seconds: number): readonly string[] {
   if (seconds >= SHORT_SECONDS) return [];
   return [
@@ -285,7 +289,7 @@ const LEAST_NOTABLE_PERCENT = 1;
 
 const SCORED = 'in the parts of the second half that neither the search nor the confirmation has seen';
 
-/** Returns why a saving is no reason to change the document; null: it is one, or the change costs more. */
+/** Returns why a saving is too small to change the document; null: it is large enough, or the change needs more. */
 export function whyNotNotable({ percent, lowest, highest }: Saving): string | null {
   if (percent <= 0 || percent >= LEAST_NOTABLE_PERCENT) return null;
   const [saved, least, most] = [percent, lowest, highest].map((value) => value.toFixed(2));

@@ -14,30 +14,30 @@ import {
 import { type Assignment, changedVariant } from './sweep.js';
 
 export interface FoundSettings {
-  /** Fields that differ from the document. */
+  /** The fields that differ from the document, with their new values. */
   readonly change: readonly Assignment[];
   readonly scaler: Scaler;
-  /** Whether the document misses the conditions. The change may then need more pod-hours than the document. */
+  /** Whether the document misses the conditions. If so, the change may need more pod-hours than the document. */
   readonly mayCostMore: boolean;
-  /** Whether only the tolerance of scale-downs differs. `CAREFUL_SLACK` applies to such a change. */
+  /** Whether the change affects only the tolerance of scale-downs. If so, `CAREFUL_SLACK` applies to it. */
   readonly isCareful: boolean;
 }
 
-/** A change that saves less is not worth a risk. */
+/** The smallest share of the pod-hours for which a change is worth its risk. */
 const LEAST_SAVING = 0.01;
-/** Changes of the tolerance of scale-downs that save less are noise. */
+/** The smallest share for a change of the tolerance of scale-downs, which has little risk. Less is noise. */
 const LEAST_CAREFUL_SAVING = 0.001;
-/**
- * Share of the pod-hours that each changed field has to save. Changes in many fields overfit the load.
- */
+/** Share of the pod-hours that each changed field must save, because changes of many fields overfit the load. */
 const FIELD_COST = 0.01;
 const MOST_STEPS = 4;
 
 /**
- * Returns the settings with the fewest pod-hours that are confirmed on each probe. Each changed field counts as 1 % of
- * the pod-hours. If no settings are confirmed, returns a smaller tolerance of scale-downs that is about as good as the
- * document, or the reason why there is none. Tries changes of one or two fields first, then steps to the best neighbor.
- * The same load gives the same settings, after at most some hundred runs.
+ * Returns the settings that need the fewest pod-hours, with 1 % added for each changed field. They must be confirmed on
+ * each probe (`isConfirmed`). If there are none, returns a smaller tolerance of scale-downs whose result is about as
+ * good as that of the document, or the reason why there is none.
+ *
+ * First changes one or two fields, then moves to the best neighbor repeatedly, with some hundred runs at most. The
+ * result depends only on the arguments.
  */
 export async function findSettings(
   scaler: Scaler,
@@ -54,7 +54,7 @@ export async function findSettings(
   const missed = conditions.find(({ isMetBy }) => !isMetBy(first.whole, first.whole));
   const isMissed = missed !== undefined;
   const search: Search = { scaler, index, present, conditions, probes, original, isMissed };
-  // A schedule has its own minReplicas.
+  // Not with schedules, because each of them has its own minReplicas.
   const mayRaiseMinimum = isMissed && scaler.spec.schedules.length === 0;
   const bounds = { metric, mayRaiseMinimum, maxReplicas: scaler.spec.maxReplicas };
   let best = await bestOf(search, firstSettings(present, bounds), null);
@@ -74,7 +74,7 @@ interface Search {
   readonly present: TunedSettings;
   readonly conditions: readonly Threshold[];
   readonly probes: readonly Probe[];
-  /** The figures of the document, one entry per probe. */
+  /** The figures of the document on each probe. */
   readonly original: readonly ProbeFigures[];
   readonly isMissed: boolean;
 }
@@ -86,7 +86,7 @@ interface Candidate {
 }
 
 interface Scored extends Candidate {
-  /** Share of the pod-hours saved, minus the cost of the changed fields. */
+  /** The share of the pod-hours that is saved, minus `FIELD_COST` for each changed field. */
   readonly score: number;
 }
 
@@ -95,7 +95,7 @@ interface Probed {
   readonly comparisons: readonly Comparison[];
 }
 
-/** Returns the best of these settings that are confirmed and better than `before`; null if there is none. */
+/** Returns the best of the settings that are confirmed; null: none is better than `before`. */
 async function bestOf(
   search: Search,
   settings: readonly TunedSettings[],
@@ -113,7 +113,7 @@ async function bestOf(
   return best;
 }
 
-/** Considers only the load itself, not the reversed one: these changes have little risk. */
+/** Tries the settings on the load only, not on the reversed one, because they have little risk. */
 async function bestCareful(search: Search): Promise<Candidate | null> {
   const settings = carefulSettings(search.present);
   const onLoad = { ...search, probes: search.probes.slice(0, 1) };
@@ -126,7 +126,7 @@ async function bestCareful(search: Search): Promise<Candidate | null> {
   return best?.candidate ?? null;
 }
 
-/** Returns the settings that pass on all probes. Settings that fail on one probe are not tried on the next. */
+/** Returns the settings that pass on all probes. Settings that fail on a probe are not run on the next ones. */
 async function keepOnAll(
   search: Search,
   settings: readonly TunedSettings[],
@@ -170,7 +170,7 @@ function whyNone(missed: Threshold | undefined): string {
     : `the document does not meet ${missed.text} on the first half, and no other setting does: look at minReplicas, maxReplicas and the start of a pod`;
 }
 
-/** Returns the index of the first CPU metric, otherwise 0. */
+/** Returns the index of the first CPU metric; 0: there is none. */
 function loadMetricIndex({ spec }: Scaler): number {
   const cpu = spec.metrics.findIndex((metric) => metric.name === 'cpu');
   return Math.max(0, cpu);

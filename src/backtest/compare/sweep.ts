@@ -4,7 +4,7 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { Variant } from './variant.js';
 
 export interface Sweep {
-  /** The end of a path below `spec`, such as `averageUtilization` or `scaleDown.stabilizationWindowSeconds`. */
+  /** The end of a path in `spec`, such as `averageUtilization` or `scaleDown.stabilizationWindowSeconds`. */
   readonly field: string;
   readonly values: readonly (string | number | boolean)[];
 }
@@ -12,7 +12,7 @@ export interface Sweep {
 const MAX_VALUES = 100;
 const MAX_VARIANTS = 400;
 
-/** Parses `FIELD=VALUE,VALUE`. Returns a string that says why the text is invalid. */
+/** Parses `FIELD=VALUE,VALUE`. If the text is invalid, returns the reason as a string. */
 export function parseSweep(text: string): Sweep | string {
   const match = /^\s*([A-Za-z][A-Za-z0-9.[\]]{0,200})\s*=(.*)$/.exec(text);
   if (match === null) return 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70';
@@ -29,9 +29,7 @@ function plainValue(text: string): string | number | boolean {
   return /^-?\d{1,15}(?:\.\d{1,15})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text;
 }
 
-/**
- * Returns one variant per combination of values, in the order of the sweeps; or a string that says why there are none.
- */
+/** Returns a variant for each combination of values, in the order of the sweeps; or the reason why there are none. */
 export function sweepVariants(
   scaler: Scaler,
   sweeps: readonly Sweep[],
@@ -69,7 +67,7 @@ function combine(sweeps: readonly Sweep[]): readonly (readonly Assignment[])[] {
   );
 }
 
-/** Returns the document with other values of some fields, named after the changes; or an error if it is invalid. */
+/** Returns the document with other values of some fields, which its name lists; or an error if it is invalid. */
 export function changedVariant(
   scaler: Scaler,
   assignments: readonly Assignment[],
@@ -102,7 +100,8 @@ export function assignmentText({ field, value }: Assignment): string {
 type Path = readonly (string | number)[];
 
 /**
- * Returns the path of the only field that ends with `field`. A field that is not in the document is added below `spec`.
+ * Returns the path of the field whose path ends with `field`. If the document has no such field, returns its path in
+ * `spec`. If it has several, returns an error.
  */
 function findField(spec: PlainObject, field: string): Path | string {
   const wanted = stepsOf(field);
@@ -146,7 +145,7 @@ function pathText(path: Path): string {
   );
 }
 
-/** Returns whether each index of the path is within its list. */
+/** Returns whether each list that the path enters has an item at the index. */
 function reaches(value: unknown, [step, ...rest]: Path): boolean {
   if (step === undefined) return true;
   if (Array.isArray(value))

@@ -2,7 +2,7 @@ import type { Figures } from './figures.js';
 
 type FigureName = keyof typeof READ;
 
-/** The names of the figures in conditions, tables and JSON. */
+/** The figures by the names that they have in conditions, tables and JSON. */
 const READ = {
   theta_U: (figures: Figures) => figures.thetaU,
   theta_O: (figures: Figures) => figures.thetaO,
@@ -26,7 +26,7 @@ const READ = {
   end_depth: ({ queue }: Figures) => queue?.endDepth ?? NaN,
 } as const;
 
-/** Figures that only a back-test with a queue has. */
+/** Figures that exist only in a back-test with a queue. */
 export const QUEUE_FIGURE_NAMES: readonly string[] = [
   'mean_wait',
   'p95_wait',
@@ -42,24 +42,25 @@ export const FIGURE_NAMES: readonly string[] = Object.keys(READ);
 export interface Threshold {
   readonly text: string;
   readonly figure: string;
-  /** Whether the limit is the figure of the document, as in `theta_U<=document`. */
+  /** Whether the limit is the figure of the document, as in `theta_U <= document`. */
   readonly isRelative: boolean;
   /**
-   * Returns false for a missing figure, such as `cost` without a price or `lost` without a queue. `document` has the
-   * limit of a relative condition; without it, a relative condition is not met.
+   * Returns whether the condition is met. False if the figure is missing, such as `cost` without a price or `lost`
+   * without a queue. A relative condition needs `document`, which contains its limit; without it, the condition is not
+   * met.
    */
   readonly isMetBy: (figures: Figures, document?: Figures) => boolean;
-  /** Returns whether the condition is met after its limit is multiplied (`<`) or divided (`>`) by a margin below 1. */
+  /** Returns whether the condition is met with its limit multiplied (`<`) or divided (`>`) by a margin below 1. */
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
-  /** Returns whether a relative condition is met if the figure may be worse by `slack`. */
+  /** Returns whether a relative condition is met if the figure may be worse by the share `slack`. */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
-  /** Returns by how much the figure is worse than the document's; negative: better. NaN if it is missing. */
+  /** Returns by how much the figure is worse than that of the document; negative: better; NaN: it is missing. */
   readonly excess: (figures: Figures, document: Figures) => number;
 }
 
 const CONDITION = /^([A-Za-z_]{1,20})(<=|>=|<|>)(\d{1,15}(?:\.\d{1,15})?|document)$/;
 
-/** `allowsDocument`: the limit may be `document`. Returns a string that says why the text is not a condition. */
+/** Parses a condition. `allowsDocument`: its limit may be `document`. If the text is invalid, returns the reason. */
 export function parseThreshold(
   text: string,
   { allowsDocument = false }: { readonly allowsDocument?: boolean } = {},

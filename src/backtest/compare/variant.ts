@@ -20,39 +20,39 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 import { errorMessage } from '../../units/failure.js';
 import { formatSeconds } from '../../units/format.js';
 
-/** A document to run over the load. The name is unique in the report. */
+/** A document that is run over the load. Its name is unique in the report. */
 export interface Variant {
   readonly name: string;
   readonly scaler: Scaler;
 }
 
 export interface Assumptions {
-  /** Load that one pod carries. */
+  /** The load per second that one pod can serve. */
   readonly capacity: number;
   readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly resourceWindowSeconds: number;
   readonly usageAtCapacityPercent: number;
-  /** Null: as many replicas as the first demand needs, within the bounds of the document. */
+  /** Null: as many replicas as the load needs first, within the bounds of the document. */
   readonly initialReplicas: number | null;
   readonly pricePerPodHour: number | null;
-  /** Null: load above the capacity is lost. */
+  /** Null: there is no queue, and load above the capacity is lost. */
   readonly queue: QueueSettings | null;
-  /** Value of the `maxReplicasFrom` query. Null: the recorded values, or no values without a history. */
+  /** The value of the query of `maxReplicasFrom`. Null: the recorded values; without a history there are none. */
   readonly maxReplicasFrom: number | null;
-  /** Identity of a metric -> what its query measures, valid for `parseMeasure`. Other metrics measure the load. */
+  /** Maps the identity of a metric to what its query measures, for `parseMeasure`. Other metrics measure the load. */
   readonly measures: ReadonlyMap<string, string>;
 }
 
-/** The run of one variant, or the error that prevented it. */
+/** The run of a variant, or the error because of which it could not run. */
 export type Result =
   | { readonly name: string; readonly run: Run; readonly figures: Figures; readonly error: null }
   | { readonly name: string; readonly run: null; readonly figures: null; readonly error: string };
 
-/** The default sync period. The demand is the mean load of each period of this length. */
+/** The default sync period. The demand is computed from the mean load of each period of this length. */
 export const DEMAND_STEP_SECONDS = 15;
 
-/** `within`: the scored time. Default: the whole load. */
+/** Returns how runs are scored. `within`: the time that is scored; default: the whole load. */
 export function scoringOf(
   load: Load,
   { capacity, pricePerPodHour, queue }: Assumptions,
@@ -63,17 +63,17 @@ export function scoringOf(
   return { load, capacity, demand, pricePerPodHour, queue };
 }
 
-/** How the metrics of a document follow the load, and the requests of its pods. */
+/** How the metrics of a document depend on the load, and the requests of its pods. */
 export interface WorkloadModel {
   readonly modelsOf: (
     scaler: Scaler,
   ) => { readonly models: readonly (MetricModel | null)[] } | { readonly error: string };
   readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
-  /** The cpu limit of a pod. Default: none. */
+  /** The CPU limit of a pod. Unset: the pods have none. */
   readonly cpuLimitOf?: (scaler: Scaler) => Milli;
-  /** Values of the `maxReplicasFrom` query; null (default): unknown. */
+  /** The values of the query of `maxReplicasFrom`; null or unset: they are unknown. */
   readonly ceilingOf?: (scaler: Scaler) => Load | null;
-  /** Time of the first round, and the replicas before it. Default: as in `runVariant`. */
+  /** The time of the first round, and the replicas before it. Unset: the defaults of `runVariant` apply. */
   readonly startOf?: (
     scaler: Scaler,
     start: Instant,
@@ -95,7 +95,7 @@ export interface Backtest {
   readonly runJobs: RunJobs;
 }
 
-/** Runs documents, possibly in parallel. */
+/** Runs documents, in parallel if `runJobs` does so. */
 export async function runAll(variants: readonly Variant[], backtest: Backtest): Promise<readonly Result[]> {
   const jobs = variants.map((variant) => jobOf(variant, backtest));
   const runs = await backtest.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
@@ -143,8 +143,8 @@ function ceilingOf(
 }
 
 /**
- * Returns the rows to compare with: a static fleet with the document's highest pod count, a static fleet for the
- * highest demand, and an ideal scaler that always has exactly the pods that the load needs.
+ * Returns rows to compare with: a fixed number of pods equal to the highest count of the document, a fixed number that
+ * suffices for the highest demand, and an ideal scaler that always has exactly the pods that the load needs.
  */
 export function baselines(scoring: Scoring, document: Result | undefined): readonly Result[] {
   const peak = document?.figures?.peakPods;
@@ -165,7 +165,7 @@ export function resultOf(name: string, run: Run, scoring: Scoring): Result {
     : { name, run: whole, figures, error: null };
 }
 
-/** A document without `activation` never scales up from 0 replicas. */
+/** At least 1, because a document without `activation` never scales up from 0 replicas. */
 function firstCount({ spec }: Scaler, { demand }: Scoring): number {
   const needed = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
   return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));
@@ -176,10 +176,10 @@ export interface Job {
   readonly input: RunInput;
 }
 
-/** A failure affects one document only. */
+/** The result of one document. If it fails, the other documents still run. */
 export type JobResult = { readonly run: Run } | { readonly error: string };
 
-/** Runs documents, possibly in parallel. The results have the order of the jobs. */
+/** Runs documents, possibly in parallel. The results have the same order as the jobs. */
 export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
 
 export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
@@ -198,8 +198,8 @@ export function roundsOf({ scaler, input: { start, end } }: Job): number {
 }
 
 /**
- * Returns the names of the variants on the Pareto front: no other variant has fewer pod-hours without more
- * under-provisioning, or less under-provisioning without more pod-hours.
+ * Returns the names of the variants on the Pareto front. A variant is on it if no other one is better in pod-hours or
+ * under-provisioning without being worse in the other.
  */
 export function paretoFront(results: readonly Result[]): ReadonlySet<string> {
   const scored = results.flatMap(({ name, figures }) => (figures === null ? [] : [{ name, figures }]));

@@ -18,13 +18,13 @@ export interface Range {
   readonly start: Instant;
   readonly end: Instant;
   readonly stepSeconds: number;
-  /** Time before `start` that is read for the windows of decisions: a multiple of the step. */
+  /** How many seconds before `start` are read for the windows of decisions. A multiple of the step. */
   readonly warmUpSeconds: number;
 }
 
-/** Identifies an answer. Contains no credentials. */
+/** What identifies an answer in the cache. Contains no credentials. */
 export interface AnswerKey {
-  /** The URLs of the data source, and other settings that select its data: the tenant, the user. */
+  /** The URLs of the data source, and settings that select its data, such as the tenant and the user. */
   readonly source: readonly string[];
   readonly query: string;
   readonly start: number;
@@ -42,22 +42,22 @@ export interface Fetching {
   readonly progress: { readonly add: (parts: number) => void; readonly done: () => void };
   readonly now: () => Instant;
   readonly signal: AbortSignal;
-  /** Called with each answer, for `--save-history`. */
+  /** Called with each answer, so that `--save-history` can save it. */
   readonly onAnswer?: (key: Omit<AnswerKey, 'source'>, series: readonly RangeSeries[]) => void;
 }
 
-/** Limit for a history: 30 days at 5 s. */
+/** Maximum number of points in a history: 30 days with a step of 5 s. */
 export const MAX_POINTS = 520_000;
 
-/** Range queries read more samples than the queries of a round. */
+/** Longer than for the queries of a round, because range queries read more samples. */
 const TIMEOUT_MS = 60_000;
-/** Newer samples may still change. */
+/** Answers with newer samples are not cached, because the samples may still change. */
 const SETTLED_SECONDS = 600;
-/** Failures for which a shorter range may succeed. */
+/** Failures after which the two halves of the range are queried, because a shorter range may succeed. */
 const REFUSALS: ReadonlySet<string> = new Set(['timeout', 'too_large', 'execution']);
 const RANGE_REFUSAL = /points|resolution|too many|too long|time range|range is|limit|max-query-length/i;
 
-/** Reads the series of a query, chunk by chunk. `what` names them in errors. */
+/** Reads the series of a query in chunks. `what`: what error messages call the query. */
 export async function fetchSeries(
   what: string,
   { query, labels, selector }: HistoryQuery,
@@ -84,7 +84,7 @@ export async function fetchSeries(
   return all.filter((one) => selected.has(one.labels));
 }
 
-/** Returns the series of a query at one time, the last multiple of the step before `at`. Throws like `fetchSeries`. */
+/** Returns the series of a query at the last multiple of the step before `at`. Throws the errors of `fetchSeries`. */
 export async function fetchInstant(
   what: string,
   query: string,
@@ -141,7 +141,7 @@ function isRefusal({ reason, message }: Failure): boolean {
 
 const TENANT_HEADER = /^(?:x-scope-orgid|thanos-tenant|accountid|projectid)$/i;
 
-/** Returns what identifies the data of a source, without secrets. */
+/** Returns what identifies the data of a data source, without secrets. */
 export function identityOf({
   name,
   urls,
@@ -157,19 +157,20 @@ function hasLabels({ labels }: RangeSeries, wanted: Readonly<Record<string, stri
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
 
-/** A part of the history; it includes both ends. The points are multiples of the step since the epoch. */
+/** A part of the history, including both ends. Its points are multiples of the step since the Unix epoch. */
 interface Chunk {
   readonly start: Instant;
   readonly end: Instant;
 }
 
 /**
- * Below the limit of Prometheus of 11,000 points per series, and small enough for its default of 50 million samples.
+ * Points in a chunk: below the limit of Prometheus (11,000 points for each series), and so few that a query usually
+ * stays below its default limit of 50 million samples.
  */
 const CHUNK_POINTS = 4000;
 const FEWEST_POINTS = 60;
 
-/** Chunks begin at multiples of their length, so another time range finds most of its chunks in the cache. */
+/** Chunks begin at multiples of their length, so that most chunks of another range are in the cache. */
 export function chunksOf(from: Instant, to: Instant, stepSeconds: number): readonly Chunk[] {
   const stepMs = stepSeconds * 1000;
   const lengthMs = stepMs * CHUNK_POINTS;
@@ -183,7 +184,7 @@ export function chunksOf(from: Instant, to: Instant, stepSeconds: number): reado
   return chunks;
 }
 
-/** Returns the two halves of a chunk that a server rejected; null if the chunk is too small to divide. */
+/** Returns the two halves of a chunk that the server rejected; null: the chunk is too small to be divided. */
 export function halvesOf({ start, end }: Chunk, stepSeconds: number): readonly [Chunk, Chunk] | null {
   const points = Math.floor(secondsBetween(start, end) / stepSeconds) + 1;
   if (points < 2 * FEWEST_POINTS) return null;

@@ -17,23 +17,23 @@ import type { RecordedHistory } from './read-history.js';
 import { RAN } from './recorded-run.js';
 import { knownSince, knownWarmUpSeconds } from './warm-up.js';
 
-/** `capacity` and `podStart` are null unless they are given. */
+/** The assumptions that the user has given. `capacity` and `podStart` are null if they are not given. */
 export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podStart'> {
   readonly capacity: number | null;
   readonly podStart: PodStart | null;
 }
 
 interface HistoryInput extends Omit<Backtest, 'runJobs'> {
-  /** Starts with the first value, because nothing is known about the time before. */
+  /** The scored range. It starts with the first value, because nothing is known about the load before. */
   readonly range: Range;
   readonly warmUpSeconds: number;
-  /** When a ready pod had the highest load, which is taken as its capacity; null: the capacity is known. */
+  /** The time of the highest load per ready pod, which is used as the capacity; null: the capacity is known. */
   readonly capacityAt: Instant | null;
-  /** The replicas that ran; null: unknown. */
+  /** The replicas that really ran; null: they are unknown. */
   readonly ran: Result | null;
 }
 
-/** Throws `BacktestError` if the load that one pod carries is unknown. */
+/** Returns the input of a back-test from recorded data. Throws `BacktestError` if the capacity of a pod is unknown. */
 export function historyInput(
   recorded: RecordedHistory,
   { given, range: asked }: { readonly given: GivenAssumptions; readonly range: Range },
@@ -85,13 +85,13 @@ function runSince(run: Run, start: Instant): Run {
   return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
 }
 
-/** A single high value may be caused by the times of scrapes. */
+/** How many steps a load must last to count as a capacity: a single high value may result from the times of scrapes. */
 const STEPS = 3;
 
 /**
- * Returns the highest load per ready pod that lasted for three steps, and its time; null if there is none. Divides each
- * value by the most pods that were ready in the two windows before it, so that pods that were just removed do not raise
- * it.
+ * Returns the highest load per ready pod that lasted for three steps, and its time; null: there is none. Each value is
+ * divided by the highest number of ready pods in the two windows before it: the value may still contain load of removed
+ * pods.
  */
 export function estimateCapacity(
   { observed, windowSeconds }: MetricHistory,

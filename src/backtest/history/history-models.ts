@@ -7,28 +7,26 @@ import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
 export interface MetricHistory {
-  /** The total over all pods; for memory, the mean per pod. Shifted back by half of the window. */
+  /** The total of all pods, or for memory the mean of a pod, shifted back by half of the window. */
   readonly load: Load;
-  /** The result of the query at each time. */
+  /** The result of the query at each time, not shifted. */
   readonly observed: Load;
   readonly windowSeconds: number;
-  /** Time between the first and the last sample of a window, if the metric is a rate. */
+  /** Seconds between the first and the last sample in a window if the metric is a rate, otherwise the window. */
   readonly spanSeconds: number;
-  /**
-   * Whether the increase of a counter is divided by the whole window, even for a pod that is younger than the window.
-   */
+  /** Whether the increase of a counter is divided by the whole window, even for a younger pod. */
   readonly isRate: boolean;
-  /** The largest value that a pod can report, in the unit of the load; null: unlimited. */
+  /** The largest value that a pod can have, in the unit of the load; null: there is no limit. */
   readonly saturation: number | null;
 }
 
 export interface History {
   readonly metricOf: (scaler: Scaler, metric: MetricSpec) => MetricHistory | null;
-  /** Values of the `maxReplicasFrom` query; null: the document has no such query, or the history has no value. */
+  /** The values of the query of `maxReplicasFrom`; null: the document has none, or there are no recorded values. */
   readonly ceilingOf: (scaler: Scaler) => Load | null;
-  /** Resource -> container -> mean request of a pod, in cores or bytes. */
+  /** Maps a resource and a container to the mean request of a pod, in cores or bytes. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** The recorded replicas since the start of the warm-up; empty: unknown. */
+  /** The recorded replicas since the start of the warm-up; empty: they are unknown. */
   readonly replicas: readonly CountStep[];
   /** The sync period of the first document. */
   readonly syncPeriodSeconds: number;
@@ -37,9 +35,9 @@ export interface History {
 }
 
 /**
- * Returns how each metric of a document follows the history. `initialReplicas`: the replicas at the scored time; null:
- * start one warm-up earlier with the recorded replicas. `queued`: the load that waits in a queue and that pods report
- * when they serve it; null: no queue.
+ * Returns how each metric of a document depends on the history. `initialReplicas`: the replicas when the scored time
+ * begins; null: the run begins a warm-up earlier with the recorded replicas. `queued`: the load if it waits in a queue,
+ * so that pods report it only when they serve it; null: there is no queue.
  */
 export function historyWorkload(
   { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
@@ -110,7 +108,7 @@ function missingRequest(metric: MetricSpec, requests: History['requests']): stri
     : `the request of the pods is unknown: kube_pod_container_resource_requests has no values for ${metric.name}`;
 }
 
-/** Simulated pods have the containers that metrics name, and one more for the requests of all other containers. */
+/** Returns the requests of a simulated pod: those of each container that metrics name, and the rest together. */
 function requestsOf(
   { spec }: Scaler,
   requests: History['requests'],
@@ -130,7 +128,7 @@ function requestsOf(
       simulated.set(name, resources.set(resource, milliFromNumber(amount)));
     }
   }
-  // `--request` is the request of the whole pod.
+  // A request from `--request` is that of the whole pod, so it counts for each named container.
   const rest = simulated.get(CONTAINER);
   for (const name of named)
     if (!simulated.has(name) && rest !== undefined && simulated.size === 1) simulated.set(name, rest);
@@ -138,8 +136,9 @@ function requestsOf(
 }
 
 /**
- * Returns the first round after `start`. The phase of the rounds follows from the recorded changes, because each change
- * follows a round and rounds are one period apart. Without a change: one period after `start`.
+ * Returns the time of the first round after `start`. The rounds of the service are one period apart, and each recorded
+ * change follows a round, so the changes show the times of the rounds. Without a change, it is one period after
+ * `start`.
  */
 export function firstRoundAt(changes: readonly CountStep[], start: Instant, periodSeconds: number): Instant {
   const periodMs = periodSeconds * 1000;

@@ -12,13 +12,13 @@ import { addSeconds, type Instant } from '../../units/time.js';
 import { BacktestError } from '../compare/variant.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
-/** Times at which the history is searched for duplicates, because a second Prometheus may be new or gone. */
+/** Times at which the history is checked for duplicates: a second Prometheus may not exist all the time. */
 const SEARCHES = 3;
 
 /**
- * Returns the query of a metric for its history. If containers have several series, replaces the default query with one
- * that counts each container once, as in the service, and prints a warning. Throws `BacktestError` if another query
- * would sum duplicates, because the load would be a multiple of the true load.
+ * Returns the query for the history of a metric. If containers have several series, the default query is replaced by
+ * one that counts each container once, as in the service, and a warning is returned. Throws `BacktestError` if any
+ * other query would add up duplicates, because the load would be a multiple of the true load.
  */
 export async function historyQuery(
   metric: MetricSpec,
@@ -66,7 +66,7 @@ async function findDuplicates(
   return null;
 }
 
-/** A failed query finds no duplicates. The query of the metric reports the failure. */
+/** If the query fails, there are no duplicates here: the query of the metric reports the failure. */
 async function answerAt(
   query: string,
   when: { readonly at: Instant; readonly stepSeconds: number },

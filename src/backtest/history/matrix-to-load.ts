@@ -1,7 +1,7 @@
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
 
-/** One value for each step of the history; NaN: no value. */
+/** A value for each step of the history; NaN: there is no value. */
 export interface Column {
   readonly start: Instant;
   readonly stepSeconds: number;
@@ -12,7 +12,7 @@ interface Points {
   readonly points: readonly (readonly [atMs: number, value: number])[];
 }
 
-/** Returns the sum of the series at each step. The sum is unknown where a series is NaN or infinite. */
+/** Returns the sum of the series in each step. It is unknown (NaN) if one of the series is NaN or infinite. */
 export function columnOf(
   series: readonly Points[],
   range: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
@@ -32,17 +32,23 @@ export function columnOf(
   return { start, stepSeconds, values };
 }
 
-/** Each value is a mean over the window before its time, so the load is shifted back by half of the window. */
+/**
+ * Returns the load of a column. A value is the mean of the window before its time, so the load is shifted back by half
+ * of the window.
+ */
 export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);
 }
 
-/** Returns the result of the query at each time, interpolated between two known steps. */
+/** Returns the result of the query at each time, interpolated between two steps with values. */
 export function observedOfColumn(column: Column): Load {
   return movedBack(column, 0, true);
 }
 
-/** Each value applies from half a step before its time to half a step after it. A negative value is unknown. */
+/**
+ * Returns a load in which each value applies from half a step before its time until half a step after it. A negative
+ * value is unknown.
+ */
 function movedBack({ start, stepSeconds, values }: Column, seconds: number, isInterpolated = false): Load {
   const first = addSeconds(start, -seconds - stepSeconds / 2);
   const times = Float64Array.from(values, (_, index) => first + index * stepSeconds * 1000);
@@ -50,7 +56,7 @@ function movedBack({ start, stepSeconds, values }: Column, seconds: number, isIn
   return createLoad(times, known, addSeconds(first, values.length * stepSeconds), isInterpolated);
 }
 
-/** Divides the values of each step. The result is unknown where the divisor is unknown or 0. */
+/** Divides the values step by step. The result is unknown (NaN) if the divisor is unknown or 0. */
 export function divideColumns(one: Column, other: Column): Column {
   return {
     ...one,
@@ -61,7 +67,7 @@ export function divideColumns(one: Column, other: Column): Column {
   };
 }
 
-/** Reads a missing value as 0 where `witness` shows that Prometheus was scraping. */
+/** Replaces a missing value by 0 if `witness` has a value at that time, which shows that Prometheus was scraping. */
 export function fillZero(column: Column, witness: Column | null): Column {
   if (witness === null) return column;
   return {
@@ -72,7 +78,7 @@ export function fillZero(column: Column, witness: Column | null): Column {
   };
 }
 
-/** Returns the mean of the known values; null if there are none. */
+/** Returns the mean of the known values; null: there are none. */
 export function meanOf({ values }: Column): number | null {
   const known = values.filter((value) => !Number.isNaN(value));
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
@@ -83,7 +89,7 @@ export function medianOf({ values }: Column): number | null {
   return known[Math.floor(known.length / 2)] ?? null;
 }
 
-/** Describes where a column has no value; null: it is complete. `undefined`: it has no value at all. */
+/** Returns a description of the gaps in a column; null: there are none; undefined: the column has no values at all. */
 export function describeGaps({ start, stepSeconds, values }: Column): string | null | undefined {
   const missing = values.reduce((count, value) => count + (Number.isNaN(value) ? 1 : 0), 0);
   if (missing === 0) return null;
@@ -93,7 +99,7 @@ export function describeGaps({ start, stepSeconds, values }: Column): string | n
   const firstKnown = values.findIndex((value) => !Number.isNaN(value));
   const early = `no values before ${timeAt(firstKnown)}: older than the retention of the server, or than the metric; ${percent(firstKnown)} % of the time is excluded`;
   const later = missing - firstKnown;
-  // The first step may be missing because of the times of scrapes.
+  // A missing first step is no gap, because it may result from the times of scrapes.
   if (firstKnown > 1 && later === 0) return early;
   const firstGap = values.findIndex((value, index) => index > firstKnown && Number.isNaN(value));
   const gap = later === 0 ? timeAt(0) : `${timeAt(firstGap)} and at other times`;

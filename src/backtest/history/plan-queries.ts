@@ -4,10 +4,10 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
 import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
 
-/** A query of the history, and how its series become the load of a metric. */
+/** A query for the history, and what selects the series of the workload in its answer. */
 export interface HistoryQuery {
   readonly query: string;
-  /** Series without these label values belong to other workloads. */
+  /** Labels of the workload's series. Series with other values belong to other workloads. */
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: LabelSelector;
 }
@@ -15,8 +15,8 @@ export interface HistoryQuery {
 const LABEL_NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Returns the query for the total of a metric: the sum over the pods of the target at each time, or over all series of
- * an Object or External metric. `query` must not contain variables.
+ * Returns the query for the total of a metric at each time: the sum over the pods of the target, or, for an Object or
+ * External metric, over all series. `query` must not contain variables.
  */
 export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): HistoryQuery {
   if (metric.type === 'Object' || metric.type === 'External') return sumQuery(query, metric.selector);
@@ -32,32 +32,32 @@ export function sumQuery(query: string, selector: LabelSelector = []): HistoryQu
   return { query: sumOfTotal(keysOf(selector), query), labels: {}, selector };
 }
 
-/** Returns the query for the number of pods for which a per-pod metric has values. */
+/** Returns the query for the number of pods that have a value of the metric. */
 export function podCountQuery(scaler: Scaler, query: string): HistoryQuery {
   const by = Object.keys(OF_WORKLOAD).join(', ');
   const pods = `count by (${by}, pod) (${markPods(query, scaler.spec.scaleTargetRef)})`;
   return { query: `count by (${by}) (${pods})`, labels: OF_WORKLOAD, selector: [] };
 }
 
-/** Returns the label names that a query can group by. */
+/** Returns the keys of a selector that are valid label names, so that a query can group by them. */
 function keysOf(selector: LabelSelector): readonly string[] {
   return selector.map(({ key }) => key).filter((key) => LABEL_NAME.test(key));
 }
 
 export interface ReplicasQuery {
   readonly query: string;
-  /** Delay between a change and its appearance in the metric. */
+  /** Seconds between a change of the replicas and its appearance in the metric. */
   readonly lateSeconds: number;
 }
 
-/** Returns queries for series of kube-state-metrics and of promscaler, in the order in which they are tried. */
+/** Returns queries for the replicas, of kube-state-metrics and of promscaler, in the order in which they are tried. */
 export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly ReplicasQuery[] {
   const { kind, name } = spec.scaleTargetRef;
   const is = (label: string, value: string): string => `${label}=${stringLiteral(value)}`;
   const ns = is('namespace', namespace);
   const own = {
     query: `max(promscaler_current_replicas{${ns}, ${is('scaler', scaler)}})`,
-    // A round reads the replicas and then changes them.
+    // A round first reads the replicas and then changes them, so the next round reports the change.
     lateSeconds: spec.syncPeriodSeconds,
   };
   const known = (query: string): ReplicasQuery => ({ query, lateSeconds: 0 });
@@ -68,7 +68,7 @@ export function replicasQueries({ namespace, name: scaler, spec }: Scaler): read
   return [own];
 }
 
-/** Returns null if kube-state-metrics does not support the kind. */
+/** Returns the query for the number of ready pods; null: kube-state-metrics does not support the kind. */
 export function readyQuery({ namespace, spec }: Scaler): string | null {
   const { kind, name } = spec.scaleTargetRef;
   const ns = `namespace=${stringLiteral(namespace)}`;
@@ -79,7 +79,7 @@ export function readyQuery({ namespace, spec }: Scaler): string | null {
   return null;
 }
 
-/** Returns the query for the request or limit of each container: the mean over the pods, in cores or bytes. */
+/** Returns the query for the request or limit of each container, in cores or bytes, as a mean over the pods. */
 export function perContainerQuery(
   which: 'requests' | 'limits',
   resource: string,
@@ -91,13 +91,14 @@ export function perContainerQuery(
   return `avg by (container) (max by (pod, container) (${metric}))`;
 }
 
-/** Age up to which a pod is measured. */
+/** The start of a pod is measured until the pod has this age. */
 const YOUNG_SECONDS = 3600;
 
 /**
- * Returns queries for the median time from the creation of a pod until it was first ready: for the young pods of the
- * target at each time, then for all pods in case no pod is young. kube_pod_status_ready_time is the last transition of
- * the condition, in either direction. Source: kube-state-metrics, internal/store/pod.go
+ * Returns two queries for the median time from the creation of a pod until it was first ready. The first one measures
+ * the pods of the target that are young at the time, the second one all pods in case none is young. A pod whose
+ * readiness has changed later is excluded, because kube_pod_status_ready_time is the time of the last change in either
+ * direction. Source: kube-state-metrics, internal/store/pod.go
  */
 export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
   const { kind, name } = spec.scaleTargetRef;
@@ -107,7 +108,7 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
   const unready = perPod(`kube_pod_status_ready{${pods}, condition="true"} == 0`);
   const took = `((${perPod(`kube_pod_status_ready_time{${pods}}`)} - ${created}) >= 0) < ${YOUNG_SECONDS}`;
   const isYoung = `(time() - ${created}) < ${YOUNG_SECONDS}`;
-  // Uses `resets`, because VictoriaMetrics implements `changes` differently.
+  // `resets` instead of `changes`, which VictoriaMetrics implements differently.
   const wasUnready = `${perPod(`resets(kube_pod_status_ready{${pods}, condition="true"}[${YOUNG_SECONDS}s])`)} > 0`;
   return [
     `quantile(0.5, (${took}) and (${isYoung}) unless (${wasUnready}) unless (${unready}))`,
@@ -115,7 +116,7 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
   ];
 }
 
-/** Returns the window over which a value of the history is a mean. */
+/** Returns the seconds of the window whose mean a value of the history is. */
 export function windowOfQuery(query: string): number {
   return largestWrittenRangeSeconds(query);
 }

@@ -36,14 +36,14 @@ import { addSeconds, instantFromMs } from '../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
 
-/** The recorded data of the workload of the first document. */
+/** What is recorded about the workload of the first document. */
 export interface RecordedHistory {
   readonly history: History;
-  /** The metric from which the demand is computed, and its data source. */
+  /** The metric from which the needed pods are computed, its data source, and its history. */
   readonly loadMetric: MetricSpec;
   readonly source: SourceConfig;
   readonly load: MetricHistory;
-  /** The recorded replicas; null: neither kube-state-metrics nor promscaler recorded them. */
+  /** The recorded replicas; null: neither kube-state-metrics nor promscaler has recorded any. */
   readonly ran: Run | null;
   readonly podStartSeconds: number | null;
   /** CPU request of a pod in cores; null: unknown. */
@@ -54,18 +54,18 @@ export interface RecordedHistory {
 
 interface HistorySettings {
   readonly range: Range;
-  /** `--request`: cores per pod; null: measured. */
+  /** The cores per pod of `--request`; null: the request is read from the history. */
   readonly request: number | null;
-  /** `--capacity`; null: the CPU limit or request. */
+  /** The value of `--capacity`; null: the capacity is derived from the CPU limit or request. */
   readonly capacity: number | null;
   readonly usageAtCapacityPercent: number;
   readonly sources: ReadonlyMap<string, Fetching>;
 }
 
-/** Requests change rarely. */
+/** Step for requests and limits, which rarely change. */
 const COARSE_STEP_SECONDS = 300;
 
-/** Reads the history of each metric of the documents. Throws `BacktestError` if data is missing that has no default. */
+/** Reads the history of each metric of the documents. Throws `BacktestError` if data without a default is missing. */
 export async function readHistory(
   scalers: readonly Scaler[],
   settings: HistorySettings,
@@ -122,7 +122,7 @@ export async function readHistory(
 interface Facts extends Pick<RecordedHistory, 'ran' | 'podStartSeconds' | 'cpuRequest' | 'cpuLimit'> {
   readonly requests: History['requests'];
   readonly replicas: Column | null;
-  /** The recorded replicas, including the warm-up. */
+  /** The recorded replicas since the start of the warm-up. */
   readonly allReplicas: readonly CountStep[];
 }
 
@@ -169,7 +169,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
   ]);
   const index = replicas.findIndex((one) => describeGaps(one) !== undefined);
   const recorded = replicas[index] ?? null;
-  // On average, a change appears half a scrape interval and half a step late.
+  // On average, a change appears half a scrape interval and half a step after it was made.
   const late = (range.stepSeconds + fetching.source.scrapeIntervalSeconds) / 2;
   const lateSeconds = { replicas: late + (queries[index]?.lateSeconds ?? 0), ready: late };
   const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
@@ -217,7 +217,7 @@ async function readMetric(
   const windowSeconds = isOfResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : windowOfQuery(query);
-  // The history has values, so its windows had at least two samples.
+  // The scrape interval must be short enough for two samples in a window, because the history has values.
   const isOfCounter = isOfResource(metric) || isDifference(query);
   const span = spanOfRate(windowSeconds, fetching.source.scrapeIntervalSeconds);
   return {
@@ -230,7 +230,7 @@ async function readMetric(
   };
 }
 
-/** Returns the pod's CPU limit, or its request times `--usage-at-capacity`. */
+/** Returns the CPU limit of a pod, or its request times `--usage-at-capacity`; null: neither is known. */
 function capacityOf(
   metric: MetricSpec,
   { cpuLimit, cpuRequest }: Facts,
@@ -240,7 +240,7 @@ function capacityOf(
   return cpuLimit ?? (cpuRequest === null ? null : (cpuRequest * usageAtCapacityPercent) / 100);
 }
 
-/** Reads what the query of `maxReplicasFrom` returned. */
+/** Reads the values that the query of `maxReplicasFrom` had. */
 async function readCeiling(
   scaler: Scaler,
   { settings, warnings }: { readonly settings: HistorySettings; readonly warnings: string[] },
@@ -296,8 +296,8 @@ function keyOf(scaler: Scaler, metric: MetricSpec): string {
 }
 
 /**
- * Reads the sum of the series of a query. Queries the warm-up separately, so a document with a shorter warm-up finds
- * the rest in the cache and in a saved history. Throws the same errors as `fetchSeries`.
+ * Reads the sum of the series of a query. The warm-up is a separate query, so that the rest is found in the cache, or
+ * in a saved history, even if a document has a shorter warm-up. Throws the errors of `fetchSeries`.
  */
 async function readColumn(
   what: string,
@@ -321,7 +321,7 @@ function withoutWarmUp({ start, stepSeconds, values }: Column, { warmUpSeconds }
   return { start: addSeconds(start, warmUpSeconds), stepSeconds, values: values.subarray(steps) };
 }
 
-/** The points of a range query are multiples of the step: see `chunksOf`. */
+/** Moves the start to a multiple of the step, because the points of a chunk are such multiples: see `chunksOf`. */
 function aligned({ start, end, stepSeconds }: Range): Omit<Range, 'warmUpSeconds'> {
   const stepMs = stepSeconds * 1000;
   return { start: instantFromMs(Math.ceil(start / stepMs) * stepMs), end, stepSeconds };

@@ -3,18 +3,18 @@ import type { CountStep } from '../simulation/count-steps.js';
 import type { Change, Run } from '../simulation/run-variant.js';
 import type { Column } from './matrix-to-load.js';
 
-/** The name of the row for the recorded replicas. */
+/** The name of the row with the recorded replicas. */
 export const RAN = 'what really ran';
 
 export interface Recorded {
   readonly replicas: Column;
   /** Null: all replicas count as ready. */
   readonly ready: Column | null;
-  /** Mean delay between a change and the time of its recorded value. */
+  /** Mean seconds between a change and the time of the value that records it. */
   readonly lateSeconds: { readonly replicas: number; readonly ready: number };
 }
 
-/** Returns the recorded replicas as a run without decisions. Its changes have no reason. */
+/** Returns the recorded replicas as a run without decisions, so that its changes have no reason. */
 export function recordedRun(
   { replicas, ready, lateSeconds }: Recorded,
   { start, end }: Pick<Run, 'start' | 'end'>,
@@ -40,7 +40,7 @@ export function recordedRun(
   };
 }
 
-/** A missing value does not change the count. */
+/** Returns the changes of the count. If a value is missing, the count stays. */
 function stepsOf(
   { start: first, stepSeconds, values }: Column,
   { start, lateSeconds }: { readonly start: Instant; readonly lateSeconds: number },
@@ -51,7 +51,7 @@ function stepsOf(
     const count = Math.round(value);
     if (steps.at(-1)?.count === count) return;
     const at = addSeconds(first, index * stepSeconds - lateSeconds);
-    // Only the last change before the start counts.
+    // Of the changes before the start, only the last one counts, as if it were made at the start.
     if (at <= start) steps.length = 0;
     steps.push({ at: steps.length === 0 ? start : at, count });
   });

@@ -2,17 +2,17 @@ import type { Load } from '../simulation/load.js';
 import type { Scaler, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
-/** Minimum warm-up. `recommend` tries settings with longer windows than the documents have. */
+/** Minimum warm-up, because `recommend` tries longer windows than those of the documents. */
 const MIN_WARM_UP_SECONDS = 3600;
 
-/** Returns the seconds before the scored time that windows and forecasts need: a multiple of the step. */
+/** Returns how many seconds before the scored time windows and forecasts need. A multiple of the step. */
 export function warmUpOf(scalers: readonly Scaler[], stepSeconds: number): number {
   const ofForecasts = scalers.map((scaler) => lookbackSeconds(scaler));
   const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds), ...ofForecasts);
   return Math.ceil(wanted / stepSeconds) * stepSeconds;
 }
 
-/** Returns how many seconds of the warm-up before `start` have values. `observed`: see `observedOfColumn`. */
+/** Returns the seconds of the warm-up before `start` for which there are values. `observed`: see `observedOfColumn`. */
 export function knownWarmUpSeconds(
   observed: Load,
   {
@@ -24,19 +24,19 @@ export function knownWarmUpSeconds(
   const known = knownSince(observed, stepSeconds);
   if (known === null || known >= start) return 0;
   const begin = addSeconds(start, -warmUpSeconds);
-  // Values are at multiples of the step.
+  // Values are at multiples of the step, so the first one may be up to a step after `begin`.
   return known < addSeconds(begin, stepSeconds) ? warmUpSeconds : secondsBetween(known, start);
 }
 
-/** Returns the time of the first value, or null. */
+/** Returns the time of the first value; null: there are no values. */
 export function knownSince(observed: Load, stepSeconds: number): Instant | null {
   const { times, values } = observed.data;
   const time = times[values.findIndex((value) => !Number.isNaN(value))];
-  // A value applies from half a step before its time to half a step after it.
+  // Half a step is added, because a value applies from half a step before its time.
   return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
 }
 
-/** Returns how far back a decision of a document depends on earlier ones, in seconds. */
+/** Returns how many seconds of earlier decisions influence a decision of a document. */
 export function longestWindowSeconds({ spec }: Scaler): number {
   const { behavior, downscaleConfirmation, fallback } = spec;
   return Math.max(
@@ -50,7 +50,7 @@ export function longestWindowSeconds({ spec }: Scaler): number {
   );
 }
 
-/** Returns 0 if the document has no forecast. */
+/** Returns how many seconds the forecast looks back; 0: the document has no forecast. */
 export function lookbackSeconds({ spec }: Scaler): number {
   return (spec.forecast?.lookbackDays ?? 0) * 86_400;
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../units/time.js';
 
-/** A count of pods from `at` until the next step. */
+/** The number of pods from `at` until the next step. */
 export interface CountStep {
   readonly at: Instant;
   readonly count: number;
@@ -8,7 +8,7 @@ export interface CountStep {
 
 type Visit = (count: number, milliseconds: number) => void;
 
-/** Visits the intervals of constant count, latest first. The first count also applies before its time. */
+/** Calls `visit` for each interval of constant count, latest first. The first count also applies before its time. */
 export function visitCounts(
   steps: readonly CountStep[],
   { from, to }: { readonly from: Instant; readonly to: Instant },
@@ -24,13 +24,13 @@ export function visitCounts(
   }
 }
 
-/** Returns the count at a time. Before the first step, it is the count of the first step. */
+/** Returns the count at a time. Before the first step, it is that of the first step. */
 export function countAt(steps: readonly CountStep[], time: Instant): number {
   const index = steps.findLastIndex(({ at }) => at <= time);
   return steps[Math.max(0, index)]?.count ?? 0;
 }
 
-/** Returns the counts since `start`; the first step is at `start`. */
+/** Returns the counts since `start`. The first step is at `start`, with the count at that time. */
 export function countsSince(steps: readonly CountStep[], start: Instant): readonly CountStep[] {
   if (steps.length === 0) return [];
   const later = steps.filter(({ at }) => at > start);

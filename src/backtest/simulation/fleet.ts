@@ -4,33 +4,33 @@ import type { Milli } from '../../units/quantity.js';
 import { addSeconds, type Instant, latest, secondsBetween } from '../../units/time.js';
 import type { NodeStart, PodStart } from './settings.js';
 
-/** `parallel`: all pods are created at once. `ordered`: each after the previous one is ready, as in a StatefulSet. */
+/** `parallel`: all pods are created at once. `ordered`: each is created when the one before it is ready. */
 export type PodOrder = 'parallel' | 'ordered';
 
 /** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
 export interface Fleet {
-  /** Oldest first. The list and its pods are replaced, never changed. */
+  /** The pods, the oldest first. A change creates a new list and new pods; existing ones are never changed. */
   readonly pods: () => readonly Pod[];
-  /** `.spec.replicas`. With `ordered`, there may be fewer pods. */
+  /** The value of `.spec.replicas`. If `ordered`, there may be fewer pods. */
   readonly replicas: () => number;
   readonly readyCount: () => number;
-  /** When the next pod becomes ready; null: all pods are ready. */
+  /** Returns when the next pod becomes ready; null: all pods are ready. */
   readonly nextReadyAt: () => Instant | null;
-  /** Marks pods as ready at the end of their start time. */
+  /** Marks pods as ready whose start time has passed. */
   readonly advanceTo: (now: Instant) => void;
-  /** Creates pods, or removes pods in the order of a ReplicaSet: first those that are not ready, then the youngest. */
+  /** Creates or removes pods. As in a ReplicaSet, pods that are not ready are removed first, then the youngest ones. */
   readonly scaleTo: (replicas: number, now: Instant) => void;
 }
 
-/** Returns the default of the kind: `podManagementPolicy: OrderedReady` for a StatefulSet. */
+/** Returns the default order of the kind: `ordered` for a StatefulSet (`podManagementPolicy: OrderedReady`). */
 export function podOrderOf({ spec }: Scaler): PodOrder {
   return spec.scaleTargetRef.kind === 'StatefulSet' ? 'ordered' : 'parallel';
 }
 
-/** With more pods, a decision takes so long that a back-test does not end. */
+/** Limits the pods: with more, each decision takes so long that a back-test practically never ends. */
 const MAX_PODS = 20_000;
 
-/** The fleet would exceed `MAX_PODS`. */
+/** Thrown if a fleet would exceed `MAX_PODS`. */
 export class FleetError extends Error {
   override name = 'FleetError';
 
@@ -46,17 +46,17 @@ interface Starting {
   readonly name: string;
 }
 
-/** Older than any period in which the document treats a pod as new. */
+/** Age of the first pods, which is longer than any period in which a document treats a pod as new. */
 const FIRST_PODS_AGE_SECONDS = 2 * 86_400;
 
-/** Throws `FleetError`, also from `scaleTo`. */
+/** Creates a fleet. Throws `FleetError` if it is too large; `scaleTo` does so, too. */
 export function createFleet(settings: {
   readonly replicas: number;
   readonly start: Instant;
   readonly podStart: PodStart;
-  /** Milli-units by container and resource, the same for each pod. */
+  /** The requests of each pod in milli-units, by container and resource. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** CPU limit of each pod. Default: none. */
+  /** The CPU limit of each pod. Default: none. */
   readonly cpuLimit?: Milli;
   /** Default: `parallel`. */
   readonly order?: PodOrder;
@@ -68,7 +68,7 @@ export function createFleet(settings: {
   let created = 0;
   let wanted = settings.replicas;
   let pods: readonly Pod[] = [];
-  /** Ordered by the time at which they become ready. */
+  /** The pods that are not ready yet, in the order in which they become ready. */
   let starting: readonly Starting[] = [];
 
   const newPod = (startTime: Instant, readyAt: Instant, now: Instant): Pod => {
@@ -144,7 +144,7 @@ export function createFleet(settings: {
 function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   const readySince = ({ ready, readyChangedAt }: Pod): number =>
     ready === true ? (readyChangedAt ?? 0) : Infinity;
-  // The sort is stable: among equal pods, the youngest is last.
+  // The sort is stable, so that of pods with the same time, the youngest is last.
   const ranked = pods.toSorted((one, other) => {
     const [a, b] = [readySince(one), readySince(other)];
     return a === b ? 0 : a - b;
@@ -152,7 +152,7 @@ function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   return new Set(ranked.slice(0, replicas).map(({ name }) => name));
 }
 
-/** Returns the start time of a pod. It is the same in each run, so that documents are compared on equal starts. */
+/** Returns the start time of a pod. It is the same in each run, so that documents are compared fairly. */
 function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): number {
   if (p95Seconds === medianSeconds) return medianSeconds;
   const spread = Math.log(p95Seconds / medianSeconds) / Z_OF_95;
@@ -160,18 +160,18 @@ function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): 
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** 95th percentile of the standard normal distribution. */
+/** The 95th percentile of the standard normal distribution. */
 const Z_OF_95 = 1.6449;
-/** Caps pod start times at 3 standard deviations, which 1 pod in 740 would exceed. */
+/** Limits start times to 3 standard deviations, which 1 pod in 740 would exceed. */
 const MOST_Z = 3;
 
-/** Returns a number of the standard normal distribution, by the method of Box and Muller. */
+/** Returns a number from the standard normal distribution that depends only on the seed (Box-Muller method). */
 function normal(number: number): number {
   const radius = Math.sqrt(-2 * Math.log(1 - uniform(2 * number)));
   return radius * Math.cos(2 * Math.PI * uniform(2 * number + 1));
 }
 
-/** Returns a number from 0 to below 1 that depends on the seed alone: mulberry32. */
+/** Returns a number from 0 to below 1 that depends only on the seed (mulberry32). */
 function uniform(seed: number): number {
   let mixed = Math.imul(seed, 0x6d2b79f5) + 0x6d2b79f5;
   mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
@@ -179,17 +179,17 @@ function uniform(seed: number): number {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 }
 
-/** The default of the cluster autoscaler, `--scale-down-unneeded-time`. */
+/** How long an empty node exists: the default of `--scale-down-unneeded-time` of the cluster autoscaler. */
 const EMPTY_NODE_SECONDS = 600;
 
 interface Nodes {
-  /** Returns when the pod with this index can start, and creates its node if necessary. */
+  /** Returns when the pod with this index can start. If no node has room, creates one. */
   readonly roomFor: (index: number, now: Instant) => Instant;
-  /** Nodes without pods are removed 10 minutes later. */
+  /** Records the number of pods. A node without pods is removed `EMPTY_NODE_SECONDS` later. */
   readonly release: (pods: number, now: Instant) => void;
 }
 
-/** Pods fill one node after the other. */
+/** Creates the nodes of a fleet. Pods fill one node after the other. */
 function createNodes({ seconds, pods: each }: NodeStart, replicas: number, since: Instant): Nodes {
   const nodes: { readonly readyAt: Instant; emptySince: Instant | null }[] = Array.from(
     { length: Math.ceil(replicas / each) },

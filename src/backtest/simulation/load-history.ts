@@ -6,21 +6,21 @@ import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 import type { MetricModel } from './samples.js';
 import type { PodStart } from './settings.js';
 
-/** The load that a simulated workload has served, as the range queries of a forecast would show it. */
+/** Records the load that a simulated workload has served, as the range queries of a forecast would return it. */
 export interface ServedLoad {
-  /** Adds the samples of a round, and returns the history before it. */
+  /** Adds the samples of a round and returns the history, which changes at most once a minute. */
   readonly addRound: (now: Instant, observed: Pick<Snapshot, 'pods' | 'samples'>) => LoadHistory;
 }
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
-/** Clocks change at quarters of an hour. */
+/** The seasons are computed for each quarter of an hour: time zones change only at such a time. */
 const QUARTER_MS = 15 * MINUTE_MS;
 const MAX_GAP_SECONDS = 150;
 
 /**
- * Records the served load of each minute. Before `begin`, uses the load of the input, where it is known. Returns null
- * if the document has no forecast, or if its metric does not follow the load.
+ * Records the served load of each minute. Before `begin`, the load of the input is used as far as it is known. Returns
+ * null if the document has no forecast, or if the metric of the forecast does not follow the load.
  */
 export function createServedLoad(
   { spec }: Scaler,
@@ -45,7 +45,7 @@ export function createServedLoad(
   const maxGapSeconds = Math.max(MAX_GAP_SECONDS, 2 * syncPeriodSeconds);
   const lookbackMinutes = forecast.lookbackDays * DAY_MINUTES;
   const { from } = seasonSeconds(leadSeconds);
-  // The first season also needs the minutes before its time.
+  // The earliest season also needs minutes before its time.
   const first = Math.floor(begin / MINUTE_MS) - lookbackMinutes + Math.floor(from / 60) - 60;
   const loads = new Float64Array(Math.floor(end / MINUTE_MS) - first + 1).fill(NaN);
   const minutes = { start: instantFromMs(first * MINUTE_MS), values: loads };
@@ -92,7 +92,7 @@ export function createServedLoad(
   };
 }
 
-/** Returns the value that the metric would have with enough pods; null if the load is unknown. */
+/** Returns the value that the metric would have if there were enough pods; null: the load is unknown. */
 function recordedAt(model: Exclude<MetricModel, { readonly kind: 'constant' }>, at: Instant): number | null {
   if (model.kind === 'measured') return null;
   const load =

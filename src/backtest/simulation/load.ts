@@ -1,17 +1,17 @@
 import { addSeconds, earliest, type Instant, instantFromMs } from '../../units/time.js';
 
-/** The load of a workload as a step function. NaN is a gap: the load is unknown and never read as 0. */
+/** The load of a workload as a step function. NaN is a gap: the load is unknown, and must not count as 0. */
 export interface Load {
-  /** Arguments of `createLoad` that create an equal load, for example in a worker thread. */
+  /** The arguments with which `createLoad` creates the same load, for example in a worker thread. */
   readonly data: LoadData;
   readonly start: Instant;
   readonly end: Instant;
   readonly points: number;
-  /** Returns the value at this time; null in a gap and outside of the load. */
+  /** Returns the value at a time; null: the time is in a gap, or outside of the load. */
   readonly at: (time: Instant) => number | null;
-  /** Returns the mean of the known values between two times; null if there are none. */
+  /** Returns the mean of the known values between two times; null: there are none. */
   readonly mean: (from: Instant, to: Instant) => number | null;
-  /** Calls `visit` for each interval of constant value between two times, with null for a gap. */
+  /** Calls `visit` for each interval with a constant value between two times. The value of a gap is null. */
   readonly pieces: (from: Instant, to: Instant, visit: Visit) => void;
 }
 
@@ -19,17 +19,15 @@ export interface LoadData {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly end: Instant;
-  /**
-   * Whether `at` interpolates between known values, each at the middle of its step; otherwise it returns the last one.
-   */
+  /** Whether `at` interpolates between the middles of steps. False: it returns the value of the step. */
   readonly isInterpolated: boolean;
 }
 
 type Visit = (from: Instant, to: Instant, value: number | null) => void;
 
 /**
- * `times` are milliseconds in ascending order, not empty, with one entry per value. The last value applies until `end`.
- * `isInterpolated`: see `LoadData`.
+ * Creates a load. `times`: milliseconds in ascending order, at least one, one for each value. The last value applies
+ * until `end`. `isInterpolated`: see `LoadData`.
  */
 export function createLoad(
   times: Float64Array,
@@ -97,10 +95,10 @@ export function constantLoad(value: number): Load {
   return createLoad(Float64Array.of(-LONGEST_MS), Float64Array.of(value), instantFromMs(LONGEST_MS));
 }
 
-/** The largest time of a JavaScript Date. */
+/** The latest time that a JavaScript Date can have. */
 const LONGEST_MS = 8.64e15;
 
-/** Returns the area and the known milliseconds before each point. */
+/** Returns for each point the integral of the values before it, and the milliseconds with known values. */
 function integrate(
   times: Float64Array,
   values: Float64Array,
@@ -118,7 +116,7 @@ function integrate(
   return { areas, known };
 }
 
-/** Returns the index of the last element that is not greater than `time`, or -1. */
+/** Returns the index of the last element that is not greater than `time`; -1: there is none. */
 export function lastAtOrBefore(times: Float64Array, time: number, length = times.length): number {
   let low = 0;
   let high = length;
@@ -131,8 +129,8 @@ export function lastAtOrBefore(times: Float64Array, time: number, length = times
 }
 
 /**
- * Returns the means over `stepSeconds`, or the load itself if its steps are at least that long. A burst of one second
- * is not lost load, because requests can wait for some seconds.
+ * Returns a load of means over `stepSeconds`. If the steps are at least that long already, returns the load. Requests
+ * can wait for some seconds, so that a burst of one second is not lost.
  */
 export function evenLoad(load: Load, stepSeconds: number): Load {
   const { start, end, points } = load;
@@ -147,7 +145,7 @@ export function evenLoad(load: Load, stepSeconds: number): Load {
   return createLoad(times, values, end);
 }
 
-/** A Monday, so schedules by weekday start at the beginning of a week. */
+/** A Monday, so that schedules for days of the week begin with a whole week. */
 export const DEFAULT_START = instantFromMs(Date.UTC(2026, 0, 5));
 
 /** Seconds from the creation of a pod until it is ready. */

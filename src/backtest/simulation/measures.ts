@@ -1,11 +1,11 @@
 import { computeCall, computeOperator } from '../../promql/constants.js';
 import { type Expression, readExpressions } from '../../promql/expressions.js';
 
-/** What an exporter could measure of a simulated queue. */
+/** What an expression may use: the values that an exporter could measure of a simulated queue. */
 const MEASURES = ['load', 'served', 'lost', 'depth', 'wait', 'ready'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** Returns the value of the expression; null: a measure is unknown, or the result is no number. */
+/** Returns the value of an expression; null: a measure is unknown, or the result is not a number. */
 export type ReadMeasure = (read: (measure: Measure) => number | null) => number | null;
 
 const OPERATORS: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '^']);
@@ -21,8 +21,8 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
 const MOST_CHARACTERS = 500;
 
 /**
- * Parses arithmetic in PromQL, such as `load + depth / 60`. Returns the predicate of a sentence that says why the text
- * is invalid.
+ * Parses arithmetic in PromQL, such as `load + depth / 60`. If the text is invalid, returns the reason as the predicate
+ * of a sentence.
  */
 export function parseMeasure(text: string): ReadMeasure | string {
   if (text.length > MOST_CHARACTERS)

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { DEFAULT_START, createLoad, type Load } from './load.js';
 
-/** `line` is null for a problem of the whole file. A trace with an error is rejected. */
+/** A problem of a trace. An error rejects the trace. `line`: null for a problem of the whole file. */
 export interface TraceProblem {
   readonly severity: 'error' | 'warning';
   readonly line: number | null;
@@ -13,24 +13,25 @@ export interface Trace {
   readonly problems: readonly TraceProblem[];
 }
 
-/** One year at a step of 6 s. */
+/** Limits the lines: a year with a step of 6 s. */
 const MAX_ROWS = 5_000_000;
 const MAX_DAYS = 400;
-/** The length of one step of the demand. */
+/** A trace must have this length, which is one step of the demand. */
 const LEAST_SECONDS = 15;
-/** Larger than any load in bytes per second. */
+/** Limits a value. It is larger than any load, even in bytes per second. */
 const MAX_VALUE = 1e15;
 const LINES_OF_A_PART = 10_000;
 const MAX_PROBLEMS = 10;
-/** A step that is longer than this multiple of the usual length is a gap. */
+/** A step that is longer than the usual length times this number is a gap. */
 const MAX_STEPS = 2;
 const HEADER = 't_seconds,value';
 const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?$/;
 
 /**
- * Parses a load trace: the header `t_seconds,value`, then one line per step with ascending times. An empty value or
- * `NaN` is a gap. The usual length of a step is the median of all steps. After twice this length, the rest of a step is
- * a gap. The first line is at `start`; null: at the default time, with a warning if the times look like Unix times.
+ * Parses a load trace: the header `t_seconds,value`, then a line for each step, with ascending times. An empty value or
+ * `NaN` is a gap. The usual length of a step is the median of all steps; what exceeds twice this length is a gap, too.
+ * The first line is at `start`. If `start` is null, it is at the default time, with a warning if the times look like
+ * Unix times.
  */
 export function parseTrace(text: string, start: Instant | null): Trace {
   const parts = parseTraceInParts(text, start);
@@ -40,7 +41,7 @@ export function parseTrace(text: string, start: Instant | null): Trace {
   }
 }
 
-/** Same as `parseTrace`, but yields at least once per second, because a long trace takes several seconds. */
+/** Like `parseTrace`, but yields at least once a second, because parsing a long trace takes several seconds. */
 export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;
   const rows = yield* readRows(text);
@@ -74,7 +75,7 @@ export function* parseTraceInParts(text: string, givenStart: Instant | null): Ge
   return { load, problems: [...moved, ...describeSteps(rows, stepMs / 1000)] };
 }
 
-/** The year 2001. A lower number may be a count of seconds. */
+/** The year 2001. A smaller number is probably not a Unix time, but a number of seconds since the start. */
 const LEAST_UNIX_SECONDS = 1_000_000_000;
 
 function movedTimes(first: number, line: number): TraceProblem {
@@ -86,7 +87,7 @@ function movedTimes(first: number, line: number): TraceProblem {
 interface Rows {
   readonly seconds: number[];
   readonly values: number[];
-  /** Line number of each row, starting at 1. */
+  /** The line number of each row; the first line of the file is 1. */
   readonly lines: number[];
   readonly problems: TraceProblem[];
 }
@@ -113,7 +114,7 @@ function* readRows(text: string): Generator<undefined, Rows> {
   return isHeaderRead ? rows : fail(rows, null, `the trace is empty, must start with the line ${HEADER}`);
 }
 
-/** Avoids a list of all lines, which would take several times the memory of the text. */
+/** Yields line by line, because a list of all lines would take several times the memory of the text. */
 function* linesOf(text: string): Iterable<string> {
   for (let from = 0; from < text.length;) {
     const next = text.indexOf('\n', from);
@@ -123,7 +124,7 @@ function* linesOf(text: string): Iterable<string> {
   }
 }
 
-/** Returns why the line is invalid, or null. */
+/** Adds a line to the rows. Returns why the line is invalid, or null. */
 function addRow(rows: Rows, line: string, number: number): string | null {
   const [time = '', value, ...more] = line.split(',', 3).map((cell) => cell.trim());
   if (value === undefined || more.length > 0) return `${quote(line)} must be two numbers, as in 60,12.5`;
@@ -204,7 +205,7 @@ function indexesOf(seconds: readonly number[], matches: (length: number) => bool
 /** Returns the length of the step that ends at this row. */
 function length(seconds: readonly number[], index: number): number {
   const seconds0 = seconds[index - 1] ?? 0;
-  // Differences of decimals such as 0.3 - 0.1 are inexact.
+  // Rounded, because differences of decimals such as 0.3 - 0.1 are inexact.
   return Number(((seconds[index] ?? 0) - seconds0).toPrecision(12));
 }
 
@@ -217,7 +218,7 @@ function failed(line: number | null, message: string): Trace {
   return { load: null, problems: [{ severity: 'error', line, message }] };
 }
 
-/** JSON escapes control characters, which could change the terminal. */
+/** Quotes a text as JSON, which escapes control characters: they could change the terminal. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -3,14 +3,14 @@ import type { Load } from './load.js';
 import type { Measure } from './measures.js';
 import type { QueueSettings } from './settings.js';
 
-/** A queue of the load that the ready pods cannot serve at once: first in, first out, modeled as a fluid. */
+/** A queue for load that the ready pods cannot serve at once: first in, first out, and divisible like a fluid. */
 export interface Queue {
-  /** Serves the load between two times with a constant number of ready pods. */
+  /** Simulates a period in which the number of ready pods is constant. */
   readonly advance: (period: Period, visit?: VisitServed) => void;
-  /** Returns what an exporter measures: a mean since `from`, except for `depth`, `wait` and `ready`. */
+  /** Returns what an exporter measures: `depth`, `wait` and `ready` at `at`, other measures as means since `from`. */
   readonly read: (measure: Measure, from: Instant, at: Instant) => number | null;
   readonly depth: () => number;
-  /** Load that a ready pod serves per second. */
+  /** The load that a ready pod serves in a second. */
   readonly capacity: number;
   readonly log: () => QueueLog;
 }
@@ -21,10 +21,10 @@ interface Period {
   readonly ready: number;
 }
 
-/** Load per second that all ready pods served together until `to`. */
+/** Called with the load per second that all ready pods together served until `to`; null: unknown. */
 type VisitServed = (to: Instant, served: number | null) => void;
 
-/** The queue in steps of equal length. Amounts are load times seconds. */
+/** What happened in the queue, in steps of equal length. Amounts are load per second times seconds. */
 export interface QueueLog {
   readonly start: Instant;
   readonly stepSeconds: number;
@@ -33,7 +33,7 @@ export interface QueueLog {
   readonly lost: Float32Array;
   /** Sum of the seconds that the served load had waited. */
   readonly waited: Float32Array;
-  /** The longest wait of served load, or of load that still waits, in seconds. */
+  /** The longest wait in seconds, of load that was served or still waits. */
   readonly longestWait: Float32Array;
   readonly deepest: Float32Array;
   /** The depth at the end of each step. */
@@ -41,25 +41,25 @@ export interface QueueLog {
 }
 
 export interface QueueInput extends QueueSettings {
-  /** Load that arrives per second. */
+  /** The load that arrives per second. */
   readonly load: Load;
-  /** Load that a ready pod serves per second. */
+  /** The load that a ready pod serves in a second. */
   readonly capacity: number;
 }
 
-/** Load that arrived at a constant rate between two times. */
+/** An amount of load that arrived at a constant rate between two times. */
 interface Arrival {
   from: number;
   readonly to: number;
   amount: number;
 }
 
-/** A period in which everything changes linearly. */
+/** A period in which all amounts change linearly. */
 interface Piece {
   readonly from: number;
   readonly to: number;
   readonly ready: number;
-  /** Null: unknown. */
+  /** The load per second that arrives; null: unknown. */
   readonly load: number | null;
   readonly served: number;
   readonly lost: number;
@@ -69,12 +69,10 @@ interface Piece {
 
 const LOG_STEP_SECONDS = 15;
 const LONGEST_PIECE_MS = LOG_STEP_SECONDS * 1000;
-/** Smaller amounts are rounding errors. */
+/** Smaller amounts are ignored as rounding errors. */
 const LEAST_AMOUNT = 1e-9;
 
-/**
- * `start` to `end`: the time of the log. `keptSeconds`: how far back `read` is used.
- */
+/** Creates a queue. `start` and `end`: the time of the log. `keptSeconds`: how far back `read` may be asked. */
 export function createQueue(
   { load, capacity, mostDepth, timeoutSeconds }: QueueInput,
   {
@@ -87,11 +85,12 @@ export function createQueue(
   const log = createLog(start, end);
   const recent: Piece[] = [];
   let oldest = 0;
-  // Load is dropped only at the end of a `Piece`, so it may wait up to a tenth longer.
+  // Load that has waited too long is dropped only at the end of a `Piece`. So a piece is at most a tenth of the
+  // timeout.
   const timeoutMs = timeoutSeconds * 1000;
   const longestMs = Math.min(LONGEST_PIECE_MS, Math.max(100, timeoutMs / 10));
 
-  /** Returns the time until which everything is linear. */
+  /** Returns the time until which all amounts change linearly. */
   const nextChange = (from: number, to: number, growth: number): number => {
     const depth = line.depth();
     const nextStep = start + (Math.floor((from - start) / LONGEST_PIECE_MS) + 1) * LONGEST_PIECE_MS;
@@ -170,20 +169,20 @@ export function createQueue(
 
 interface Line {
   readonly depth: () => number;
-  /** Seconds that the oldest load has waited at a time; 0 if nothing waits. */
+  /** Returns how many seconds the oldest load has waited at a time; 0: nothing waits. */
   readonly wait: (time: number) => number;
   readonly add: (from: number, to: number, amount: number) => void;
-  /** Serves at most `rate` per second. */
+  /** Serves waiting load, at most `rate` in a second. */
   readonly take: (
     from: number,
     to: number,
     rate: number,
   ) => { readonly served: number; readonly waited: number; readonly longest: number };
-  /** Removes load that arrived before a time. Returns how much it was. */
+  /** Removes the load that arrived before a time, and returns its amount. */
   readonly drop: (before: number) => number;
 }
 
-/** The load that waits, oldest first. */
+/** Creates the list of the waiting load, the oldest first. */
 function createLine(): Line {
   const waiting: Arrival[] = [];
   let first = 0;
@@ -224,7 +223,7 @@ function createLine(): Line {
         const amount = Math.min(left, arrival.amount);
         const until = time + (amount / rate) * 1000;
         const arrivedUntil = arrival.from + (arrival.to - arrival.from) * (amount / arrival.amount);
-        // With a short queue, load is served as it arrives.
+        // At least 0: if the queue is short, load is served while it arrives, so the wait would be negative.
         const [least, most] = [time - arrival.from, until - arrivedUntil].map((ms) => Math.max(0, ms / 1000));
         sums.served += amount;
         sums.waited += (amount * ((least ?? 0) + (most ?? 0))) / 2;

@@ -12,7 +12,7 @@ import { createLoad, type Load, type LoadData } from './load.js';
 import type { MetricModel } from './samples.js';
 
 export interface RunInput extends WorkloadInput {
-  /** Default: one sync period after the first value. */
+  /** Time of the first round. Default: one sync period after the simulation begins. */
   readonly firstRoundAt?: Instant;
 }
 
@@ -20,22 +20,23 @@ export interface RunInput extends WorkloadInput {
 export interface Run {
   readonly start: Instant;
   readonly end: Instant;
-  /** `.spec.replicas`; the first step is at `start`. */
+  /** The values of `.spec.replicas`. The first step is at `start`. */
   readonly replicas: readonly CountStep[];
   readonly ready: readonly CountStep[];
   readonly changes: readonly Change[];
   readonly rounds: number;
   /** Number of rounds in which maxReplicas limited the recommendation. */
   readonly roundsAtMaximum: number;
-  /** Number of rounds in which each limit changed the count. */
+  /** For each limit, the number of rounds in which it changed the count. */
   readonly roundsByLimit: ReadonlyMap<LimitName, number>;
   readonly roundsWithoutValue: number;
-  /** Null: load does not wait. */
+  /** Null: the back-test has no queue. */
   readonly queue: QueueLog | null;
 }
 
 /**
- * The part of a decision that reports need. A month may have thousands of changes, and a decision has an entry per pod.
+ * A change of the count, with only the part of the decision that reports need: a month may have thousands of changes,
+ * and a whole decision has an entry for each pod.
  */
 export interface Change extends Pick<Decision, 'action' | 'currentReplicas' | 'desiredReplicas' | 'reason'> {
   readonly at: Instant;
@@ -44,8 +45,8 @@ export interface Change extends Pick<Decision, 'action' | 'currentReplicas' | 'd
 export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
 
 /**
- * Runs a document over a load with the `decide` of the service. Each decision is applied and affects the next samples.
- * Ignores pause and dry run of the document.
+ * Runs a document over a load with the function `decide` of the service. Each decision is applied and thus changes the
+ * next samples. A pause or dry run of the document is ignored.
  */
 export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound): Run {
   const { start, end } = input;

@@ -18,19 +18,19 @@ import { addSeconds, type Instant, latest } from '../../units/time.js';
 interface Measured {
   readonly load: Load;
   /**
-   * `present`: the load at each time, as in a trace; the window is applied. `mean`: the recorded result of the query,
-   * which is a mean over the window before each time.
+   * `present`: the load at each time, as in a trace, to which the window is applied. `mean`: the recorded result of the
+   * query, which already is a mean over the window before each time.
    */
   readonly loadIs: 'present' | 'mean';
-  /** The window of the query; 0: an instant value. */
+  /** The window of the query in seconds; 0: the query reads the newest sample only. */
   readonly windowSeconds: number;
-  /** The value is a mean over this time before the newest sample: the window, or a shorter time for a rate. */
+  /** The value is a mean over this many seconds before the newest sample: the window, or less for a rate. */
   readonly spanSeconds: number;
 }
 
 /**
- * Returns the time between the first and the last sample of a window, over which `rate` is a mean. On average it is the
- * window minus one scrape interval. 0: the window rarely has two samples.
+ * Returns the seconds between the first and the last sample in a window, over which `rate` is a mean. They are on
+ * average the window minus one scrape interval. 0: the window rarely contains two samples.
  */
 export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number): number {
   if (windowSeconds <= scrapeIntervalSeconds) return 0;
@@ -38,11 +38,12 @@ export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number)
 }
 
 /**
- * How a metric of the document follows the load.
- * `share`: the load is divided among the ready pods; each carries at most `saturation`.
- * `total`: the metric is the load, for any number of pods.
- * `measured`: what an exporter measures of the queue, divided among the ready pods if the metric is per pod.
- * `constant`: a value per pod that does not depend on the number of pods.
+ * How a metric of the document depends on the load.
+ * `share`: the load is divided among the ready pods, and each serves at most `saturation`.
+ * `total`: the value is the load, whatever the number of pods.
+ * `measured`: the value is what an exporter measures of the queue. If the metric is per pod, the value is divided among
+ * the ready pods.
+ * `constant`: each pod has a value that does not depend on the number of pods.
  */
 export type MetricModel =
   ShareModel | TotalModel | MeasuredModel | { readonly kind: 'constant'; readonly load: Load };
@@ -53,19 +54,17 @@ export interface TotalModel extends Measured {
 
 export interface MeasuredModel extends Measured {
   readonly kind: 'measured';
-  /** Valid for `parseMeasure`. */
+  /** What the metric measures; must be valid for `parseMeasure`. */
   readonly expression: string;
 }
 
 export interface ShareModel extends Measured {
   readonly kind: 'share';
-  /** The largest load of one pod; null: unlimited. Usage does not show load above it. */
+  /** The largest load of one pod, above which its usage does not rise; null: there is no limit. */
   readonly saturation: number | null;
-  /** Value of the metric in base units per unit of load. */
+  /** The value of the metric, in base units, for one unit of load. */
   readonly unitsPerLoad: number;
-  /**
-   * Whether the increase of a counter is divided by the whole window, even for a pod that is younger than the window.
-   */
+  /** Whether the increase of a counter is divided by the whole window, even for a younger pod. */
   readonly isRate: boolean;
 }
 
@@ -76,7 +75,7 @@ interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
 
 export const NO_DATA = 'the history has no value here';
 
-/** Returns the answer to the query of a metric. The newest raw sample is half a scrape interval old, the average. */
+/** Returns the sample of a metric. The newest raw sample is half a scrape interval old, which is its average age. */
 export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {
   const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
   if (metric.type === 'Object' || metric.type === 'External') {
@@ -108,8 +107,8 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
 }
 
 /**
- * Returns the backlog and the capacity of a pod. Without a queue, there is no backlog, and pods carry the load of the
- * target. Null: the depth of the queue is unknown.
+ * Returns the backlog and the capacity of a pod; null: the depth of the queue is unknown. Without a queue there is no
+ * backlog, and a pod serves the load of the target.
  */
 function partsOf(
   { backlog, capacityQuery, autoCapacity, target }: ObjectMetric | ExternalMetric,
@@ -132,7 +131,7 @@ export function sameEachDay(capacity: number, at: Instant): MeasuredCapacity {
   return { value: capacity, low: capacity, high: capacity, days: 3, at };
 }
 
-/** Returns the load per second that all ready pods served, for a document with `saturation`. */
+/** Returns the load per second that all ready pods together served, if the document has a `saturation` step. */
 function servedOf(
   metric: MetricSpec,
   model: MetricModel,
@@ -142,7 +141,7 @@ function servedOf(
   return { served: values.reduce((sum, value) => sum + value, 0) / model.unitsPerLoad };
 }
 
-/** The container of the simulated pods, unless a metric names another one. */
+/** The container of a simulated pod if no metric names one. */
 export const CONTAINER = 'app';
 
 type Measuring = SampleContext & Pick<ShareContext, 'measuredAt'>;
@@ -177,19 +176,19 @@ function measuredValue(
 
 export interface ShareContext {
   readonly now: Instant;
-  /** Time of the newest raw sample. */
+  /** The time of the newest raw sample. */
   readonly measuredAt: Instant;
   readonly scrapeIntervalSeconds: number;
   readonly pods: readonly Pod[];
-  /** The load that a ready pod has carried; null if the load is already a mean. */
+  /** The load that a ready pod has served; null: the load of the model is already a mean. */
   readonly shares: ShareCurve | null;
   readonly ready: readonly CountStep[];
 }
 
-/** Returns the value of each ready pod, in base units. Pods that are not ready carry nothing. */
+/** Returns the value of each ready pod in base units. Pods that are not ready serve nothing. */
 export function shareValues(model: ShareModel, context: ShareContext): ReadonlyMap<string, number> {
   const { measuredAt, pods } = context;
-  // A pod that was ready before the first sample of the window has a full value.
+  // A pod that was ready when the window began has the value of a whole window.
   const spanStart = addSeconds(measuredAt, -model.spanSeconds);
   const meanSince = meanOf(model, context);
   const values = new Map<string, number>();
@@ -207,7 +206,10 @@ export function shareValues(model: ShareModel, context: ShareContext): ReadonlyM
   return values;
 }
 
-/** `rate` extrapolates to half a scrape interval before the first sample. */
+/**
+ * Returns the value of a pod that is younger than the window; null: the load is unknown. `rate` extrapolates to half a
+ * scrape interval before the first sample.
+ */
 function youngValue(
   { isRate, windowSeconds, spanSeconds }: ShareModel,
   {
@@ -227,7 +229,7 @@ function youngValue(
   return mean === null ? null : mean * Math.min(1, seconds / windowSeconds);
 }
 
-/** Returns the mean share of a ready pod from a time until the newest sample; null: the load is unknown. */
+/** Returns a function for the mean load of a ready pod since a time; null: the load is unknown. */
 function meanOf(
   { load, loadIs, saturation }: ShareModel,
   { now, measuredAt, shares, ready }: ShareContext,
@@ -249,11 +251,11 @@ function meanOf(
   };
 }
 
-/** The load that one ready pod has carried, recorded during the simulation. */
+/** Records the load that one ready pod serves during the simulation. */
 export interface ShareCurve {
-  /** `value` applies from the end of the last interval until `to`; null: unknown. */
+  /** Adds the value from the end of the last interval until `to`; null: unknown. */
   readonly add: (to: Instant, value: number | null) => void;
-  /** Returns the mean of the known values between two recorded times; null if there are none. */
+  /** Returns the mean of the known values between two recorded times; null: there are none. */
   readonly mean: (from: Instant, to: Instant) => number | null;
 }
 
@@ -294,7 +296,7 @@ export function createShareCurve(start: Instant): ShareCurve {
     },
     mean: (from, to) => {
       const knownMs = interpolated(known, to) - interpolated(known, from);
-      // Interpolation leaves a rounding error.
+      // Less than 0.5 ms is a rounding error of the interpolation.
       return knownMs < 0.5 ? null : (interpolated(areas, to) - interpolated(areas, from)) / knownMs;
     },
   };

@@ -1,15 +1,15 @@
 import { DURATION_FORM, parseDuration } from '../../units/time.js';
 
-/** How long pods take from their creation until they are ready. */
+/** The seconds from the creation of a pod until it is ready. */
 export interface PodStart {
   readonly medianSeconds: number;
-  /** Of 20 pods, 19 are ready after at most this time. Equal to the median: all pods take the same time. */
+  /** 19 of 20 pods are ready after at most this time. If it equals the median, all pods take the same time. */
   readonly p95Seconds: number;
-  /** Null: there is always a node with room. */
+  /** Null: there is always a node with room for another pod. */
   readonly node: NodeStart | null;
 }
 
-/** A pod without room on the nodes waits for a new one before it starts. */
+/** How long a pod for which no node has room waits for a new node. */
 export interface NodeStart {
   readonly seconds: number;
   /** Number of pods that fit on a node. */
@@ -18,20 +18,20 @@ export interface NodeStart {
 
 /** What happens to load that the ready pods cannot serve at once. */
 export interface QueueSettings {
-  /** The largest depth; load that arrives at a full queue is lost. Infinity: unlimited. */
+  /** The largest depth. Load that arrives while the queue is full is lost. Infinity: no limit. */
   readonly mostDepth: number;
-  /** Load that has waited for longer is lost. Infinity: it waits until it is served. */
+  /** Load that has waited longer is lost. Infinity: all load waits until it is served. */
   readonly timeoutSeconds: number;
 }
 
-/** Returns a start time that is equal for all pods. */
+/** Returns a start time that is the same for all pods. */
 export function podStartOf(seconds: number): PodStart {
   return { medianSeconds: seconds, p95Seconds: seconds, node: null };
 }
 
 const MOST_SECONDS = 86_400;
 const MOST_PODS_OF_A_NODE = 10_000;
-/** About a day of a load of 10 GB/s. */
+/** Limits the depth at about a day of a load of 10 GB/s. */
 const MOST_DEPTH = 1e15;
 
 const POD_START_FORM =
@@ -39,8 +39,8 @@ const POD_START_FORM =
 const QUEUE_FORM = 'unbounded, max=1000, timeout=30s or max=1000,timeout=30s';
 
 /**
- * Parses `120s` or `median=60s,p95=180s,node=90s,every=4`. Returns the predicate of a sentence that says why the text
- * is invalid, such as `has no median`.
+ * Parses `120s` or `median=60s,p95=180s,node=90s,every=4`. If the text is invalid, returns the reason as the predicate
+ * of a sentence, such as `has no median`.
  */
 export function parsePodStart(text: string): PodStart | string {
   if (!text.includes('=')) {
@@ -71,7 +71,10 @@ export function parsePodStart(text: string): PodStart | string {
   return { medianSeconds, p95Seconds, node: node === undefined ? null : { seconds: nodeSeconds, pods } };
 }
 
-/** Parses `unbounded`, `max=1000`, `timeout=30s` or both. Returns the predicate of a sentence if it is invalid. */
+/**
+ * Parses `unbounded`, `max=1000`, `timeout=30s`, or both of the latter. If the text is invalid, returns the reason as
+ * the predicate of a sentence.
+ */
 export function parseQueue(text: string): QueueSettings | string {
   if (text.trim() === 'unbounded') return { mostDepth: Infinity, timeoutSeconds: Infinity };
   const parts = readParts(text, ['max', 'timeout']);
@@ -86,7 +89,7 @@ export function parseQueue(text: string): QueueSettings | string {
   return problems[0] ?? { mostDepth, timeoutSeconds };
 }
 
-/** Returns null if the string is not a number above 0 and below 1e15. */
+/** Returns a number above 0 and below 1e15; null: the text is no such number. */
 export function positiveNumber(text: string): number | null {
   const value = /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;
@@ -118,7 +121,7 @@ function readSeconds(
   return seconds ?? 0;
 }
 
-/** Returns null if a part is not `NAME=VALUE` with one of the names, or if a name is repeated. */
+/** Parses a list of `NAME=VALUE`; null: a part has another form, an unknown name or a repeated name. */
 function readParts(text: string, names: readonly string[]): ReadonlyMap<string, string> | null {
   const parts = new Map<string, string>();
   for (const part of text.split(',', names.length + 1)) {
@@ -129,7 +132,7 @@ function readParts(text: string, names: readonly string[]): ReadonlyMap<string, 
   return parts;
 }
 
-/** JSON escapes control characters, which could change the terminal. */
+/** Quotes a text as JSON, which escapes control characters: they could change the terminal. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
 }

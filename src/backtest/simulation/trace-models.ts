@@ -6,24 +6,24 @@ import type { Load } from './load.js';
 import { type MetricModel, spanOfRate, CONTAINER } from './samples.js';
 
 export interface TraceAssumptions {
-  /** Load that one pod carries. */
+  /** The load per second that one pod can serve. */
   readonly capacity: number;
-  /** CPU usage of a pod at its capacity, in percent of its request. */
+  /** The CPU usage of a pod at its capacity, in percent of its request. */
   readonly usageAtCapacityPercent: number;
   readonly resourceWindowSeconds: number;
   readonly scrapeIntervalSeconds: number;
-  /** Identity of a metric -> what its query measures of the queue. Default: the load. */
+  /** Maps the identity of a metric to what its query measures of the queue. Unset: metrics measure the load. */
   readonly measures?: ReadonlyMap<string, string>;
 }
 
-/** The request of each simulated pod; only the ratio of usage and request matters. */
+/** The request of each simulated pod. Its value does not matter, only the ratio of usage and request. */
 const REQUEST_MILLI: Milli = parseQuantity('1') ?? 1000n;
 
 /**
- * Returns how each metric of a document follows a load trace, or why a metric cannot follow it. A metric is null if it
- * is omitted, because a trace has no memory usage. CPU usage is proportional to the load of a pod, up to its capacity,
- * because usage hides load that a pod cannot carry. Pods metrics report the load of a pod, Object and External metrics
- * the whole load.
+ * Returns how each metric of a document depends on a load trace, or why a metric cannot. Null: the metric is omitted,
+ * because a trace contains no memory usage. CPU usage is proportional to the load of a pod up to its capacity; load
+ * that a pod cannot serve causes no usage. A Pods metric has the load of a pod, an Object or External metric the whole
+ * load.
  */
 export function traceModels(
   scaler: Scaler,
@@ -60,7 +60,7 @@ function modelOf(
   switch (metric.type) {
     case 'Resource':
     case 'ContainerResource': {
-      // The usage of a Resource metric is compared with the requests of all containers.
+      // The usage of a Resource metric is relative to the requests of all containers together.
       const coresAtCapacity = (usageAtCapacityPercent / 100) * (metric.type === 'Resource' ? containers : 1);
       const unitsPerLoad = coresAtCapacity / capacity;
       return {
@@ -102,7 +102,7 @@ function modelOf(
   }
 }
 
-/** Returns the window of the query, or a string that says why it has none. */
+/** Returns the window of the query, or why the query can have no value. */
 function windowOf(
   query: string,
   scrapeIntervalSeconds: number,
@@ -115,18 +115,18 @@ function windowOf(
     : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s, so that the query has no value (scrapeIntervalSeconds of --config)`;
 }
 
-/** Returns requests of 1 core for each container that a metric of the document names. */
+/** Returns a request of 1 core for each container that a metric of the document names. */
 export function traceRequests(scaler: Scaler): ReadonlyMap<string, ReadonlyMap<string, Milli>> {
   return new Map(containersOf(scaler).map((name) => [name, new Map([['cpu', REQUEST_MILLI]])]));
 }
 
-/** Returns the CPU limit of a pod, which is its usage at capacity. */
+/** Returns the CPU limit of a pod. It equals the usage of a pod at its capacity. */
 export function traceCpuLimit(scaler: Scaler, usageAtCapacityPercent: number): Milli {
   const milli = BigInt(containersOf(scaler).length) * REQUEST_MILLI;
   return (milli * BigInt(Math.round(usageAtCapacityPercent * 1000))) / 100_000n;
 }
 
-/** Returns the containers of the simulated pods: those that metrics of the document name. */
+/** Returns the containers of a simulated pod: those that metrics name, otherwise a single one. */
 export function containersOf({ spec }: Scaler): readonly string[] {
   const named = spec.metrics.flatMap((metric) =>
     metric.type === 'ContainerResource' ? [metric.container] : [],

@@ -10,50 +10,50 @@ import { createQueue, type Queue, type QueueInput } from './queue.js';
 import { createShareCurve, type MetricModel, NO_DATA, type ShareCurve, takeSample } from './samples.js';
 import type { PodStart } from './settings.js';
 
-/** A load, the pods that carry it, and what is measured. */
+/** A load, the pods that serve it, and how they are measured. */
 export interface WorkloadInput {
   readonly start: Instant;
   readonly end: Instant;
-  /** One model for each metric of the document, in the same order; null: the metric is omitted. */
+  /** A model for each metric of the document, in the same order; null: the metric is omitted. */
   readonly models: readonly (MetricModel | null)[];
   readonly initialReplicas: number;
   readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** CPU limit of each pod, used only by `saturation`. Default: none. */
+  /** The CPU limit of each pod, which only `saturation` uses. Default: none. */
   readonly cpuLimit?: Milli;
-  /** Values of the `maxReplicasFrom` query; a gap: no answer. Default: no query. */
+  /** The values of the query of `maxReplicasFrom`. In a gap, the query has no answer. Default: no query. */
   readonly ceiling?: Load;
-  /** How pods are created. Default: `parallel`. */
+  /** The order in which pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
-  /** Queue of the load that the ready pods cannot serve at once. Default: none; that load is lost. */
+  /** The queue for load that the ready pods cannot serve at once. Default: none, and that load is lost. */
   readonly queue?: QueueInput;
   /**
-   * At or before `start`. The simulation starts here, or when all loads have begun, so windows have data at `start`.
-   * Rounds before `start` are not in the result. Default: `start`.
+   * A time at or before `start`. The simulation begins at this time, or later when all loads have begun, so that
+   * windows have data at `start`. Rounds before `start` are not in the result. Default: `start`.
    */
   readonly warmUpFrom?: Instant;
 }
 
-/** Pods that carry a load, and what is measured of them. */
+/** Pods that serve a load, and their measurements. */
 export interface Workload {
-  /** The start of the simulation: see `warmUpFrom`. */
+  /** When the simulation begins: see `warmUpFrom`. */
   readonly begin: Instant;
-  /** `.spec.replicas` since `begin`; steps are appended. */
+  /** The values of `.spec.replicas` since `begin`. Later steps are appended to the list. */
   readonly replicas: readonly CountStep[];
-  /** Ready pods since `begin`; steps are appended. */
+  /** The ready pods since `begin`. Later steps are appended to the list. */
   readonly ready: readonly CountStep[];
-  /** Simulates the load until `now`; pods become ready in between. */
+  /** Simulates the load until `now`, and the pods that become ready in this time. */
   readonly advanceTo: (now: Instant) => void;
   readonly observe: (
     now: Instant,
   ) => Pick<Snapshot, 'target' | 'pods' | 'samples' | 'maxReplicasFrom' | 'podStartSeconds'>;
   readonly scaleTo: (count: number, now: Instant) => void;
-  /** Null: load does not wait. */
+  /** Null: there is no queue. */
   readonly queue: Queue | null;
 }
 
-/** `scaler` must have only metrics with a model. Throws `FleetError`, also from `scaleTo`. */
+/** Creates a workload. Each metric of `scaler` must have a model. Throws `FleetError`; `scaleTo` does so, too. */
 export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
   const models = input.models.filter((model) => model !== null);
   const begin = beginOf(input, models);
@@ -67,7 +67,7 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
   });
   const queue = queueOf(input, models);
   const curves = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
-  // `podStart: {}`: the learned value is the start time of the simulated pods.
+  // With `podStart: {}`, the learned value is the start time of the simulated pods.
   const podStart =
     scaler.spec.podStart === null
       ? {}
@@ -146,12 +146,12 @@ function queueOf(
   return createQueue(queue, { start, end, keptSeconds: longest + scrapeIntervalSeconds });
 }
 
-/** Returns false for a load that is already a mean: it is divided when a sample is taken. */
+/** Returns whether the share of a pod is recorded. A load that is already a mean is divided when a sample is taken. */
 function hasCurve(model: MetricModel): boolean {
   return model.kind === 'share' && model.loadIs === 'present';
 }
 
-/** Divides the load of a period with a constant number of ready pods among them. */
+/** Divides the load of a period among the ready pods, whose number is constant in the period. */
 function carryLoad(
   { from, to, ready }: { readonly from: Instant; readonly to: Instant; readonly ready: number },
   given: {
