@@ -213,12 +213,12 @@ export function paretoFront(results: readonly Result[]): ReadonlySet<string> {
   return new Set(scored.filter((one) => !isBeaten(one)).map(({ name }) => name));
 }
 
-/** A document cannot be back-tested. The message says why, and what to do. */
+/** Thrown if a document cannot be back-tested. The message says why, and what to do. */
 export class BacktestError extends Error {
   override name = 'BacktestError';
 }
 
-/** Enough for 30 days with a sync period of 1 s: some minutes of computing. */
+/** Limits the decisions of a run. It allows 30 days with a sync period of 1 s, which take some minutes to compute. */
 const MAX_ROUNDS = 3_000_000;
 
 /** Throws `BacktestError` if a document would take too many decisions. */
@@ -238,10 +238,10 @@ export function checkRounds(
   }
 }
 
-/** Fifty times the maximum number of simulated pods. */
+/** Limits the pods that a load may need, at fifty times the maximum number of simulated pods. */
 const MAX_DEMAND = 1_000_000;
 
-/** Throws `BacktestError` for a load that no fleet can carry, usually because its unit differs. */
+/** Throws `BacktestError` if no number of pods can serve the load, usually because the load has another unit. */
 export function checkDemand({ demand, capacity }: Scoring): void {
   const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
   if (most > MAX_DEMAND)

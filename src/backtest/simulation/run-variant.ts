@@ -124,7 +124,7 @@ function createLog({ replicas, ready, queue }: Workload, start: Instant): Log {
   };
 }
 
-/** The input of a run without functions, for a worker thread. Loads are replaced by their index. */
+/** The input of a run for a worker thread: without functions, and with an index instead of each load. */
 export interface PortableInput extends Omit<RunInput, 'models' | 'queue' | 'ceiling'> {
   readonly models: readonly (PortableModel | null)[];
   readonly queue: (Omit<QueueInput, 'load'> & { readonly load: number }) | null;
@@ -146,7 +146,7 @@ export function packInput(input: RunInput, numberOf: (load: Load) => number): Po
   };
 }
 
-/** Throws `Error` if a load is missing. */
+/** Restores the input of a run. Throws `Error` if a load is missing. */
 export function unpackInput(input: PortableInput, loadOf: (number: number) => Load): RunInput {
   const { queue, ceiling, ...others } = input;
   return {
@@ -159,7 +159,7 @@ export function unpackInput(input: PortableInput, loadOf: (number: number) => Lo
   };
 }
 
-/** Returns the data of a load in shared memory, so threads do not copy it. */
+/** Returns the data of a load in shared memory, so that it is not copied for each thread. */
 export function shareLoad({ data }: Load): LoadData {
   return { ...data, times: shared(data.times), values: shared(data.values) };
 }
