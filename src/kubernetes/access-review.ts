@@ -3,24 +3,24 @@ import { KubernetesError } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { asObject } from '../scaler/plain-json.js';
 
-/** The `resourceAttributes` of a SelfSubjectAccessReview. */
+/** What a SelfSubjectAccessReview asks: its `resourceAttributes`. */
 export interface AccessQuestion {
   readonly verb: string;
-  /** Empty: the core API group. */
+  /** The API group; empty: the core group. */
   readonly group: string;
   readonly resource: string;
   /** A subresource such as `scale`; empty: the object itself. */
   readonly subresource: string;
   readonly namespace: string | null;
-  /** Name of one object; default: all objects. */
+  /** The name of one object. Default: all objects. */
   readonly name?: string;
 }
 
 const DEADLINE_MS = 5000;
 
 /**
- * Returns the denied questions for the account of the transport. Every account may create these reviews. Throws
- * `KubernetesError`.
+ * Returns those questions to which the answer is no, for the account of the transport. Every account may create these
+ * reviews. Throws `KubernetesError`.
  */
 export async function findDenied(
   transport: Transport,
@@ -53,7 +53,7 @@ async function mayI(transport: Transport, question: AccessQuestion, signal: Abor
   return objectIn(answer, 'status')?.['allowed'] === true;
 }
 
-/** Returns the user name of the account. Null after a failure, and before Kubernetes 1.28. */
+/** Returns the user name of the account; null: the request failed, or the server is older than Kubernetes 1.28. */
 export async function whoAmI(transport: Transport, signal: AbortSignal): Promise<string | null> {
   try {
     const answer = await transport.request({
@@ -69,15 +69,15 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
     });
     return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
   } catch (error) {
-    // If the server is unreachable, other requests report that.
+    // Not reported here: if the server is unreachable, other requests report that.
     if (!(error instanceof KubernetesError)) throw error;
     return null;
   }
 }
 
 /**
- * Returns a string such as `patch deployments/scale in namespace shop`, `list pods in all namespaces` or `get configmaps
- * x in namespace ops`.
+ * Returns a permission in words: `patch deployments/scale in namespace shop`, `list pods in all namespaces`, `get
+ * configmaps x in namespace ops`.
  */
 export function nameAccess(question: AccessQuestion): string {
   const { verb, group, resource, subresource, namespace, name } = question;

@@ -12,20 +12,23 @@ import { KubernetesError, type OtherScaler } from './api/types.js';
 
 type TargetStore = NamedStore<WatchedTarget>;
 
-/** Watches of pods, of apps/v1 kinds and of HPAs, in the namespaces with scale targets. */
+/** The watches of pods, of kinds of apps/v1 and of HPAs, in the namespaces with scale targets. */
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
-  /** Returns whether pods and targets have been listed. HPAs may be forbidden. */
+  /** Returns whether pods and targets have been listed. HPAs do not count, because they may be forbidden. */
   readonly isSynced: () => boolean;
   readonly isListing: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
-  /** Returns null for a kind that is not watched in the namespace. */
+  /** Returns the informer of a kind; null: the kind is not watched in the namespace. */
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
   readonly hpasOf: (namespace: string) => Informer<HpaStore> | null;
-  /** Returns the seconds since the last event of the namespace's stalest pods or targets; infinite if there was none. */
+  /**
+   * Returns the seconds since the last event about the pods or the targets of the namespace, whichever is older;
+   * infinite: there was none.
+   */
   readonly ageSeconds: (namespace: string) => number;
-  /** Returns why the pods or targets of a namespace are not listed. */
+  /** Returns why the pods or targets of a namespace could not be listed. */
   readonly whyNotListed: (namespace: string) => KubernetesError;
 }
 
@@ -33,20 +36,20 @@ interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** Namespaces to watch; empty: all. */
+  /** The namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
   readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 
-/** With more namespaces, one watch covers the whole cluster. */
+/** With more namespaces than this, one watch covers the whole cluster. */
 const MAX_NAMESPACES = 20;
 /**
- * Permanent failures: the cached objects must not be used, because a retry does not help. `unauthorized` is not
- * included, because tokens rotate.
+ * Failures after which the cached objects must no longer be used, because a retry does not help. `unauthorized` is not
+ * one of them, because tokens rotate.
  */
 const PERMANENT: readonly string[] = ['forbidden', 'not_found'] satisfies readonly KubernetesError['kind'][];
 
-/** The watches start with the first `follow`. */
+/** Creates watches that start with the first `follow`. */
 export function createWatches(options: WatchesOptions): Watches {
   const pods = createInformers({
     ...options,
@@ -86,7 +89,7 @@ export function createWatches(options: WatchesOptions): Watches {
       (informer) => informer !== null,
     );
 
-  /** Runs once per cycle, so it builds no list. */
+  /** Builds no list, because it is called in each cycle. */
   const ageSeconds = (namespace: string): number => {
     let age = pods.of(namespace)?.reflector.ageSeconds() ?? null;
     for (const informers of targets.values()) {
@@ -105,7 +108,7 @@ export function createWatches(options: WatchesOptions): Watches {
         ({ namespace }) => options.namespaces.length === 0 || options.namespaces.includes(namespace),
       );
       const namespaces = distinct(known);
-      // Never returns to one watch per namespace, because each change of scope lists everything again.
+      // Once cluster-wide, it stays so, because each change of the scope would list everything again.
       isClusterWide ||= options.namespaces.length === 0 && namespaces.length > MAX_NAMESPACES;
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;
@@ -138,7 +141,7 @@ function distinct(targets: readonly { readonly namespace: string }[]): readonly 
   return [...new Set(targets.map(({ namespace }) => namespace))];
 }
 
-/** Returns why the store of an informer must not be used; null: usable. */
+/** Returns why the objects of an informer must not be used; null: they may. */
 export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
   const failure = reflector.failure();
   if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;

@@ -31,23 +31,26 @@ import {
 import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
 
 export interface ClusterOptions {
-  /** Closed at the end of `run`. */
+  /** The transport for all requests. It is closed at the end of `run`. */
   readonly transport: Transport;
-  /** Namespaces to read and write; empty: all. */
+  /** The namespaces to read and write; empty: all. */
   readonly namespaces: readonly string[];
   readonly clock: Clock;
   readonly log?: Log;
-  /** Pod name for `reportingInstance` of Events. */
+  /** The name of this pod, for `reportingInstance` of Events. */
   readonly instance?: string;
   /** Called when a watch reports the deletion of an HPA. */
   readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 
 const FIRST_LIST_MS = 10_000;
-/** HPAs without a watch are listed every 30 to 60 s, so the last list is then certainly overdue. */
+/**
+ * After this time without a list, HPAs may be outdated. Without a watch they are listed every 30 to 60 s, so the next
+ * list is certainly overdue.
+ */
 const OUTDATED_SECONDS = 150;
 
-/** Sends no request before `run` or a read. */
+/** Creates a cluster that sends no request before `run` or a read. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
   const { transport, clock, namespaces, onHpaRemoved } = options;
   const log = options.log ?? SILENT_LOG;
@@ -83,14 +86,14 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
 
   const usablePods = (namespace: string): PodStore => {
     const informer = watches.podsOf(namespace);
-    // An unsynced store is empty, but the namespace may have pods.
+    // Before its first list, a store is empty even if the namespace has pods.
     if (informer?.reflector.isSynced() !== true) throw watches.whyNotListed(namespace);
     const problem = problemOfInformer(informer);
     if (problem !== null) throw problem;
     return informer.store;
   };
 
-  /** Handles the usual case without waiting. Returns null if a request is needed. */
+  /** Returns the target in the usual case, in which nothing has to be awaited; null: a request is needed. */
   const knownTarget = (namespace: string, ref: TargetRef): ScaleTarget | null => {
     const watched = isReadable(namespaces, namespace) ? watchedTarget(watches, namespace, ref) : null;
     if (watched === null || writes.isAheadOf(namespace, ref, watched.resourceVersion)) return null;
@@ -151,7 +154,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 }
 
-/** Returns null if target or pods are not watched, or not listed yet. */
+/** Null: the target or its pods are not watched, or not listed yet. */
 function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): WatchedTarget | null {
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
@@ -162,8 +165,8 @@ function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): Wat
 }
 
 /**
- * Returns null if the kind or the namespace is not watched, undefined if the object does not exist. Throws
- * `KubernetesError`.
+ * Returns a target from the watch. Null: its kind or namespace is not watched. Undefined: the object does not exist.
+ * Throws `KubernetesError`.
  */
 async function readWatched(
   watches: Watches,
@@ -172,7 +175,7 @@ async function readWatched(
 ): Promise<WatchedTarget | null | undefined> {
   const doing = `reading ${nameTarget(namespace, ref)}`;
   const pods = watches.podsOf(namespace);
-  // The caller will read the pods of the target next.
+  // Waits for the pods, too, because the caller reads them next.
   if (pods !== null && !isUsable(pods)) await firstList(pods, { doing, clock, signal });
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
@@ -181,7 +184,10 @@ async function readWatched(
   return informer.store.get(namespace, ref.name);
 }
 
-/** Suggests only a name that no document and no HPA scales; any other would lead to a conflict. */
+/**
+ * Returns the error for a target that does not exist. It suggests a similar name only if no document and no HPA scales
+ * that workload: otherwise following the suggestion would cause a conflict.
+ */
 function doesNotExist(
   watches: Watches,
   { namespace, ref }: WorkloadAccess,
@@ -209,7 +215,7 @@ function doesNotExist(
   );
 }
 
-/** Handles the usual case without the promises of `firstList`. */
+/** For speed: avoids the promises of `firstList` in the usual case. */
 function isUsable({ reflector }: Informer<unknown>): boolean {
   return reflector.isSynced() && reflector.failure() === null;
 }
@@ -220,7 +226,7 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Waits until the informer has listed. Throws its failure, or `timeout` after 10 s. */
+/** Waits until the informer has listed. Throws the failure of its list, or `timeout` after 10 s. */
 async function firstList(informer: Informer<unknown>, waiting: Waiting): Promise<void> {
   await firstAnswer(informer, waiting);
   const problem = problemOfInformer(informer);

@@ -6,25 +6,25 @@ import type { Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 
 export interface ScalableKind {
-  /** API path, for example `/apis/argoproj.io/v1alpha1`. */
+  /** The API path, such as `/apis/argoproj.io/v1alpha1`. */
   readonly root: string;
-  /** Plural name, for example `rollouts`. */
+  /** The plural name, such as `rollouts`. */
   readonly plural: string;
 }
 
 export interface Discovery {
   /**
-   * Finds a kind by group and kind, ignoring the version. Throws `KubernetesError`: `not_found` if the kind is not
-   * served, `invalid` if it has no scale subresource.
+   * Finds a kind by its group and name, whatever the version. Throws `KubernetesError`: `not_found` if the server does
+   * not serve the kind, `invalid` if the kind has no scale subresource.
    */
   readonly find: (ref: TargetRef, signal: AbortSignal) => Promise<ScalableKind>;
-  /** Marks a result as possibly outdated. The next `find` repeats the discovery, at most every 30 s. */
+  /** Marks a result as possibly outdated: the next `find` repeats the discovery, but at most every 30 s. */
   readonly doubt: (ref: TargetRef) => void;
 }
 
 const DEADLINE_MS = 10_000;
 const REFRESH_MS = 30_000;
-/** Larger than the number of kinds in a cluster. Documents may name kinds that do not exist. */
+/** Limits the cached results. It is more than a cluster has kinds, but documents may name kinds that do not exist. */
 const MAX_KINDS = 1000;
 
 interface Entry {
@@ -32,12 +32,14 @@ interface Entry {
   readonly result: Promise<ScalableKind>;
 }
 
-/** Discovers each kind once. Repeats the discovery of a missing kind at most every 30 s. */
+/**
+ * Creates a discovery that looks up each kind once. If a kind is missing, the lookup is repeated, at most every 30 s.
+ */
 export function createDiscovery(transport: Transport, clock: Clock): Discovery {
   const entries = new Map<string, Entry>();
 
   const look = (key: string, ref: TargetRef): Promise<ScalableKind> => {
-    // The signal of the caller does not cancel it, because other callers may wait for the same result.
+    // Aborting the signal of the caller does not cancel the lookup, because other callers may wait for the same result.
     const result = findKind(transport, ref);
     const entry = { atMs: clock.monotonicMs(), result };
     entries.delete(key);

@@ -15,14 +15,14 @@ interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** Pod name for `reportingInstance`. */
+  /** The name of this pod, for `reportingInstance`. */
   readonly instance: string;
 }
 
 const MAX_QUEUE = 1000;
 const MAX_SERIES = 4096;
 const SERIES_SECONDS = 360;
-/** Limit per target: a burst of Events, then one every five minutes. */
+/** Limits the Events about one target: so many at once, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 const CORE_MS = 600_000;
@@ -34,10 +34,10 @@ interface Budget {
 }
 
 /**
- * Returns a recorder. An Event that is repeated on the same target within six minutes is counted instead of created
- * again. Drops Events above the rate limit of a target or the queue of 1,000. If events.k8s.io is forbidden or missing,
- * uses the core API for ten minutes. Source: reliability.md, W26. The rate limit is that of client-go
- * (tools/record/events_cache.go).
+ * Returns a recorder. An Event that is repeated about the same target within six minutes is counted instead of created
+ * again. Events are dropped if they exceed the rate limit of their target, which is that of client-go
+ * (tools/record/events_cache.go), or if 1,000 are queued. If events.k8s.io is forbidden or missing, the core API is
+ * used for ten minutes. Source: reliability.md, W26.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { clock, log } = options;
@@ -75,7 +75,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     return seen;
   };
 
-  /** Returns whether the API server has accepted the Event. */
+  /** Sends an Event. Returns whether the API server has accepted it. */
   const send = async (seen: SeenEvent): Promise<boolean> => {
     try {
       if (clock.monotonicMs() >= coreUntilMs) {
@@ -86,8 +86,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A 404 may also come from a namespace that is being deleted. Only a success of this request shows that
-        // events.k8s.io is missing.
+        // A 404 may also mean that the namespace is being deleted. Only if this request succeeds, events.k8s.io is
+        // missing.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return true;
@@ -120,7 +120,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** Bounds a map that exists as long as the service: evicts the least recently used entry. */
+/** Sets an entry and limits the map, which exists as long as the service: the least recently used entry is removed. */
 function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
@@ -153,7 +153,7 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
       });
       return;
     } catch (error) {
-      // The first Event was dropped, or the API server has deleted it after its TTL of one hour.
+      // The first Event does not exist: it was dropped, or the API server has deleted it after its TTL of one hour.
       if (!(error instanceof KubernetesError) || error.kind !== 'not_found') throw error;
     }
   }
@@ -170,14 +170,14 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
 interface SeenEvent {
   readonly target: EventObject;
   readonly event: TargetEvent;
-  /** `metadata.name`, unique in the namespace. */
+  /** `metadata.name` of the Event, unique in its namespace. */
   readonly name: string;
   readonly firstAt: Instant;
   readonly lastAt: Instant;
   readonly count: number;
 }
 
-/** `instance` identifies a replica of the service; at most 128 characters. */
+/** `instance` identifies this replica of the service, in at most 128 characters. */
 interface Reporter {
   readonly instance: string;
 }
@@ -233,7 +233,7 @@ function regarding({ ref, namespace, uid, resourceVersion }: EventObject): JsonO
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
 }
 
-/** A MicroTime: RFC 3339 with six fractional digits. */
+/** Returns a MicroTime, which is RFC 3339 with six fractional digits. */
 function microTime(instant: Instant): string {
   const text = formatInstant(instant);
   const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
@@ -244,7 +244,7 @@ function wholeSecond(instant: Instant): string {
   return `${formatInstant(instant).slice(0, 19)}Z`;
 }
 
-/** Truncates to 1 kB without splitting a character. */
+/** Truncates a message to 1 kB, without splitting a character. */
 function shortNote(message: string): string {
   const note = cleanText(message);
   const bytes = Buffer.from(note);

@@ -19,12 +19,12 @@ export const HPA_FIELDS: JsonFields = {
   },
 };
 
-/** If a ScaledObject owns the HPA, `scaler` is the name of the ScaledObject. */
+/** An HPA. If a ScaledObject owns the HPA, `scaler` names the ScaledObject. */
 export interface WatchedHpa extends WatchedObject {
   readonly scaler: OtherScaler;
 }
 
-/** Returns null if the HPA has no target. */
+/** Null: the HPA has no target. */
 export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   const scaler = readHorizontalPodAutoscaler(object);
   if (scaler === null) return null;
@@ -38,13 +38,13 @@ export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
 }
 
 export interface HpaStore extends ObjectStore<WatchedHpa> {
-  /** Returns the same array until one of the HPAs changes. */
+  /** Returns the HPAs of a namespace. It is the same array until one of them changes. */
   readonly of: (namespace: string) => readonly OtherScaler[];
 }
 
 const NONE: readonly OtherScaler[] = [];
 
-/** `onRemoved` is called when a watch reports the deletion of an HPA. */
+/** Creates the store of the watched HPAs. `onRemoved` is called when the watch reports that an HPA was deleted. */
 export function createHpaStore(onRemoved: (hpa: OtherScaler) => void = () => undefined): HpaStore {
   let namespaces = new Map<string, Map<string, WatchedHpa>>();
   const lists = new Map<string, readonly OtherScaler[]>();
@@ -79,7 +79,7 @@ export function createHpaStore(onRemoved: (hpa: OtherScaler) => void = () => und
   };
 }
 
-/** Lists the HPAs of a namespace (null: all namespaces) with live requests. Throws `KubernetesError`. */
+/** Lists the HPAs of a namespace with live requests; `namespace` null: of all namespaces. Throws `KubernetesError`. */
 export async function listHpas(
   transport: Transport,
   namespace: string | null,
@@ -91,14 +91,18 @@ export async function listHpas(
 }
 
 /**
- * Returns whether this failure of its first list means that a namespace has no HPAs: they are forbidden or not served.
- * After any other failure they are unknown, and nothing is patched. Source: reliability.md, section 1.
+ * Returns whether a failure of the first list means that a namespace has no HPAs: they are forbidden or not served.
+ * After any other failure it is unknown whether there are HPAs, and nothing is patched. Source: reliability.md, section
+ * 1.
  */
 export function meansNoHpas({ kind }: KubernetesError): boolean {
   return kind === 'forbidden' || kind === 'not_found';
 }
 
-/** If a ScaledObject owns the HPA, returns the ScaledObject, because that is the object to delete. */
+/**
+ * Returns the autoscaler of a target. If a ScaledObject owns the HPA, that is the ScaledObject, because it is the
+ * object to delete. Null: the HPA has no target.
+ */
 export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
   const metadata = objectIn(object, 'metadata');
   const namespace = textIn(metadata, 'namespace') ?? '';
@@ -121,8 +125,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 }
 
 /**
- * Returns the desired replicas of an HPA; null while it cannot compute them. `status.desiredReplicas` is required: it
- * is 0 before the first computation and keeps its value while the metrics fail.
+ * Returns the desired replicas of an HPA; null: it cannot compute them now. The value of `status.desiredReplicas` alone
+ * does not show that: it is 0 before the first computation, and stays the same while the metrics fail.
  */
 function desiredReplicasOf(status: JsonObject | null): number | null {
   const desired = countIn(status, 'desiredReplicas');

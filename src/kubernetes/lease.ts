@@ -4,32 +4,32 @@ import type { KubernetesRequest, Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 
 export interface LeaseSpec {
-  /** Empty: released. */
+  /** The holder; empty: the Lease is released. */
   readonly holderIdentity: string;
   readonly leaseDurationSeconds: number | null;
-  /** A MicroTime as stored; null if unset. */
+  /** A MicroTime as it was stored; null: unset. */
   readonly acquireTime: string | null;
   readonly renewTime: string | null;
-  /** From 0 to `MAX_TRANSITIONS`; 0 for any other value in the Lease. */
+  /** From 0 to `MAX_TRANSITIONS`. Any other value in the Lease is read as 0. */
   readonly leaseTransitions: number;
 }
 
-/** The field is an int32: the API server rejects an update with a larger number. */
+/** The largest int32: the API server rejects an update with a larger number. */
 export const MAX_TRANSITIONS = 2 ** 31 - 1;
 
 export interface SeenLease {
   readonly spec: LeaseSpec;
-  /** The whole spec as JSON. A change proves that the holder is alive. */
+  /** The whole spec as JSON. If it changes, the holder is alive. */
   readonly rawSpec: string;
-  /** Keeps labels, annotations and unknown fields in an update. */
+  /** The whole object, so that an update keeps labels, annotations and unknown fields. */
   readonly object: JsonObject;
 }
 
-/** Reads and writes one Lease, without retries. Throws `KubernetesError`. */
+/** Reads and writes one Lease. Requests are not retried and throw `KubernetesError`. */
 export interface LeaseClient {
   readonly name: string;
   readonly read: (signal: AbortSignal) => Promise<SeenLease | null>;
-  /** Throws `conflict` if the Lease exists. `annotations`: default none. */
+  /** Throws `conflict` if the Lease already exists. `annotations`: none by default. */
   readonly create: (
     spec: LeaseSpec,
     signal: AbortSignal,
@@ -95,24 +95,23 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
 
 export const LEASE_HEAD = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
 
-/** Formats a MicroTime with six fractional digits: `2026-01-01T00:00:00.250000Z`. */
+/** Returns a MicroTime, which has six fractional digits: `2026-01-01T00:00:00.250000Z`. */
 export function microTime(instant: Instant): string {
   return new Date(instant).toISOString().replace('Z', '000Z');
 }
 
 function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
   const metadata = { ...objectIn(object, 'metadata') };
-  // The server maintains managedFields, the longest part of the object.
+  // Only the server maintains managedFields, which are the longest part of the object.
   delete metadata['managedFields'];
   return { ...LEASE_HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
 }
 
-/** Omits unset fields. */
 export function withoutNulls(spec: LeaseSpec): JsonObject {
   return Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null));
 }
 
-/** Rejects a Lease without uid or resourceVersion, because it could not be updated safely. */
+/** Throws `KubernetesError` for a Lease without uid or resourceVersion, because it could not be updated safely. */
 export function readLease(answer: JsonObject, doing: string): SeenLease {
   const metadata = objectIn(answer, 'metadata');
   const isWhole = [textIn(metadata, 'uid'), textIn(metadata, 'resourceVersion')].every((text) => text);

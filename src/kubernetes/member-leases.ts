@@ -8,38 +8,41 @@ import { STATE_BUCKETS } from './state/state-key.js';
 export interface MemberLease {
   readonly spec: LeaseSpec;
   readonly buckets: readonly number[];
-  /** URL of its HTTP server; null: none. */
+  /** The URL of the member's HTTP server; null: it has none. */
   readonly address: string | null;
 }
 
 export interface SeenMember extends MemberLease {
   readonly name: string;
-  /** Spec and annotations as JSON. A change proves that the member is alive. */
+  /** The spec and the annotations as JSON. If they change, the member is alive. */
   readonly text: string;
-  /** Keeps other labels and annotations in an update. */
+  /** The whole object, so that an update keeps other labels and annotations. */
   readonly object: JsonObject;
 }
 
-/** Client for the Leases of all members, one per member. Sends each request only once. Throws `KubernetesError`. */
+/**
+ * Reads and writes the Leases of all members; each member has one. Each request is sent only once and throws
+ * `KubernetesError`.
+ */
 export interface MemberLeases {
-  /** `NAMESPACE/NAME` of the Lease of leader election, the prefix of the names of the members' Leases. */
+  /** `NAMESPACE/NAME` of the Lease of leader election. The names of the members' Leases begin with it. */
   readonly name: string;
-  /** Lists consistently: includes every Lease that was written before the call. */
+  /** Lists all Leases, including every one that was written before the call. */
   readonly list: (signal: AbortSignal) => Promise<readonly SeenMember[]>;
-  /** Throws `conflict` if the Lease exists. */
+  /** Throws `conflict` if the Lease already exists. */
   readonly create: (name: string, member: MemberLease, signal: AbortSignal) => Promise<SeenMember>;
   /** Throws `conflict` if the Lease has changed since `seen`. */
   readonly update: (seen: SeenMember, member: MemberLease, signal: AbortSignal) => Promise<SeenMember>;
-  /** Deletes a Lease. Throws `conflict` if it has changed since `seen`. */
+  /** Deletes a Lease. Throws `conflict` if the Lease has changed since `seen`. */
   readonly remove: (seen: SeenMember, signal: AbortSignal) => Promise<void>;
 }
 
 interface MemberLeasesOptions {
   readonly transport: Transport;
   readonly namespace: string;
-  /** Name of the Lease of leader election. */
+  /** The name of the Lease of leader election. */
   readonly name: string;
-  /** Deadline of each write. A list has half of it, so a slow list leaves time for the next renewal. */
+  /** Deadline of a write. A list has half of it, so that a slow list leaves time for the next renewal. */
   readonly deadlineMs: number;
 }
 
@@ -60,13 +63,13 @@ export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
     name: `${namespace}/${options.name}`,
     list: async (signal) => {
       const doing = `listing the Leases of members in namespace ${namespace}`;
-      // A list without resourceVersion and limit is consistent and complete.
+      // Without resourceVersion and limit, a list is consistent and complete.
       const query = { labelSelector: `${MEMBER_LABEL}=${options.name}` };
       const request = { method: 'GET', path: collection, verb: 'list', query, doing } as const;
       const answer = await send({ ...request, deadlineMs: deadlineMs / 2 }, signal);
       if (textIn(answer, 'kind')?.endsWith('List') !== true)
         throw new KubernetesError('bad_answer', `${doing}: the response is not a list`);
-      // Adds kind and apiVersion, which items of a list do not have.
+      // Items of a list have no kind and apiVersion, so these are added.
       return objectsIn(answer, 'items').map((item) => readMember({ ...item, ...LEASE_HEAD }, doing));
     },
     create: (name, member, signal) => {
@@ -78,7 +81,7 @@ export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
     update: (seen, member, signal) => {
       const doing = `updating Lease ${namespace}/${seen.name}`;
       const metadata = { ...objectIn(seen.object, 'metadata') };
-      // The server maintains managedFields, the longest part of the object.
+      // Only the server maintains managedFields, which are the longest part of the object.
       delete metadata['managedFields'];
       const body = bodyOf(member, metadata, objectIn(seen.object, 'spec') ?? {});
       return write(
@@ -138,22 +141,23 @@ const MEMBER_ANNOTATIONS = {
   address: 'promscaler.dev/address',
 } as const;
 
-/** Label of the Leases of all members. Its value is the name of the Lease of leader election. */
+/** The label of the Leases of all members. Its value is the name of the Lease of leader election. */
 const MEMBER_LABEL = 'promscaler.dev/member-of';
 
 const ALL: readonly number[] = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
-/** Sixteen numbers have 37 characters, but any client could write an annotation of 256 KiB. */
+/** Limits the annotation that is parsed. Sixteen numbers have 37 characters, but any client could write 256 KiB. */
 const MAX_CLAIMS_LENGTH = 100;
 
-/** Returns a string such as `0,3,15`, in ascending order. */
+/** Returns buckets as an annotation, in ascending order: `0,3,15`. */
 export function writeBuckets(buckets: readonly number[]): string {
   return [...buckets].sort((a, b) => a - b).join(',');
 }
 
 /**
- * Parses the buckets in an annotation; empty if unset. An invalid annotation counts as a claim to all buckets: no other
- * member acquires a bucket that this member may own, and the member replaces the annotation at its next renewal.
+ * Returns the buckets in an annotation; empty if it is unset. An invalid annotation counts as a claim to all buckets:
+ * then no other member acquires a bucket that this member may own. The member replaces the annotation at its next
+ * renewal.
  */
 export function readBuckets(text: string | null): readonly number[] {
   if (text === null || text === '') return [];
@@ -165,15 +169,18 @@ export function readBuckets(text: string | null): readonly number[] {
 const MAX_ADDRESS_LENGTH = 100;
 
 /**
- * Parses the URL of a member's HTTP server. Null if it is unset or not `http://IP:PORT`, because a host name could
- * resolve to any address.
+ * Returns the URL of a member's HTTP server. Null: it is unset, or not `http://IP:PORT`. A host name is not accepted,
+ * because it could resolve to any address.
  */
 export function readAddress(text: string | null): string | null {
   if (text === null || text.length > MAX_ADDRESS_LENGTH) return null;
   return /^http:\/\/(?:[0-9.]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text) && URL.canParse(text) ? text : null;
 }
 
-/** Loopback, link-local (including the metadata services of clouds), unspecified and multicast addresses. */
+/**
+ * Addresses that no pod has: loopback, link-local (which includes the metadata services of clouds), unspecified and
+ * multicast.
+ */
 const REFUSED = new BlockList();
 for (const [net, bits] of [
   ['127.0.0.0', 8],
@@ -191,9 +198,9 @@ for (const [net, bits] of [
   REFUSED.addSubnet(net, bits, 'ipv6');
 
 /**
- * Returns whether requests may be sent to the address of another replica: it has the port of this replica and a
- * possible IP of a pod. If this replica listens only on the loopback address, outside of a cluster, the other one must
- * do so, too.
+ * Returns whether requests may be sent to the address of another replica. The address must have the port of this
+ * replica and an IP that a pod can have. If this replica listens only on the loopback address, outside of a cluster,
+ * the other one must do so, too.
  */
 export function isPeerAddress(address: string, own: string | null): boolean {
   const { hostname, port } = new URL(address);
@@ -201,7 +208,7 @@ export function isPeerAddress(address: string, own: string | null): boolean {
   const ownUrl = own === null ? null : new URL(own);
   if (ownUrl?.hostname === '127.0.0.1') return host === '127.0.0.1';
   const family = isIP(host);
-  // BlockList would compare an IPv4-mapped address with the IPv4 subnets only.
+  // BlockList compares an IPv4-mapped address only with the IPv4 subnets, so it is rejected here.
   if (family === 0 || host.startsWith('::ffff:') || REFUSED.check(host, family === 4 ? 'ipv4' : 'ipv6'))
     return false;
   return ownUrl === null || (port === ownUrl.port && hostname !== ownUrl.hostname);

@@ -3,16 +3,16 @@ import type { Clock } from '../units/clock.js';
 import { compareResourceVersions } from './watch/object-store.js';
 import { groupOf } from './targets.js';
 
-/** PATCHes of this process that the watch may not have reported yet. */
+/** The PATCHes of this process that the watch may not have reported yet. */
 interface OwnWrites {
   readonly remember: (namespace: string, ref: TargetRef, resourceVersion: string) => void;
-  /** Returns whether the watched object is older than the last PATCH. Its replicas are then outdated. */
+  /** Returns whether the watched object is older than the last PATCH, so that its replicas are outdated. */
   readonly isAheadOf: (namespace: string, ref: TargetRef, watchedVersion: string) => boolean;
 }
 
-/** After this time, a watched version that cannot be compared counts as current. */
+/** If two versions cannot be compared, the watched one counts as current after this time. */
 const INCOMPARABLE_MS = 60_000;
-/** A watch that is behind for longer has been restarted by then (K12). */
+/** How long a PATCH is remembered. A watch that is behind for longer has been restarted by then (K12). */
 const FORGET_MS = 3_600_000;
 
 interface Write {
@@ -20,16 +20,16 @@ interface Write {
   readonly atMs: number;
 }
 
-/** Source: reliability.md, K13. */
+/** Creates the record of own PATCHes. Source: reliability.md, K13. */
 export function createOwnWrites(clock: Clock): OwnWrites {
-  /** The oldest first. */
+  /** The PATCHes by target, oldest first. */
   const writes = new Map<string, Write>();
   const keyOf = (namespace: string, ref: TargetRef): string =>
     `${namespace}/${groupOf(ref)}/${ref.kind}/${ref.name}`;
   return {
     remember: (namespace, ref, resourceVersion) => {
       const atMs = clock.monotonicMs();
-      // Targets of removed scalers are not looked up anymore.
+      // Removes old PATCHes: nothing looks up the targets of removed scalers.
       for (const [key, write] of writes) {
         if (atMs - write.atMs < FORGET_MS) break;
         writes.delete(key);
@@ -39,7 +39,7 @@ export function createOwnWrites(clock: Clock): OwnWrites {
       writes.set(key, { resourceVersion, atMs });
     },
     isAheadOf: (namespace, ref, watchedVersion) => {
-      // Nearly always: no key is built.
+      // For speed: nearly always there is no PATCH, so no key has to be built.
       if (writes.size === 0) return false;
       const key = keyOf(namespace, ref);
       const write = writes.get(key);

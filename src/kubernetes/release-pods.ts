@@ -8,28 +8,31 @@ import type { MemberLeases, SeenMember } from './member-leases.js';
 interface ReleasePodsOptions {
   readonly transport: Transport;
   readonly namespace: string;
-  /** Label selector of the pods of the release. */
+  /** The label selector of the pods of the release. */
   readonly selector: string;
-  /** Name of the pod of this process. */
+  /** The name of the pod in which this process runs. */
   readonly ownPod: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly deadlineMs: number;
 }
 
-/** Shorter than any lease duration: a process whose pod was deleted notices it before another process takes over. */
+/**
+ * Interval between two lists of pods. It is shorter than any lease duration: a process whose pod was deleted notices
+ * that before another process takes over.
+ */
 const REREAD_MS = 8000;
 const FORBIDDEN_MS = 60_000;
 const LIMIT = 500;
 
-/** Pod name -> IP. Null: the pod of this process is not in the list, or the list failed. */
+/** The IP of each pod, by name. Null: the list of pods failed, or was not read yet. */
 type Pods = ReadonlyMap<string, string | null> | null;
 
 /**
  * Wraps the client of member Leases. `list` returns only Leases whose holder is named after a pod of the release, and
- * an address only if it has the IP of that pod. It returns all Leases if the account may not list pods, or if the
- * selector does not select the pod of this process. If that pod was deleted, its own Lease is no longer listed, and the
- * process owns nothing. Source: reliability.md, W37.
+ * keeps an address only if it has the IP of that pod. Nothing is removed if the account may not list pods, or while the
+ * selector has never selected the pod of this process. If that pod was deleted later, its own Lease is no longer
+ * listed, and the process owns nothing. Source: reliability.md, W37.
  */
 export function withReleasePods(client: MemberLeases, options: ReleasePodsOptions): MemberLeases {
   const { transport, namespace, selector, ownPod, clock, log, deadlineMs } = options;
@@ -37,7 +40,7 @@ export function withReleasePods(client: MemberLeases, options: ReleasePodsOption
   let nextMs = -Infinity;
   let wasSeen = false;
   let hasFailed = false;
-  /** Names of Leases that were rejected with the last list of pods. */
+  /** Names of the Leases that were removed after the last list of pods. */
   let rejected: ReadonlySet<string> = new Set();
 
   const read = async (signal: AbortSignal): Promise<Pods> => {
@@ -97,7 +100,7 @@ export function withReleasePods(client: MemberLeases, options: ReleasePodsOption
   };
 }
 
-/** Returns POD for the identity `POD_UUID`. */
+/** Returns POD of an identity `POD_UUID`. */
 function podOf(identity: string): string {
   return identity.slice(0, Math.max(0, identity.lastIndexOf('_')));
 }

@@ -31,9 +31,9 @@ export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelec
 
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
- * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have succeeded. Throws `Error`
- * without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`: the server checks the patch and stores
- * nothing. Source: reliability.md, W1 and W6.
+ * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have been made. Throws `Error`
+ * without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`: the server only checks the patch.
+ * Source: reliability.md, W1 and W6.
  */
 export async function patchScale(
   workload: WorkloadAccess,
@@ -61,7 +61,7 @@ export async function patchScale(
   return readScale(answer, doing);
 }
 
-/** The API server omits a `spec.replicas` of 0 from `/scale`. */
+/** Reads a `/scale`. If `spec.replicas` is missing there, it is 0, which the API server omits. */
 function readScale(answer: JsonObject, doing: string): ScaleWithSelector {
   const metadata = objectIn(answer, 'metadata');
   const uid = textIn(metadata, 'uid') ?? '';
@@ -89,7 +89,7 @@ export interface WorkloadAccess {
   readonly signal: AbortSignal;
 }
 
-/** Returns a path such as `/apis/apps/v1/namespaces/shop/deployments/web`. */
+/** Returns the API path of a workload, such as `/apis/apps/v1/namespaces/shop/deployments/web`. */
 export function workloadPath({
   kind,
   namespace,

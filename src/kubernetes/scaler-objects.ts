@@ -16,19 +16,19 @@ export const SCALER_ROOT = `/apis/${SCALER_GROUP}/v1`;
 export interface ScalerObject extends WatchedObject {
   readonly uid: string;
   readonly generation: number;
-  /** `spec` as JSON, to compare versions of the document; empty if missing. */
+  /** The `spec` as JSON, by which versions of the document are compared; empty: the object has none. */
   readonly specText: string;
-  /** Annotations for promscaler as JSON; empty, the default: none. */
+  /** The annotations for promscaler as JSON; empty, which is the default: none. */
   readonly annotationsText?: string;
-  /** `metadata.labels`, not validated. */
+  /** `metadata.labels` without validation. */
   readonly labels?: JsonObject | null;
-  /** Null: unknown. */
+  /** The creation time; null: unknown. */
   readonly createdAt: Instant | null;
-  /** Not validated; null: none yet. */
+  /** The status without validation; null: none was written yet. */
   readonly status: JsonObject | null;
 }
 
-/** Returns null if the object has no name, uid, resourceVersion or generation. */
+/** Null: the object has no name, uid, resourceVersion or generation. */
 export function readScalerObject(object: JsonObject): ScalerObject | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name] = [textIn(metadata, 'namespace'), textIn(metadata, 'name')];
@@ -57,8 +57,8 @@ function annotationsOf(metadata: JsonObject | null): Pick<ScalerObject, 'annotat
 }
 
 /**
- * JSON.stringify overflows the stack on thousands of levels, which JSON.parse accepts. One such object must not fail
- * the whole list.
+ * Returns a `spec` as JSON. JSON.stringify overflows the stack on thousands of levels, which JSON.parse accepts, and
+ * one such object must not fail the whole list.
  */
 function writeSpec(spec: unknown): string {
   try {
@@ -69,19 +69,19 @@ function writeSpec(spec: unknown): string {
   }
 }
 
-/** The last known Scaler objects, also while the watch fails. */
+/** The last known Scaler objects. They stay while the watch fails. */
 export interface ScalerStore {
-  /** One scope per watched namespace, or one for the whole cluster. */
+  /** One scope for each watched namespace, or a single one for the whole cluster. */
   readonly scopes: readonly ScalerScope[];
   readonly list: () => Iterable<ScalerObject>;
   readonly get: (namespace: string, name: string) => ScalerObject | null;
-  /** Whether every scope has been listed. A missing object then does not exist. */
+  /** Returns whether every scope has been listed, so that an object that is missing here does not exist. */
   readonly isComplete: () => boolean;
-  /** Stores the response to a write before the watch reports it. */
+  /** Stores the object in the response to a write, before the watch reports it. */
   readonly remember: (object: ScalerObject) => void;
   /**
-   * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope, but not for
-   * changes outside of `spec` and the annotations for promscaler. Returns a function that unsubscribes.
+   * Calls `listener` when a document is added, changed or deleted, and after the first list of a scope. A change
+   * outside of `spec` and the annotations for promscaler is not reported. Returns a function that unsubscribes.
    */
   readonly onChange: (listener: () => void) => () => void;
 }
@@ -92,7 +92,7 @@ interface ScalerScope {
   readonly isListed: () => boolean;
 }
 
-/** `namespaces` to watch; empty: all. */
+/** Creates a store for the watched `namespaces`; empty: all. */
 export function createScalerStore(namespaces: readonly string[]): ScalerStore {
   const listeners = new Set<() => void>();
   const notify = (): void => {
@@ -166,7 +166,7 @@ function keyOf({ namespace, name }: ScalerObject): string {
 }
 
 export interface ScalerWatch {
-  /** Lists and watches until `signal` is aborted. Logs a failure once and keeps retrying; never rejects. */
+  /** Lists and watches until `signal` is aborted. Keeps retrying after a failure, which it logs once. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly isSettled: () => boolean;
 }

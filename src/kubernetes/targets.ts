@@ -11,32 +11,35 @@ export interface WatchedTarget extends WatchedObject {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector | null;
-  /** Contains only annotations of `promscaler.dev`, because last-applied-configuration contains the whole object. */
+  /** Only the annotations of `promscaler.dev`, to save memory: last-applied-configuration contains the whole object. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly replicasManagers: readonly string[];
   readonly generation: number | null;
   readonly rollout: Rollout | null;
   readonly owner: string | null;
-  /** The last result of `knownScaleTarget`; null: none. */
+  /** The last result of `knownScaleTarget`; null: there is none. */
   view: ScaleTarget | null;
 }
 
 export const APPS_ROOT = '/apis/apps/v1';
 
-/** Returns `deployments` for a Deployment of any version of `apps`; null for a kind that is not watched. */
+/**
+ * Returns the plural of a kind, such as `deployments` for a Deployment in any version of `apps`; null: the kind is not
+ * watched.
+ */
 export function watchedPlural(ref: TargetRef): string | null {
   return groupOf(ref) === 'apps' && Object.hasOwn(WATCHED_KINDS, ref.kind)
     ? (WATCHED_KINDS[ref.kind] ?? null)
     : null;
 }
 
-/** Returns `apps` for `apps/v1`, and an empty string for the core API group. */
+/** Returns the API group, such as `apps` for `apps/v1`; empty for the core group. */
 export function groupOf(ref: TargetRef): string {
   const slash = ref.apiVersion.indexOf('/');
   return slash === -1 ? '' : ref.apiVersion.slice(0, slash);
 }
 
-/** Returns a name for messages: `deployment shop/web`. */
+/** Returns the name of a target in messages: `deployment shop/web`. */
 export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;
 }
@@ -56,7 +59,7 @@ export const TARGET_FIELDS: JsonFields = {
   status: { replicas: true, conditions: { type: true, status: true, reason: true } },
 };
 
-/** Returns null if the object has no name or uid. A missing `spec.replicas` means 1. */
+/** Returns a target; null: the object has no name or no uid. If `spec.replicas` is missing, it is 1. */
 export function readWatchedTarget(object: JsonObject): WatchedTarget | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name, uid] = [
@@ -97,7 +100,10 @@ function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout 
   return isStuck ? 'stuck' : null;
 }
 
-/** Several managers may own the field: by writing the same value, or through `/scale`. Source: reliability.md, W9. */
+/**
+ * Returns the managers of `spec.replicas`. There may be several, by writing the same value or through `/scale`. Source:
+ * reliability.md, W9.
+ */
 function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
   const managers = objectsIn(metadata, 'managedFields')
     .filter((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:spec'), 'f:replicas') !== null)
@@ -141,7 +147,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/** Same as `toScaleTarget`, but returns the same object until the target changes, and null instead of throwing. */
+/** Returns what `toScaleTarget` returns, but the same object until the target changes; null where that would throw. */
 export function knownScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget | null {
   if (watched.view?.ref === ref) return watched.view;
   if (watched.owner !== null || watched.selector === null || watched.selector.length === 0) return null;
@@ -149,7 +155,10 @@ export function knownScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleT
   return watched.view;
 }
 
-/** Returns a valid selector. Like the HPA, throws for an empty one, which would match every pod in the namespace. */
+/**
+ * Returns a valid selector. Throws for an empty one, as the HPA does, because it would match every pod of the
+ * namespace.
+ */
 export function usableSelector(selector: LabelSelector | null, doing: string): LabelSelector {
   if (selector === null || selector.length === 0)
     throw new KubernetesError(

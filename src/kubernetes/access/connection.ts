@@ -22,20 +22,22 @@ import type { Log } from '../../units/log.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 export interface Connection {
-  /** Has no trailing slash: `https://10.0.0.1:443`. */
+  /** The address without a trailing slash: `https://10.0.0.1:443`. */
   readonly url: string;
-  /** Origin of the connection settings, for the log. */
+  /** Where the settings come from, for the log. */
   readonly source: string;
   readonly namespace?: string;
   /** Whether this process is a pod of the cluster and uses its service account. */
   readonly isInCluster?: boolean;
-  /** Proxy for all requests, with its credentials. */
+  /** The proxy for all requests. The URL may contain credentials. */
   readonly proxyUrl?: string;
-  /** Headers of each request that impersonate a user. */
+  /** Headers that impersonate a user, for each request. */
   readonly headers?: RequestHeaders;
-  /** Returns the Authorization header, or null. `fresh` reads a token file again. */
+  /** Returns the Authorization header; null: requests have none. With `fresh`, a token file is read again. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
-  /** Returns null for plain http. Returns the same object until a file has changed. */
+  /**
+   * Returns certificates and keys; null: the server uses plain http. It is the same object until a file has changed.
+   */
   readonly tls: () => Promise<TlsMaterial | null>;
 }
 
@@ -45,16 +47,19 @@ interface ConnectionOptions {
     readonly context?: string | undefined;
     readonly url?: string | undefined;
   };
-  /** Reads KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and KUBECONFIG. */
+  /** The environment. KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT and KUBECONFIG are read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
-  /** Whether $KUBECONFIG and ~/.kube/config come before the service account of the pod, as in kubectl. Default: false. */
+  /**
+   * Whether $KUBECONFIG and ~/.kube/config take precedence over the service account of the pod, as in kubectl. Default:
+   * false.
+   */
   readonly prefersKubeconfig?: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Directory with token and CA of the service account; only set in tests. */
+  /** The directory with the token and CA of the service account. Only tests set it. */
   readonly serviceAccountDirectory?: string;
-  /** Runs the credential plugin of a kubeconfig. Unset: a user that needs a plugin is an error. */
+  /** Runs the credential plugin of a kubeconfig. Unset: a user of a kubeconfig that needs a plugin is an error. */
   readonly runPlugin?: RunPlugin;
 }
 
@@ -63,10 +68,11 @@ const TOKEN_AGE_MS = 60_000;
 const CERTIFICATE_AGE_MS = 300_000;
 
 /**
- * Finds the API server: by `kubeconfig` or `context` if set, otherwise by the service account of the pod, otherwise by
- * $KUBECONFIG, otherwise by ~/.kube/config. With `prefersKubeconfig`, the service account is the last of these. `url`
- * replaces the address. `url` alone means a server without authentication, unless the process is a pod and the URL is
- * https. Credentials are never sent over plain http, as in kubectl. Throws `ConnectionError`.
+ * Finds the API server and the credentials. The first of these that is available is used: `kubeconfig` or `context` of
+ * the settings, the service account of the pod, $KUBECONFIG, ~/.kube/config. With `prefersKubeconfig`, the service
+ * account comes last.
+ * `url` replaces the address. If nothing but `url` is set, the server needs no authentication, unless the process is a
+ * pod and the URL is https. As in kubectl, credentials are never sent over plain http. Throws `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env } = options;
@@ -93,17 +99,14 @@ export async function findConnection(options: ConnectionOptions): Promise<Connec
   throw new ConnectionError(`no connection to the Kubernetes API is configured: ${tried}${outside}`);
 }
 
-/** Returns the paths in $KUBECONFIG, otherwise ~/.kube/config. The files may not exist. */
+/** Returns the paths in $KUBECONFIG, otherwise ~/.kube/config. The files need not exist. */
 export function usualKubeconfigs({ env, home }: Pick<ConnectionOptions, 'env' | 'home'>): readonly string[] {
   const listed = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   if (listed.length > 0) return listed;
   return home === null ? [] : [join(home, '.kube', 'config')];
 }
 
-/**
- * Returns the namespace of the service account of this pod; null: this process is not a pod, or the file cannot be
- * read.
- */
+/** Returns the namespace of this pod's service account; null: this process is not a pod, or the file cannot be read. */
 export function podNamespace({
   env,
   serviceAccountDirectory = SERVICE_ACCOUNT_DIRECTORY,
@@ -147,7 +150,7 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   return checked(connection);
 }
 
-/** An unreadable file is no error: the namespace may be configured elsewhere. */
+/** Null if the file cannot be read. That is no error, because the namespace may be configured elsewhere. */
 async function readNamespace(path: string): Promise<string | null> {
   try {
     const namespace = (await readBoundedText(path, { mostBytes: 1024 })).trim();
@@ -218,7 +221,10 @@ function pluginOf(
   return createPluginCredentials({ exec, clusterInfo, runPlugin, clock });
 }
 
-/** Returns the same object until the plugin returns another certificate or a file has changed. */
+/**
+ * Returns `tls` with the certificate of the plugin. It is the same object until the plugin returns another certificate
+ * or a file has changed.
+ */
 function withCertificateOf(plugin: Plugin, tls: Connection['tls']): Connection['tls'] {
   let last: { readonly base: TlsMaterial | null; readonly material: TlsMaterial | null } | null = null;
   return async () => {
@@ -264,7 +270,7 @@ function secretFile(path: string, maxAgeMs: number, { clock, log }: ConnectionOp
   return createSecretFile({ path, maxAgeMs, clock, onFailure });
 }
 
-/** Reads every file once, so a missing file is reported at startup. */
+/** Reads every file once, so that a missing file is reported at startup. */
 async function checked(connection: Connection): Promise<Connection> {
   try {
     await connection.authorization();

@@ -9,7 +9,7 @@ const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.
 
 const text = z.string().nullish();
 
-/** `users[].user.exec` of a kubeconfig. */
+/** The schema of `users[].user.exec` in a kubeconfig. */
 export const EXEC = z.looseObject({
   apiVersion: text,
   command: text,
@@ -24,14 +24,14 @@ export interface ExecConfig {
   readonly apiVersion: (typeof API_VERSIONS)[number];
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the environment of the process; may contain secrets. */
+  /** Variables that are added to the environment of the process; they may contain secrets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the plugin receives the address and CA of the cluster. */
+  /** Whether the plugin gets the address and CA of the cluster. */
   readonly provideClusterInfo: boolean;
   readonly installHint: string | null;
 }
 
-/** Returns the plugin of a user, or a problem as a string. Paths are relative to `file`, the kubeconfig. */
+/** Returns the plugin of a user, or as a string why it is invalid. Paths are relative to the kubeconfig `file`. */
 export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig | string {
   const { command = null, args, env, interactiveMode, provideClusterInfo, installHint } = value;
   if (command === null || command === '') return 'exec has no command';
@@ -56,12 +56,12 @@ export const INSTEAD_OF_PLUGIN =
 export interface PluginRun {
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the environment of the process. */
+  /** Variables that are added to the environment of the process. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
 }
 
-/** Runs a program without a terminal. `why` is short and contains no standard output. Never rejects. */
+/** Runs a program without a terminal. `why` is short and never contains the standard output. Never rejects. */
 export type RunPlugin = (
   run: PluginRun,
 ) => Promise<
@@ -69,7 +69,7 @@ export type RunPlugin = (
   | { readonly kind: 'failed'; readonly why: string; readonly isMissing: boolean }
 >;
 
-/** A token, a certificate with its key, or both. */
+/** A token, or a certificate with its key, or both. */
 export interface PluginCredentials {
   readonly token: string | null;
   readonly certificate: string | null;
@@ -79,7 +79,7 @@ export interface PluginCredentials {
 export type ClusterInfo = Readonly<Record<string, unknown>>;
 
 const TIMEOUT_MS = 30_000;
-/** Minimum time between two runs, even if the plugin fails or the server rejects its credentials. */
+/** Minimum time between two runs of a plugin, even if it fails or the server rejects its credentials. */
 const MIN_INTERVAL_MS = 5000;
 
 interface Issued extends PluginCredentials {
@@ -87,9 +87,9 @@ interface Issued extends PluginCredentials {
 }
 
 /**
- * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh`, for a retry after a
- * 401, runs the plugin again, but not within 5 s of the last run. Concurrent callers share one run. Rejects with a
- * message that contains no secrets. Source: client.authentication.k8s.io/v1; reliability.md, K21.
+ * Returns a function that returns the credentials of a plugin, cached until they expire. `fresh` is for a retry after a
+ * 401: the plugin is run again, unless its last run was less than 5 s ago. Concurrent callers share one run. Rejects
+ * with a message without secrets. Source: client.authentication.k8s.io/v1; reliability.md, K21.
  */
 export function createPluginCredentials(options: {
   readonly exec: ExecConfig;
@@ -146,8 +146,8 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
 }
 
 /**
- * Parses the output of a plugin. Returns a problem as a string, which never contains the output, because it may contain
- * a secret.
+ * Parses the output of a plugin. Returns as a string why it is invalid. That string never contains the output, which
+ * may contain a secret.
  */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
   const credential = parseObject(stdout);

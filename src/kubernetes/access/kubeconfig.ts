@@ -7,7 +7,7 @@ import { EXEC, INSTEAD_OF_PLUGIN, readExec, type ExecConfig } from './exec-plugi
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** Fields of a kubeconfig user. */
+/** Fields of a kubeconfig user that impersonate another user. */
 const IMPERSONATION = {
   as: z.string().nullish(),
   'as-uid': z.string().nullish(),
@@ -18,8 +18,8 @@ const IMPERSONATION = {
 type ImpersonatedUser = z.infer<z.ZodObject<typeof IMPERSONATION>>;
 
 /**
- * Returns the headers for a user to impersonate, none without `as`, or which field is invalid. Source:
- * k8s.io/client-go/transport/round_trippers.go
+ * Returns the headers that impersonate the user in `as`, or as a string which field is invalid. Without `as`, there are
+ * no headers. Source: k8s.io/client-go/transport/round_trippers.go.
  */
 function impersonationHeaders(user: ImpersonatedUser): RequestHeaders | string {
   const { as: name, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;
@@ -37,7 +37,7 @@ function impersonationHeaders(user: ImpersonatedUser): RequestHeaders | string {
   return isSendable ? headers : 'as, as-uid, as-groups and as-user-extra must be ASCII without line breaks';
 }
 
-/** Percent-encodes what a header name does not allow, and the percent sign. */
+/** Percent-encodes characters that a header name does not allow, and the percent sign. */
 function escapeKey(key: string): string {
   return Array.from(new TextEncoder().encode(key), (byte) => {
     const character = String.fromCharCode(byte);
@@ -47,14 +47,14 @@ function escapeKey(key: string): string {
   }).join('');
 }
 
-/** The connection settings are invalid or missing. The message contains the file and no secrets. */
+/** The connection settings are invalid or missing. The message names the file and contains no secrets. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
 }
 
 export type Pem = { readonly text: string } | { readonly path: string };
 
-/** A context of a kubeconfig with its cluster and user. Paths are absolute. */
+/** A context of a kubeconfig with its cluster and its user. Paths are absolute. */
 export interface KubeconfigAccess {
   readonly context: string;
   readonly namespace: string | null;
@@ -63,7 +63,7 @@ export interface KubeconfigAccess {
   readonly ca: Pem | null;
   readonly insecureSkipVerify: boolean;
   readonly serverName: string | null;
-  /** `http:` or `https:`; may contain user and password. */
+  /** The URL of a proxy, `http:` or `https:`; may contain a user and a password. */
   readonly proxyUrl: string | null;
   /** Headers that impersonate another user. */
   readonly impersonation: RequestHeaders;
@@ -72,9 +72,9 @@ export interface KubeconfigAccess {
   readonly token: string | null;
   readonly tokenFile: string | null;
   readonly basic: { readonly username: string; readonly password: string } | null;
-  /** Null: the kubeconfig itself contains the credentials. */
+  /** The credential plugin; null: the kubeconfig itself contains the credentials. */
   readonly exec: ExecConfig | null;
-  /** `spec.cluster.config` for the plugin, or null. */
+  /** `spec.cluster.config` for the plugin; null: there is none. */
   readonly execExtension: unknown;
 }
 
@@ -129,9 +129,8 @@ interface Merged {
 }
 
 /**
- * Reads kubeconfig files and returns `context` (default: their current context), or null if no file exists. As in
- * kubectl, the first file that defines a name takes precedence, and missing files are skipped. Throws
- * `ConnectionError`.
+ * Reads kubeconfig files and returns `context` (default: their current context); null: no file exists. As in kubectl,
+ * the first file that defines a name takes precedence, and missing files are skipped. Throws `ConnectionError`.
  */
 export async function readKubeconfig(
   paths: readonly string[],
@@ -141,7 +140,7 @@ export async function readKubeconfig(
   return merged.files.length === 0 ? null : resolveContext(merged, context);
 }
 
-/** Returns the names of the contexts of kubeconfig files. Throws `ConnectionError`. */
+/** Returns the names of all contexts in kubeconfig files. Throws `ConnectionError`. */
 export async function readContextNames(paths: readonly string[]): Promise<readonly string[]> {
   const { contexts } = await readMerged(paths);
   return [...contexts.keys()];
@@ -162,7 +161,7 @@ async function readMerged(paths: readonly string[]): Promise<Merged> {
   return merged;
 }
 
-/** Dozens of clusters with their certificates take a few hundred KiB. */
+/** Limits a kubeconfig. Dozens of clusters with their certificates take only a few hundred KiB. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 async function readIfExists(path: string): Promise<string | null> {
@@ -177,7 +176,7 @@ async function readIfExists(path: string): Promise<string | null> {
 
 function parse(file: string, source: string): z.infer<typeof KUBECONFIG> {
   const lines = new LineCounter();
-  // prettyErrors would quote the line, which may contain a token.
+  // `prettyErrors` would quote the line, which may contain a token.
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const error = document.errors[0];
   if (error !== undefined) {
@@ -249,7 +248,7 @@ function readCluster(
   const server = nonEmpty(value.server);
   if (server === null) throw new ConnectionError(`${place} has no server`);
   const proxyUrl = nonEmpty(value['proxy-url']);
-  // The message does not quote it, because it may contain a password.
+  // The message does not quote the URL, because it may contain a password.
   if (proxyUrl !== null && !/^https?:\/\//.test(URL.canParse(proxyUrl) ? proxyUrl : ''))
     throw new ConnectionError(`${place}: proxy-url must be a URL with http:// or https://`);
   const insecureSkipVerify = value['insecure-skip-tls-verify'] ?? false;

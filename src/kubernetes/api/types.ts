@@ -1,7 +1,7 @@
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
 
-/** A scale target that was read from its watched object (apps/v1 kinds) or its `/scale`. */
+/** A scale target as read from the watch (for kinds of apps/v1) or from its `/scale`. */
 export interface ScaleTarget {
   readonly ref: TargetRef;
   readonly namespace: string;
@@ -10,19 +10,19 @@ export interface ScaleTarget {
   readonly specReplicas: number;
   readonly statusReplicas: number;
   readonly selector: LabelSelector;
-  /** Only annotations of `promscaler.dev`; empty for a target that is read by its `/scale`. */
+  /** The annotations of `promscaler.dev`; empty for a target that is read from its `/scale`. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Field managers of `spec.replicas`: `kubectl`, `argocd-controller`. Absent if unknown. */
+  /** Field managers of `spec.replicas`, such as `kubectl` or `argocd-controller`; absent: unknown. */
   readonly replicasManagers?: readonly string[];
   readonly generation?: number;
   /**
-   * State of a Deployment's rollout: `paused` by `spec.paused`, `stuck` after progressDeadlineSeconds. Absent: not
-   * paused or stuck, or unknown.
+   * State of a Deployment's rollout: `paused` by `spec.paused`, or `stuck` after progressDeadlineSeconds. Absent:
+   * neither, or unknown.
    */
   readonly rollout?: Rollout;
 }
 
-/** The object of an Event: a target or a Scaler object. */
+/** The object that an Event is about: a target or a Scaler object. */
 export type EventObject = Pick<ScaleTarget, 'ref' | 'namespace' | 'uid' | 'resourceVersion'>;
 
 export type Rollout = 'paused' | 'stuck';
@@ -44,7 +44,7 @@ export interface Scale {
   readonly statusReplicas: number;
 }
 
-/** An Event on a target. `message` has up to 1 kB. */
+/** An Event about a target. `message` has at most 1 kB. */
 export interface TargetEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
@@ -56,9 +56,12 @@ export interface OtherScaler {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** `status.desiredReplicas` of the HPA. Absent if unknown, for example while its metrics fail. */
+  /** `status.desiredReplicas` of the HPA; absent: unknown, for example while its metrics fail. */
   readonly desiredReplicas?: number;
-  /** Set by the control loop from `Cluster.areOtherScalersOutdated`; unset: false. */
+  /**
+   * Whether the last known HPAs may be outdated. The control loop sets it from `Cluster.areOtherScalersOutdated`;
+   * unset: false.
+   */
   readonly isOutdated?: boolean;
 }
 
@@ -73,23 +76,25 @@ export interface Cluster {
   /** Sets the scale targets. Only their namespaces and kinds are watched. */
   readonly follow: (targets: readonly FollowedTarget[]) => void;
   readonly isSynced: () => boolean;
-  /** Returns whether pages of the first lists are arriving. */
+  /** Returns whether the first lists are arriving, page by page. */
   readonly isListing: () => boolean;
   /**
-   * Reads an apps/v1 kind from the watch, and other kinds from `/scale` with a live GET. Returns the same object until
-   * the target changes. Fails only by rejecting.
+   * Returns a target: for a kind of apps/v1 from the watch, for any other kind from `/scale` with a live GET. It is the
+   * same object until the target changes. Fails only by rejecting.
    */
   readonly readTarget: (
     namespace: string,
     ref: TargetRef,
     signal: AbortSignal,
   ) => ScaleTarget | Promise<ScaleTarget>;
-  /** Returns watched pods. */
+  /** Returns pods from the watch. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
-  /** Returns the seconds since the last event for pods and targets of a namespace. Scale-down requires at most 180. */
+  /**
+   * Returns the seconds since the last event about pods and targets of a namespace. A scale-down requires at most 180.
+   */
   readonly cacheAgeSeconds: (namespace: string) => number;
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
-  /** Sends one merge-patch of `/scale` with uid and resourceVersion as preconditions. Returns the response. */
+  /** Sends one merge-patch of `/scale`, with uid and resourceVersion as preconditions. Returns the response. */
   readonly patchScale: (
     namespace: string,
     ref: TargetRef,
@@ -97,8 +102,8 @@ export interface Cluster {
     signal: AbortSignal,
   ) => Promise<Scale>;
   /**
-   * Sends a PATCH that the API server checks and does not store. Resolves if it would be accepted, or if the target has
-   * changed meanwhile. Unset: the check is not supported.
+   * Sends a PATCH that the API server only checks. Resolves if the server would accept it, or if the target has changed
+   * meanwhile. Unset: the check is not supported.
    */
   readonly tryScale?: (
     namespace: string,
@@ -106,11 +111,14 @@ export interface Cluster {
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
     signal: AbortSignal,
   ) => Promise<void>;
-  /** Records an Event. Calls `onWritten` after the API server has accepted it, and never if it is dropped or fails. */
+  /**
+   * Records an Event. `onWritten` is called when the API server has accepted the Event, but never if the Event is
+   * dropped or fails.
+   */
   readonly recordEvent: (object: EventObject, event: TargetEvent, onWritten?: () => void) => void;
   /**
-   * Returns the last known HPAs of a followed namespace; none if they are forbidden or not served, which is not a
-   * failure. Throws `KubernetesError` after any other failure of the first list, because the target may then have an
+   * Returns the last known HPAs of a followed namespace. If they are forbidden or not served, there are none, which is
+   * no failure. After any other failure of the first list, throws `KubernetesError`, because the target may have an
    * HPA.
    */
   readonly listOtherScalers: (
@@ -118,8 +126,8 @@ export interface Cluster {
     signal: AbortSignal,
   ) => readonly OtherScaler[] | Promise<readonly OtherScaler[]>;
   /**
-   * Returns whether the HPAs of a namespace may be outdated, because they have been forbidden for more than 150 s. The
-   * last known HPAs still count, because two autoscalers on one target are worse than none. Unset: they are current.
+   * Returns whether the HPAs of a namespace may be outdated, because listing them has been forbidden for more than 150
+   * s. They still count, because two autoscalers on one target are worse than none. Unset: HPAs are always current.
    */
   readonly areOtherScalersOutdated?: (namespace: string) => boolean;
 }
@@ -131,7 +139,7 @@ export type KubernetesErrorKind =
   | 'conflict'
   | 'gone'
   | 'invalid'
-  /** The selector of the target is missing or invalid: condition `InvalidSelector`. */
+  /** The selector of the target is missing or invalid. The reason of the condition is `InvalidSelector`. */
   | 'invalid_selector'
   | 'rate_limited'
   | 'server_error'
@@ -140,7 +148,7 @@ export type KubernetesErrorKind =
   | 'bad_answer'
   | 'canceled';
 
-/** A write may have succeeded despite these failures. */
+/** Failures after which a write may nevertheless have been made. */
 export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'timeout',
   'connection',
@@ -149,7 +157,7 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'canceled',
 ];
 
-/** A failed request to the API server. The message contains no header, token or complete response. */
+/** A failed request to the API server. The message contains no header, no token and no whole response. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
   readonly kind: KubernetesErrorKind;

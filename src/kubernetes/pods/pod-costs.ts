@@ -7,23 +7,20 @@ import type { Transport } from '../requests/transport.js';
 export interface CostedPod {
   readonly pod: Pod;
   readonly resourceVersion: string;
-  /** An int32; null if unset. Kubernetes treats an invalid value as 0. */
+  /** The cost, an int32; null: unset. An invalid value counts as 0, as in Kubernetes. */
   readonly cost: number | null;
   readonly isOwn: boolean;
 }
 
-/** Reads pod deletion costs from the watch and writes them one by one. */
+/** Reads pod deletion costs from the watch, and writes them one by one. */
 export interface PodCosts {
-  /**
-   * Returns the pods in a namespace that match the selector, sorted by name. Throws the same errors as
-   * `Cluster.listPods`.
-   */
+  /** Returns the pods of a namespace that match the selector, sorted by name. Throws what `Cluster.listPods` throws. */
   readonly list: (namespace: string, selector: LabelSelector) => readonly CostedPod[];
-  /** Returns whether promscaler has set the cost of any pod in the namespace. Throws the same errors as `list`. */
+  /** Returns whether promscaler has set the cost of any pod in the namespace. Throws what `list` throws. */
   readonly hasOwn: (namespace: string) => boolean;
   /**
-   * Sets a cost, or removes it (null). Throws `KubernetesError`: `conflict` if the pod has changed since it was listed,
-   * so the cost of another client is never overwritten. Never retries.
+   * Sets the cost of a pod; null removes it. Throws `KubernetesError`: `conflict` if the pod has changed since it was
+   * listed, so that the cost of another client is never overwritten. Never retries.
    */
   readonly set: (namespace: string, change: CostChange, signal: AbortSignal) => Promise<void>;
 }

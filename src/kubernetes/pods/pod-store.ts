@@ -4,9 +4,9 @@ import { isOwnCost, type WatchedPod } from './watched-pod.js';
 import { matchesSelector } from './selectors.js';
 import type { ClusterPod } from '../api/types.js';
 
-/** The pods of one watch, indexed by namespace and by labels in selectors. */
+/** The pods of one watch, indexed by namespace and by the labels that selectors use. */
 export interface PodStore extends ObjectStore<WatchedPod> {
-  /** Returns the matching pods, sorted by name. */
+  /** Returns the pods that match, sorted by name. */
   readonly select: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   readonly selectWatched: (namespace: string, selector: LabelSelector) => readonly WatchedPod[];
   readonly hasOwnCosts: (namespace: string) => boolean;
@@ -14,13 +14,15 @@ export interface PodStore extends ObjectStore<WatchedPod> {
 
 type PodsByName = Map<string, WatchedPod>;
 
-/** Pods of a namespace with an index per label key, built when a selector first uses the key. */
+/**
+ * The pods of a namespace. `byKey` has an index for each label key, which is built when a selector first uses the key.
+ */
 interface NamespacePods {
   readonly pods: PodsByName;
   readonly byKey: Map<string, Map<string, PodsByName>>;
-  /** Names of pods with a cost set by promscaler; nearly always empty. */
+  /** Names of the pods whose cost promscaler has set; nearly always empty. */
   readonly withOwnCost: Set<string>;
-  /** Results since the last change. Most workloads have the same pods in many rounds. */
+  /** The results of `select` since the last change: most workloads have the same pods in many rounds. */
   readonly selections: Map<LabelSelector, readonly ClusterPod[]>;
 }
 
@@ -84,15 +86,15 @@ export function createPodStore(): PodStore {
   };
 }
 
-/** Clearing an empty map would allocate a new table for each pod of a list. */
+/** Does not clear an empty map, because that would allocate a new table for each pod of a list. */
 function forgetSelections({ selections }: NamespacePods): void {
   if (selections.size > 0) selections.clear();
 }
 
 /**
- * Limits the selections to the number of pods, because a workload has at least one. A changed target has a new selector
- * object, and a target that is read by its `/scale` has a new one for each read, so further selections belong to former
- * objects.
+ * Keeps the result for a selector object. There are at most as many results as pods, because a workload has at least
+ * one pod. More results would be of selector objects that are no longer used: a changed target has a new one, and a
+ * target that is read from its `/scale` has a new one after each read.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,
@@ -105,8 +107,8 @@ function keepSelection(
 }
 
 /**
- * Returns the smallest indexed set of pods for a requirement with one value. Without such a requirement, returns all
- * pods of the namespace.
+ * Returns the smallest set of pods that the index has for a requirement with one value. Without such a requirement,
+ * returns all pods of the namespace.
  */
 function candidates(group: NamespacePods, selector: LabelSelector): Iterable<WatchedPod> {
   let fewest: PodsByName = group.pods;

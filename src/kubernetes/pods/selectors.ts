@@ -10,8 +10,8 @@ const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'] s
 type Operator = LabelRequirement['operator'];
 
 /**
- * Returns the requirements of a metav1.LabelSelector. Empty for an empty selector; null for an invalid one (an unknown
- * operator, `In` without values).
+ * Returns the requirements of a metav1.LabelSelector; empty for an empty selector. Null: it is invalid, for example
+ * because of an unknown operator, or `In` without values.
  */
 export function selectorFromObject(value: unknown): LabelSelector | null {
   const object = asObject(value);
@@ -45,9 +45,9 @@ const REQUIREMENT =
   /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==|=|!=)(?:\s*([\w.-]+))?|\s*(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
 
 /**
- * Parses a selector string (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`. Empty for an
- * empty string; null for an invalid one. Rejects `<` and `>`, which selectors of workloads cannot contain. Source:
- * apimachinery pkg/labels/selector.go, Parse.
+ * Parses a selector as text (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`; empty for an
+ * empty text. Null: it is invalid, or has `<` or `>`, which selectors of workloads cannot contain. Source: apimachinery
+ * pkg/labels/selector.go, Parse.
  */
 export function parseSelector(text: string): LabelSelector | null {
   const requirements: LabelRequirement[] = [];

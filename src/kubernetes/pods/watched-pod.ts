@@ -5,16 +5,21 @@ import type { JsonFields } from '../requests/prune-json.js';
 import type { WatchedObject } from '../watch/object-store.js';
 import type { ClusterPod, PodTrouble } from '../api/types.js';
 
-/** Among ready pods, the ReplicaSet controller deletes the pod with the lowest cost first. */
+/**
+ * The cost of deleting a pod: among ready pods, the ReplicaSet controller first deletes the one with the lowest cost.
+ */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Always set together with the cost, to the same value. If the two differ, another client has changed the cost. */
+/**
+ * promscaler sets it to the same value whenever it sets the cost. If the two differ, another client has changed the
+ * cost.
+ */
 export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: ClusterPod;
-  /** Absent without an annotation, to save memory: few of 100,000 pods have one. */
+  /** The annotations about the cost. Absent without an annotation, to save memory: few of 100,000 pods have one. */
   readonly cost?: WrittenCost;
 }
 
@@ -25,7 +30,7 @@ const CONTAINER_FIELDS: JsonFields = {
 };
 const CONTAINER_STATUS_FIELDS: JsonFields = { state: { waiting: { reason: true } } };
 
-/** The fields that `createPodReader` reads: a fifth of a pod. */
+/** The fields of a pod that `createPodReader` reads. They are a fifth of a pod. */
 export const POD_FIELDS: JsonFields = {
   metadata: {
     name: true,
@@ -53,12 +58,12 @@ type Requests = ReadonlyMap<string, Milli>;
 
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-/** The pool is cleared at this size. A cluster has only a few different sets of requests per workload. */
+/** A pool is cleared when it has so many values. A cluster has only a few different sets of requests per workload. */
 const MAX_POOL = 10_000;
 
 /**
- * Returns a function that converts an API pod; null: the pod has no name. Pods with the same resource requests share
- * one map, and pods with the same labels one object, because there may be 100,000 pods. Source: reliability.md, K23.
+ * Returns a function that converts a pod of the API; null: the pod has no name. To save memory with 100,000 pods, pods
+ * with equal requests share one map, and pods with equal labels one object. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const parts: PodParts = {
@@ -100,7 +105,10 @@ function createResourcesReader(): PodParts['resourcesOf'] {
   };
 }
 
-/** A limit of the pod replaces its containers' limits. A container without a limit may use any amount. */
+/**
+ * Returns the cpu limit of a pod; undefined: it has none. A limit of the pod replaces those of its containers. If one
+ * container has no limit, the pod has none, because that container may use any amount.
+ */
 function cpuLimit(spec: JsonObject | null): Milli | undefined {
   const limitIn = (parent: JsonObject | null): Milli | undefined =>
     readRequests(objectIn(objectIn(parent, 'resources'), 'limits')).get('cpu');
@@ -111,7 +119,7 @@ function cpuLimit(spec: JsonObject | null): Milli | undefined {
   return limits.includes(undefined) || sum <= 0n ? undefined : sum;
 }
 
-/** Returns a function that replaces equal values by the first one. */
+/** Returns a function that replaces a value by an equal one, if it has seen one before. */
 function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   const pool = new Map<string, T>();
   return (value) => {
@@ -124,7 +132,7 @@ function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   };
 }
 
-/** Includes lengths, because any separator could be part of a label. */
+/** Returns a key for labels. The lengths are part of it, because a label may contain any separator. */
 function keyOfLabels(labels: WatchedPod['labels']): string {
   let key = '';
   for (const name in labels) {
@@ -171,7 +179,10 @@ function phaseOf(text: string | null): PodPhase {
   return PHASES.find((phase) => phase === text) ?? 'Unknown';
 }
 
-/** Returns the containers and the sidecars, which are init containers with restartPolicy Always. */
+/**
+ * Returns the containers whose requests count: the containers, and the sidecars, which are init containers with
+ * restartPolicy Always.
+ */
 export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
   const sidecars = objectsIn(spec, 'initContainers').filter(
     (container) => textIn(container, 'restartPolicy') === 'Always',
@@ -193,7 +204,7 @@ function podRequests(spec: JsonObject | null): Requests | null {
   return requests.size === 0 ? null : requests;
 }
 
-/** An invalid quantity counts as missing, which the decision reports. */
+/** Omits invalid quantities. The decision reports them as missing. */
 function readRequests(written: JsonObject | null): Requests {
   const requests = new Map<string, Milli>();
   for (const [resource, value] of Object.entries(written ?? {})) {
@@ -203,7 +214,7 @@ function readRequests(written: JsonObject | null): Requests {
   return requests;
 }
 
-/** At least one of the two annotations is set. */
+/** The two annotations about the cost, of which at least one is set. */
 export interface WrittenCost {
   readonly cost: string | null;
   readonly own: string | null;
@@ -220,15 +231,15 @@ export function isOwnCost({ cost, own }: WrittenCost): boolean {
   return cost !== null && cost === own;
 }
 
-/** Every pod has these reasons while it starts. */
+/** Reasons that every pod has while it starts, and that are therefore not reported. */
 const NORMAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];
-/** Number of characters. A reason of the kubelet is one word, but a container runtime may set any string. */
+/** Longest reason in characters. A reason of the kubelet is one word, but a container runtime may set any text. */
 const MAX_WHY = 60;
 const MAX_TROUBLES = 1000;
 
 /**
- * Returns a function that reads why a pod is not ready, if the scheduler or the kubelet reports a reason. Pods with the
- * same reason share one object.
+ * Returns a function that reads why a pod is not ready, as reported by the scheduler or the kubelet; undefined: neither
+ * reports a reason. To save memory, pods with the same reason share one object.
  */
 export function createTroubleReader(): (status: JsonObject | null) => PodTrouble | undefined {
   const pool = new Map<string, PodTrouble>();
@@ -256,7 +267,7 @@ function unschedulable(status: JsonObject | null): PodTrouble | undefined {
 /**
  * Returns the reason in a message of the scheduler, which counts nodes by reason: `0/3 nodes are available: 2
  * Insufficient cpu, 1 node(s) had untolerated taint {...}`. An insufficient resource takes precedence, because an
- * operator can add it.
+ * operator can add some.
  */
 function whyUnschedulable(message: string): string {
   const words = message.replaceAll(NAMES, '');
@@ -268,11 +279,13 @@ function whyUnschedulable(message: string): string {
   return rule?.why ?? 'no fitting node';
 }
 
-/** Taints and object names. They may contain the words of a rule. */
+/**
+ * Taints and object names in a message. They are removed, because they may contain the words for which `RULES` look.
+ */
 const NAMES = /\{[^{}]*\}|"[^"]*"/g;
 
 const RULES: readonly { readonly pattern: RegExp; readonly why: string }[] = [
-  // Devices of dynamic resource allocation, such as GPUs.
+  // Dynamic resource allocation, for devices such as GPUs.
   { pattern: /allocate all claims|resourceclaim/i, why: 'resource claims' },
   { pattern: /volume/i, why: 'a volume' },
   { pattern: /too many pods/i, why: 'the number of pods on a node' },

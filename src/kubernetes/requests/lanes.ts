@@ -7,8 +7,8 @@ import { type Clock, sleep } from '../../units/clock.js';
 import type { Connection } from '../access/connection.js';
 
 /**
- * Requests of a lane share connections and a rate limit. A blocked lane does not delay other lanes. Source:
- * reliability.md, K16.
+ * A group of requests that share connections and a rate limit, so that a blocked group does not delay the others.
+ * Source: reliability.md, K16.
  */
 export type Lane = 'lease' | 'write' | 'read' | 'list' | 'watch' | 'events' | 'costs' | 'status' | 'reviews';
 
@@ -18,22 +18,22 @@ interface LaneBudget {
   readonly burst: number;
 }
 
-/** Source: reliability.md, K22 and decision 12. */
+/** Connections and rate limit of each lane. Source: reliability.md, K22 and decision 12. */
 const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   lease: { sockets: 2, perSecond: 1000, burst: 1000 },
   write: { sockets: 10, perSecond: 50, burst: 100 },
   read: { sockets: 10, perSecond: 50, burst: 100 },
-  // 200 pages are 100,000 pods. One list requests its pages one after the other.
+  // 200 pages contain 100,000 pods. The pages of one list are requested one after the other.
   list: { sockets: 4, perSecond: 50, burst: 100 },
-  // Each watch occupies a connection, so with a limit the last watch would wait forever.
+  // No limit, because each watch occupies a connection: the last watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
-  // Separate from `write`: a PATCH of replicas must not wait for a hundred pod deletion costs.
+  // Not part of `write`: a PATCH of replicas must not wait for a hundred pod deletion costs.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
-  // When a data source fails, the conditions of 10,000 Scaler objects change together, which takes 40 s. The status
-  // writer sends fewer concurrent requests while the server is slow or rejects them.
+  // When a data source fails, the conditions of 10,000 Scaler objects change at once, and writing them takes 40 s.
+  // While the server is slow or rejects requests, the status writer sends fewer at once.
   status: { sockets: 20, perSecond: 250, burst: 100 },
-  // Clients of the HTTP API cause these requests, so they have a separate limit.
+  // A separate limit, because clients of the HTTP API cause these requests.
   reviews: { sockets: 4, perSecond: 50, burst: 200 },
 };
 
@@ -77,7 +77,9 @@ export interface AgentSource {
   readonly close: () => void;
 }
 
-/** Returns agents with the current certificates. Agents with replaced certificates close after their last request. */
+/**
+ * Returns agents with the current certificates. Agents with former certificates are closed after their last request.
+ */
 export function createAgentSource(connection: Connection): AgentSource {
   let material: TlsMaterial | null = null;
   let agents: LaneAgents | null = null;
@@ -95,13 +97,13 @@ export function createAgentSource(connection: Connection): AgentSource {
   };
 }
 
-/** Allows a burst of requests, then `perSecond`. */
+/** A rate limit that allows a burst of requests, and then `perSecond`. */
 interface TokenBucket {
-  /** Resolves when a request may be sent, in the order of the calls, or when `signal` is aborted. */
+  /** Resolves when a request may be sent, in the order of the calls. Also resolves when `signal` is aborted. */
   readonly take: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Returns a full bucket. `perSecond` and `burst` must be above 0. */
+/** Returns a bucket that allows a whole burst. `perSecond` and `burst` must be above 0. */
 function createTokenBucket(
   clock: Clock,
   budget: { readonly perSecond: number; readonly burst: number },
@@ -114,7 +116,7 @@ function createTokenBucket(
       const now = clock.monotonicMs();
       tokens = Math.min(budget.burst, tokens + ((now - filledAtMs) / 1000) * budget.perSecond);
       filledAtMs = now;
-      // A negative balance is a position in the queue: a later caller gets a lower balance and waits longer.
+      // A negative number of tokens is a position in the queue: a later caller gets a lower number and waits longer.
       tokens -= 1;
       if (tokens < 0) await sleep(clock, (-tokens / budget.perSecond) * 1000, signal);
     },
@@ -126,9 +128,9 @@ type OnSocket = (error: Error | null, socket?: Duplex) => void;
 const CONNECT_MS = 10_000;
 
 /**
- * Makes an agent open its connections through an HTTP proxy with CONNECT. The agent reuses them, unlike the agents of
- * https-proxy-agent, a dependency of axios, which open one for each request. `isTls`: the agent is for https. Errors
- * contain the host of the proxy, but not its password.
+ * Makes an agent open its connections through an HTTP proxy with CONNECT. The agent reuses them. The agents of
+ * https-proxy-agent, a dependency of axios, would open a connection for each request. `isTls`: the agent is for https.
+ * Errors contain the host of the proxy, but not its password.
  */
 function tunnelThrough(agent: HttpAgent, proxyUrl: string, isTls: boolean): void {
   const proxy = new URL(proxyUrl);
@@ -173,7 +175,7 @@ function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): void {
     if (head.length > 0) socket.unshift(head);
     onSocket(null, socket);
   });
-  // A proxy without CONNECT answers like a web server.
+  // The proxy does not support CONNECT and answers like a web server.
   request.on('response', ({ statusCode = 0, statusMessage = '' }) => {
     request.destroy();
     fail(`${statusCode} ${statusMessage}`);

@@ -1,9 +1,12 @@
 import type { JsonBounds } from '../../units/json-bounds.js';
 
-/** The members of an object that are read; `true`: all members below. The fields of an array apply to each element. */
+/**
+ * Which members of an object are read; `true`: all of them, at any depth. For an array, the fields apply to each
+ * element.
+ */
 export type JsonFields = true | { readonly [name: string]: JsonFields };
 
-/** `excess`: why the JSON must not be parsed. */
+/** The shortened JSON, or in `excess` why it must not be parsed. */
 export type Pruned = { readonly text: string } | { readonly excess: string };
 
 const QUOTE = 0x22;
@@ -16,16 +19,16 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Returns the JSON with only the members in `fields`, if it is within `bounds`, which also count dropped members. Most
- * of a pod is its template and managedFields; parsing the rest takes a quarter of the time and memory. Null: not JSON.
- * The syntax of dropped members is checked only roughly.
+ * Returns the JSON with only the members in `fields`, for speed: most of a pod is its template and managedFields, and
+ * parsing the rest takes a quarter of the time and memory. `bounds` also count the dropped members. Null: the bytes are
+ * not JSON. The syntax of dropped members is checked only roughly.
  */
 export function pruneJson(bytes: Uint8Array, fields: JsonFields, bounds: JsonBounds): Pruned | null {
   const pruner = new Pruner(bytes, bounds);
   return pruner.run(tableOf(fields));
 }
 
-/** Maps the hash of a name to its fields. */
+/** The fields to keep, by the hash of their name. `true`: all members. */
 type Table = true | ReadonlyMap<number, { readonly name: Uint8Array; readonly table: Table }>;
 
 const tables = new WeakMap<object, Table>();
@@ -61,7 +64,7 @@ class Pruner {
   #depth = 0;
   #items = 0;
   #excess: string | null = null;
-  /** Whether the last string has a backslash. */
+  /** Whether the last string contains a backslash. */
   #hasEscape = false;
 
   constructor(bytes: Uint8Array, bounds: JsonBounds) {
@@ -79,7 +82,7 @@ class Pruner {
     return isWhole ? { text: new TextDecoder().decode(this.#kept.subarray(0, this.#length)) } : null;
   }
 
-  /** Each method returns false if the JSON ends or is invalid. */
+  /** Reads a value. Like the methods below, returns false if the JSON is invalid or ends too early. */
   #value(table: Table): boolean {
     const byte = this.#byte();
     if (table !== true && byte === OPEN_BRACE) return this.#object(table);
@@ -97,7 +100,7 @@ class Pruner {
       const start = this.#index;
       if (!this.#skipString()) return false;
       const end = this.#index;
-      // A name with an escape may be any name, so its value is kept.
+      // A name with an escape may stand for any name, so its value is kept.
       const field = this.#hasEscape ? true : this.#find(table, start + 1, end - 1);
       if (this.#byte() !== COLON) return false;
       this.#index += 1;
@@ -162,7 +165,7 @@ class Pruner {
     return field.table;
   }
 
-  /** Skips whitespace and returns the next byte; undefined: the end. */
+  /** Skips whitespace and returns the next byte; undefined: the JSON ends. */
   #byte(): number | undefined {
     let byte = this.#bytes[this.#index];
     while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
@@ -172,7 +175,7 @@ class Pruner {
     return byte;
   }
 
-  /** Skips a value, without recursion. */
+  /** Skips a value. Not recursive, because a value may be nested deeply. */
   #skip(): boolean {
     const bytes = this.#bytes;
     const end = this.#end;
@@ -191,7 +194,7 @@ class Pruner {
           break;
         case CLOSE_BRACKET:
         case CLOSE_BRACE:
-          // The end of the surrounding object or array also ends a number or a word.
+          // A number or a word ends where the surrounding object or array ends.
           if (this.#depth === outer) return this.#index > start;
           this.#index += 1;
           this.#depth -= 1;

@@ -14,17 +14,17 @@ const MAX_RETRY_AFTER_SECONDS = 60;
 const REFUSAL_BOUNDS: JsonBounds = { depth: 64, items: 100_000 };
 
 interface Refusal {
-  /** The request, for example `reading scale of deployment shop/web`. */
+  /** What was requested, for the message: `reading scale of deployment shop/web`. */
   readonly doing: string;
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | null;
   readonly now: Instant;
-  /** Redacted from the message, because a server may quote it. */
+  /** A secret that is removed from the message, because a server may quote it. */
   readonly secret: string | null;
 }
 
-/** Returns the error for a response, with the message `DOING: 403 Forbidden: MESSAGE`. */
+/** Returns the error for a response that is no success. Its message is `DOING: 403 Forbidden: MESSAGE`. */
 export function refusalError(refusal: Refusal): KubernetesError {
   const { doing, status, body, secret } = refusal;
   const words = redact(serverMessage(body), secret);
@@ -38,7 +38,7 @@ export function refusalError(refusal: Refusal): KubernetesError {
   });
 }
 
-/** A 3xx is not a valid response to a client of Kubernetes. */
+/** A 3xx is an error, because API servers do not redirect their clients. */
 function kindOfStatus(status: number): KubernetesErrorKind {
   switch (status) {
     case 401:
@@ -60,8 +60,8 @@ function kindOfStatus(status: number): KubernetesErrorKind {
 }
 
 /**
- * Returns the error for a request without a usable response. Uses only code and message of `cause`, which may contain a
- * token.
+ * Returns the error for a request without a usable response. Only the code and the message of `cause` are used, because
+ * the rest may contain a token.
  */
 export function connectionError(
   doing: string,
@@ -70,7 +70,7 @@ export function connectionError(
 ): KubernetesError {
   if (context.signal.aborted) return abortError(doing, context.signal);
   const { code, message } = errorFacts(cause);
-  // An AggregateError for several addresses has no message.
+  // An AggregateError about several addresses has no message.
   const words = redact(clean(message) === '' ? 'no connection' : clean(message), context.secret);
   const known = code === '' || words.includes(code) ? words : `${words} (${code})`;
   const kind = cause instanceof TooLargeError ? 'bad_answer' : 'connection';
@@ -84,7 +84,9 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
   return new KubernetesError('canceled', `${doing}: canceled`);
 }
 
-/** Returns the message of a Status object, the error of a service behind the API proxy, or plain text. Ignores HTML. */
+/**
+ * Returns the message in a body: of a Status object, of a service behind the API proxy, or plain text. HTML is ignored.
+ */
 function serverMessage(body: string): string {
   let parsed: unknown;
   try {

@@ -1,13 +1,16 @@
 import { KubernetesError } from '../api/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** API priority and fairness sends `Retry-After: 1` in nearly all responses. A value of 0 would cause a busy loop. */
+/**
+ * Shortest delay after a 429. API priority and fairness sends `Retry-After: 1` in nearly all responses. A delay of 0
+ * would cause a busy loop.
+ */
 const DEFAULT_MS = 1000;
 
 /**
- * Returns the milliseconds until a retry after a 429, which means that the request was not processed: its
- * `Retry-After`, at least 1 s. After the second and later consecutive 429 (`row`), at least 2 s, 4 s, ...: a server
- * that keeps rejecting has less capacity than its `Retry-After` suggests. Null for any other failure. There is no
+ * Returns the milliseconds until a retry after a 429, which means that the request was not processed; null: the failure
+ * is another one. It is the `Retry-After`, at least 1 s. From the second consecutive 429 on (`row`), it is at least 2
+ * s, 4 s and so on: a server that keeps rejecting has less capacity than its `Retry-After` suggests. There is no
  * jitter, because the server chose the time, and the rate limit of the lane spreads simultaneous retries.
  */
 export function rateLimitMs(error: unknown, row = 1): number | null {
@@ -17,18 +20,18 @@ export function rateLimitMs(error: unknown, row = 1): number | null {
 
 export interface Backoff {
   /**
-   * Returns a number of milliseconds in [d, 2d). d doubles with each call up to `lastMs`; `maxMs` limits d for this
-   * call only.
+   * Returns a random number of milliseconds from d up to 2d. With each call d doubles, up to `lastMs`. `maxMs` limits d
+   * in this call only.
    */
   readonly next: (maxMs?: number) => number;
 }
 
-/** The delay is reset after this time without a failure. */
+/** After this time without a failure, the delay starts again at its first value. */
 const HEALTHY_MS = 120_000;
 
 /**
- * Returns an exponential backoff with 100 % jitter that resets after two minutes without a failure. Source: client-go
- * tools/cache/reflector.go; reliability.md, K11.
+ * Returns an exponential backoff with 100 % jitter. It starts again after two minutes without a failure. Source:
+ * client-go tools/cache/reflector.go; reliability.md, K11.
  */
 export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Backoff {
   let delayMs = firstMs;
@@ -45,17 +48,22 @@ export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Bac
   };
 }
 
-/** Distinguishes a lasting 403 from the 403 of an API server that is starting and has not loaded its RBAC rules. */
+/**
+ * Distinguishes a lasting 403 from that of an API server that has just started and has not loaded its RBAC rules yet.
+ */
 export interface Refusals {
-  /** Records a 403. Returns whether it is lasting: at least the fourth in a row, and at least 15 s after the first. */
+  /** Counts a 403. Returns whether it is lasting: the fourth in a row or later, and at least 15 s after the first. */
   readonly note: () => boolean;
-  /** Call this if the request was allowed, or failed for another reason. */
+  /** To be called if the request was allowed, or failed for another reason. */
   readonly clear: () => void;
-  /** Returns the milliseconds until a retry after a 403 that may not last: 3 s to 6 s. */
+  /** Returns the milliseconds until a retry after a 403 that may not last: 3 to 6 s. */
   readonly retryMs: () => number;
 }
 
-/** A starting kube-apiserver answers 403 for about a second. Source: reliability.md, section 1. */
+/**
+ * Shortest time after which a 403 is lasting. A kube-apiserver that starts answers 403 for about a second. Source:
+ * reliability.md, section 1.
+ */
 const BELIEVED_MS = 15_000;
 const BELIEVED_TRIES = 4;
 const REFUSED_RETRY_MS = 3000;

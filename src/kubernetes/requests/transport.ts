@@ -18,36 +18,39 @@ import { rateLimitMs } from './retry.js';
 export interface KubernetesRequest {
   readonly lane: Lane;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path with encoded segments: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
+  /** The path, with encoded segments: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Sent as JSON. A PATCH is a merge-patch. */
+  /** The body, which is sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
   /**
-   * Whether sending the write twice is harmless, for example because it has a resourceVersion. Like a GET, it is then
-   * retried after a lost connection.
+   * Whether sending the write twice does no harm, for example because it has a resourceVersion. Such a write is retried
+   * after a lost connection, like a GET.
    */
   readonly isRepeatable?: boolean;
-  /** The members of the answer that are read. Default: all. */
+  /** Which members of the response are read. Default: all. */
   readonly fields?: JsonFields;
-  /** Called with the body of a 2xx response before it is parsed. */
+  /** Called with the body of a 2xx response, before it is parsed. */
   readonly onBody?: ((body: Buffer) => void) | undefined;
-  /** Describes the request in messages: `reading scale of deployment shop/web`. */
+  /** What is requested, for messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
-  /** Verb and resource as in RBAC rules, for the request metrics: `patch`, `deployments/scale`. */
+  /** Verb and resource as in RBAC rules, for the metrics of requests: `patch`, `deployments/scale`. */
   readonly verb: string;
   readonly resource: string;
-  /** Time from the call to the last byte, including retries. */
+  /** Time from the call to the last byte of the response, including retries. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Result of a request, for the metrics. `code`: HTTP status, or the kind of failure if there was no response. */
+/**
+ * The result of a request, for the metrics. `code` is the HTTP status or, if there was no response, the kind of
+ * failure.
+ */
 export interface RequestReport {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
-  /** Why there was no response, without secrets. */
+  /** Why there was no response; contains no secrets. */
   readonly message?: string;
   readonly seconds: number;
 }
@@ -60,13 +63,14 @@ export interface WatchStream {
 /** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secrets. */
 export interface Transport {
   /**
-   * Sends a request and returns the object in the response. Retries once after a 401 if the token has changed. Retries
-   * a GET or a repeatable write once after a lost connection, and a GET up to twice after a 429, or a 5xx with
-   * `Retry-After`, if the wait ends before the deadline. Does not retry anything else.
+   * Sends a request and returns the object in the response. There are these retries: once after a 401, if the token has
+   * changed; a GET or a repeatable write once after a lost connection; a GET up to twice after a 429, or after a 5xx
+   * with `Retry-After`, if the wait ends before the deadline.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
   /**
-   * `deadlineMs` limits only the time to the response headers. After that, `signal` and `close` destroy the connection.
+   * Opens a watch. `deadlineMs` limits only the time until the response headers. After that, only `signal` and `close`
+   * end the connection.
    */
   readonly openWatch: (request: KubernetesRequest) => Promise<WatchStream>;
   readonly close: () => void;
@@ -78,7 +82,7 @@ interface TransportOptions {
   readonly onRequest?: ((report: RequestReport) => void) | undefined;
   readonly onServerDate?: ((date: string) => void) | undefined;
   readonly onServerNames?: ((names: readonly string[]) => void) | undefined;
-  /** Headers of each request for a server behind a proxy. Errors do not contain them. */
+  /** Headers for each request to a server behind a proxy. Errors do not contain them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The User-Agent header, such as `promscaler/VERSION`. */
   readonly userAgent?: string | undefined;
@@ -89,7 +93,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   lease: 4 * 1024 * 1024,
   write: 4 * 1024 * 1024,
   read: 4 * 1024 * 1024,
-  // A larger list is read in pages instead.
+  // A list that is larger is read in pages instead.
   list: 64 * 1024 * 1024,
   watch: 64 * 1024,
   events: 4 * 1024 * 1024,
@@ -98,7 +102,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   reviews: 64 * 1024,
 };
 
-/** A pod has 300 items. Larger responses are rejected before parsing, which takes 20 times their size in memory. */
+/** Limits a response before it is parsed, which takes 20 times its size in memory. A pod has 300 items. */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
 const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
 
@@ -134,7 +138,7 @@ export function createTransport(options: TransportOptions): Transport {
     const exchange = await send(request, { ...options, agents, signal, isStream: true });
     const { response } = exchange;
     if (response.statusCode === 200) return response;
-    // The status alone suffices for an error.
+    // If the body of an error cannot be read, its status is enough.
     const body = await readBody(response, { bytes: MAX_ANSWER_BYTES.watch }).catch(() => NO_BODY);
     throw refusal(request, exchange, body.toString('utf8'));
   };
@@ -156,7 +160,7 @@ export function createTransport(options: TransportOptions): Transport {
 
 interface Exchange {
   readonly response: IncomingMessage;
-  /** Empty for a stream. */
+  /** The body of the response; empty for a stream. */
   readonly body: Buffer;
   readonly authorization: string | null;
   readonly clock: Clock;
@@ -221,7 +225,7 @@ async function sendOnce(
       signal,
       agents: { httpAgent: agents.http[request.lane], httpsAgent: agents.https[request.lane] },
     });
-    // Reads the certificate only from some responses, because it rarely changes, and before the connection may close.
+    // The certificate rarely changes, so it is read only from responses of lists, and before the connection may close.
     const names = request.lane === 'list' ? serverNames(response.socket) : null;
     if (names !== null) sending.onServerNames?.(names);
     const body = isStream ? NO_BODY : await readBody(response, { bytes: MAX_ANSWER_BYTES[request.lane] });
@@ -230,7 +234,7 @@ async function sendOnce(
     if (date !== undefined) sending.onServerDate?.(date);
     return { response, body, authorization, clock };
   } catch (cause) {
-    // The error contains the token and must not leave this function.
+    // `cause` contains the token and must not leave this function.
     const error = connectionError(request.doing, cause, { signal, secret: authorization });
     report(error.kind, error.message);
     throw error;
@@ -247,17 +251,17 @@ function headersOf(
     ...headers,
     Accept: 'application/json',
     'User-Agent': userAgent ?? 'promscaler',
-    // A stream is requested without compression, so each event can be read when it arrives.
+    // A stream is not compressed, so that each event can be read when it arrives.
     'Accept-Encoding': isStream ? 'identity' : 'gzip',
     ...(authorization === null ? {} : { Authorization: authorization }),
     ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
   };
 }
 
-/** Returns the DNS names in the certificate of the server behind a socket; null if the certificate was not verified. */
+/** Returns the DNS names in the certificate of the server; null: the certificate was not verified. */
 function serverNames(socket: unknown): readonly string[] | null {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
-  // For example `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
+  // The names are a text such as `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
   const names = socket.getPeerCertificate().subjectaltname ?? '';
   return Array.from(names.matchAll(/(?:^|, )DNS:([A-Za-z0-9.*-]+)(?=,|$)/g), ([, name]) => name ?? '');
 }
@@ -280,8 +284,8 @@ function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject 
 }
 
 /**
- * Parses the body of a 2xx response. Throws `bad_answer` for partial content, and unless the body is a single object
- * within the bounds. Returns only `fields`, if set.
+ * Parses the body of a 2xx response. Throws `bad_answer` if the content is partial, or if the body is not a single
+ * object within the bounds. If `fields` is set, returns only these.
  */
 function parseAnswer(request: KubernetesRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>
@@ -314,8 +318,8 @@ function parseFields(body: Buffer, fields: JsonFields, bounds: JsonBounds): unkn
 }
 
 /**
- * Returns whether the response is complete. A proxy has changed a 203, 201 and 202 answer writes, and 206 is partial
- * content.
+ * Returns whether the response is complete. 201 and 202 are responses to writes, 203 is a response that a proxy has
+ * changed, and 206 is partial content.
  */
 function isComplete({ method }: KubernetesRequest, status: number): boolean {
   return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
@@ -339,7 +343,7 @@ function retryDelayMs(
 ): number | null {
   if (!(error instanceof KubernetesError) || attempts >= MAX_ATTEMPTS) return null;
   const isRead = request.method === 'GET';
-  // The server may have closed an idle connection, which only the next request detects.
+  // The server may have closed an idle connection. Only the next request detects that, so it is retried at once.
   if (error.kind === 'connection')
     return attempts === 1 && (isRead || request.isRepeatable === true) ? 0 : null;
   if (!isRead) return null;
@@ -350,13 +354,13 @@ function retryDelayMs(
     : null;
 }
 
-/** `signal` and `close` destroy the connection. */
+/** Returns a stream whose connection is destroyed by `signal` or `close`. */
 function holdStream(body: IncomingMessage, signal: AbortSignal | undefined): WatchStream {
   body.socket.setKeepAlive(true, KEEP_ALIVE_MS);
   const stop = (): void => void body.destroy();
   if (signal?.aborted === true) stop();
   if (signal !== undefined) body.on('close', onAbort(signal, stop));
-  // Without a listener, an error between two reads would end the process. The reader receives the error as well.
+  // Without a listener, an error between two reads would end the process. The reader gets the error, too.
   body.on('error', () => undefined);
   return { chunks: body as AsyncIterable<Buffer>, close: stop };
 }

@@ -17,15 +17,15 @@ import {
 import type { Facts } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
 
-/** State of one ConfigMap of the state store, and the write in progress. */
+/** What is known about one ConfigMap of the state store, and the write in progress. */
 export interface BucketState<W extends BucketWrite> {
-  /** The last state that was read or written; null: not read yet. */
+  /** The content as last read or written; null: it was not read yet. */
   readonly known: KnownMap | null;
   readonly failure: { readonly message: string; readonly atMs: number } | null;
-  /** Whether the last write may have changed the ConfigMap after it was read. */
+  /** Whether the ConfigMap may have changed since it was read, because of the last write. */
   readonly isStale: boolean;
   readonly isDoubtful: boolean;
-  /** Key of the ConfigMap -> last text sent, to recognize an own write whose answer was lost. */
+  /** The last text that was sent for each key. It shows that an entry is an own write whose response was lost. */
   readonly sent: ReadonlyMap<string, string>;
   readonly writing: Writing<W> | null;
 }
@@ -37,24 +37,24 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
 
 interface Writing<W extends BucketWrite> {
   readonly writes: readonly W[];
-  /** Other entries that the PATCH in flight changes; null: removes. */
+  /** Other entries that the PATCH in flight changes; null: it removes the entry. */
   readonly others: ReadonlyMap<string, string | null>;
   readonly conflicts: number;
   readonly endMs: number;
 }
 
 export type BucketEvent<W extends BucketWrite> =
-  /** `isReload`: entries that other replicas wrote before this read may be overwritten. */
+  /** The ConfigMap was read. `isReload`: entries that other replicas wrote before this read may be overwritten. */
   | { readonly type: 'read'; readonly map: StateMap; readonly isReload: boolean }
   | { readonly type: 'read-failed'; readonly error: KubernetesError }
-  /** `endMs`: monotonic time after which no write is sent. */
+  /** Writes are requested. `endMs`: monotonic time after which none is sent. */
   | { readonly type: 'write'; readonly writes: readonly W[]; readonly endMs: number }
-  /** The `read` or `wait` requested by the last transition has finished. */
+  /** The `read` or `wait` that the last transition requested has ended. */
   | { readonly type: 'retry' }
   | { readonly type: 'patched'; readonly resourceVersion: string }
   | { readonly type: 'patch-failed'; readonly error: KubernetesError };
 
-/** A transition has at most one `patch`, `read` or `wait`, as its last effect. */
+/** What must be done after a transition. At most one effect is a `patch`, `read` or `wait`, and it is the last one. */
 export type BucketEffect<W extends BucketWrite> =
   | {
       readonly type: 'log';
@@ -63,7 +63,7 @@ export type BucketEffect<W extends BucketWrite> =
       readonly message: string;
     }
   | { readonly type: 'answer'; readonly write: W; readonly result: PutResult }
-  /** The event `patched` or `patch-failed` reports the result. */
+  /** Send the PATCH, then dispatch `patched` or `patch-failed`. */
   | { readonly type: 'patch'; readonly change: StateMapChange }
   /** Read the ConfigMap, then dispatch `retry`. */
   | { readonly type: 'read' }
@@ -94,8 +94,8 @@ export const UNREAD: BucketState<never> = {
 };
 
 /**
- * Whether the ConfigMap must be read before it is used: it was never read, it was unusable at least 10 s ago, or the
- * entry of `key` was invalid at least 60 s ago.
+ * Returns whether the ConfigMap must be read before it is used: it was never read or may have changed, it was unusable
+ * at least 10 s ago, or the entry of `key` was invalid at least 60 s ago.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,
@@ -110,7 +110,7 @@ export function isReadDue(
   );
 }
 
-/** After this number of consecutive conflicts, the ConfigMap counts as unusable. */
+/** After so many consecutive conflicts, the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;
 
 export function transition<W extends BucketWrite>(
@@ -197,7 +197,7 @@ function readKnownEntry<W extends BucketWrite>(
   return { entry: { text, content: clamped, foreignSinceMs }, warning };
 }
 
-/** Rejects the writes that must not be sent, and sends the others as one merge-patch. */
+/** Sends those writes that may be sent as one merge-patch, and rejects the others. */
 function send<W extends BucketWrite>(state: BucketState<W>, context: BucketContext): Transition<W> {
   const { known, failure, writing } = state;
   if (writing === null) return { state, effects: [] };
@@ -258,8 +258,8 @@ function afterFailedPatch<W extends BucketWrite>(
   const waitMs = rateLimitMs(error);
   if (waitMs !== null && context.nowMs + waitMs <= state.writing.endMs)
     return { state, effects: [{ type: 'wait', ms: waitMs }] };
-  // The next read shows whether the write succeeded. One unknown outcome does not make the store unusable,
-  // two in a row do.
+  // The next read shows whether the write was made. The store becomes unusable only if the result is unknown twice in a
+  // row.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
     const message = `${error.message}: outcome unknown, reading the ConfigMap again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });
@@ -270,7 +270,7 @@ function afterFailedPatch<W extends BucketWrite>(
 function afterConflict<W extends BucketWrite>(state: StateWriting<W>, context: BucketContext): Transition<W> {
   const conflicts = state.writing.conflicts + 1;
   if (context.nowMs > state.writing.endMs) {
-    // The store is still usable: this process was suspended, or the server is slow.
+    // This does not make the store unusable: the process was suspended, or the server is slow.
     const message = `ConfigMap ${nameOf(context)} was not written within ${STATE_WRITE_MS / 1000} s`;
     return endWriting({ ...state, isStale: true }, { kind: 'refused', message });
   }

@@ -15,14 +15,17 @@ import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapAccess } from
 
 /** One ConfigMap of the state store. Its methods reject only after an internal error. */
 export interface StateBucket extends WriteQueue {
-  /** Reads the ConfigMap if a read is due (see `isReadDue`). Null: no read is due, which is the usual case. */
+  /** Reads the ConfigMap if `isReadDue`. Null: no read is due, as in the usual case. */
   readonly settle: (key?: string) => Promise<void> | null;
-  /** Reads the ConfigMap now. Entries that other replicas wrote before this read may be overwritten. */
+  /** Reads the ConfigMap now. After that, entries that other replicas wrote before this read may be overwritten. */
   readonly reload: () => Promise<void>;
   readonly problem: () => string | null;
   readonly get: (key: string) => KnownEntry | undefined;
   readonly isOwn: (key: string, text: string) => boolean;
-  /** Creation time of the ConfigMap. Before that time, the history of a scaler without an entry is unknown. */
+  /**
+   * Returns when the ConfigMap was created; null: unknown. If a scaler has no entry, nothing is known about it before
+   * that time.
+   */
   readonly createdAt: () => Instant | null;
 }
 
@@ -31,15 +34,15 @@ interface BucketOptions extends StateMapAccess, BucketRules {
   readonly log: Log;
 }
 
-/** Executes the effects of `transition`: requests, waits, results and log lines. */
+/** Creates a bucket that carries out the effects of `transition`: requests, waits, results and log lines. */
 export function createStateBucket(options: BucketOptions): StateBucket {
   const { clock, log } = options;
   const configMap = `${options.namespace}/${options.name}`;
   let state: BucketState<QueuedWrite> = UNREAD;
   let reading: Promise<void> | null = null;
   /**
-   * The batch that is being written. Other reads wait for it, because the later of two overlapping answers may be
-   * older.
+   * The batch that is being written. Other reads wait for its end, because of two overlapping responses the later one
+   * may be older.
    */
   let writing: Promise<void> | null = null;
 
@@ -99,7 +102,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     }));
   };
 
-  /** Also waits for a read in progress, which will replace the known state. */
+  /** If a read is in progress, waits for it even if no read is due: it will replace the known state. */
   const settle = (key: string | null = null): Promise<void> | null =>
     reading !== null || isReadDue(state, key, clock.monotonicMs) ? readOnce() : null;
 
@@ -121,7 +124,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     ...queue,
     settle,
     reload: async () => {
-      // A read that started earlier may miss the last writes of the previous leader.
+      // A read that has already started may miss the last writes of the previous leader.
       while (reading !== null) await reading;
       await readOnce(true);
     },
@@ -136,11 +139,11 @@ interface QueuedWrite extends BucketWrite {
   readonly done: (result: PutResult) => void;
 }
 
-/** Combines the writes to one ConfigMap into batches, one batch at a time. */
+/** Combines the writes to one ConfigMap into batches, of which one is written at a time. */
 interface WriteQueue {
-  /** Writes in one batch with the other writes of this tick or, while a batch is in progress, in the next batch. */
+  /** Writes together with the other writes of this tick. While a batch is being written, these form the next batch. */
   readonly put: (write: BucketWrite) => Promise<PutResult>;
-  /** Writes with the next `put`, or after 5 s. A later call for the same key replaces the write. */
+  /** Writes together with the next `put`, or after 5 s. A later call for the same key replaces this one. */
   readonly putLater: (write: BucketWrite) => void;
   readonly flush: () => Promise<void>;
 }
@@ -148,7 +151,8 @@ interface WriteQueue {
 const LATER_MS = 5000;
 
 /**
- * `writeBatch` returns a result for each write. It rejects only after an internal error, which is passed to `onFault`.
+ * Creates a queue. `writeBatch` returns one result for each write. It rejects only after an internal error, which
+ * `onFault` gets.
  */
 function createWriteQueue(
   clock: Clock,
@@ -180,12 +184,13 @@ function createWriteQueue(
   const run = async (): Promise<void> => {
     try {
       do {
-        // Waits for the other writes of this tick, which join the batch.
+        // Waits until the other writes of this tick have joined the batch.
         await Promise.resolve();
         await writeBatch(takeBatch());
       } while (waiting.length > 0);
     } finally {
-      // Runs in the same tick as the check of `waiting`: a write added in between would wait forever.
+      // Must run in the same tick as the check of `waiting`. Otherwise a write that is added in between would wait
+      // forever.
       writing = null;
     }
   };

@@ -6,11 +6,17 @@ import { namespaceOfKey } from './state-key.js';
 export interface KnownEntry {
   readonly text: string;
   readonly content: StoredEntry | EntryProblem;
-  /** Monotonic time of the first read of an entry written by another process; null for other entries. */
+  /**
+   * When this process first read an entry of another process that must not be overwritten, on the monotonic clock;
+   * null: the entry is an own one, or was read again by `reload`.
+   */
   readonly foreignSinceMs: number | null;
 }
 
-/** Replaces the entry `base` (null: no entry) with `text`. Refused if the ConfigMap contains a different entry. */
+/**
+ * Replaces the entry `base` with `text`; `base` null: there is no entry. The write is refused if the ConfigMap contains
+ * another entry.
+ */
 export interface BucketWrite {
   readonly key: string;
   readonly base: string | null;
@@ -18,41 +24,42 @@ export interface BucketWrite {
 }
 
 export type PutResult =
-  /** `stored`: the entry as written; null if state is only in memory. */
+  /** `stored` is the entry as it was written; null: state is only kept in memory. */
   | { readonly kind: 'written'; readonly stored: string | null }
-  /** No write may be sent now, or the entry has changed, so the caller must not act on its older state. */
+  /**
+   * Nothing was written: no write may be sent now, or the entry has changed, so that the caller must not act on its
+   * older state.
+   */
   | { readonly kind: 'refused'; readonly message: string }
   /** The store is unusable. Source: reliability.md, W11. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface BucketRules {
   readonly name: string;
-  /** Returns why no writes may be sent; null: they may be sent. */
+  /** Returns why no writes may be sent; null: they may. */
   readonly whyNoWrites: () => string | null;
-  /** Whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
+  /** Returns whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;
   readonly isKnown: (key: string) => boolean;
 }
 
-/**
- * Half of the maximum size of a ConfigMap. The share of a namespace is this size divided by the number of namespaces.
- */
+/** Size that the namespaces share equally: half of the maximum size of a ConfigMap. */
 export const MAX_BUCKET_BYTES = 512 * 1024;
-/** Limit for a namespace within its share, which may exceed `MAX_BUCKET_BYTES`. A ConfigMap has at most 1 MiB. */
+/** Up to this size of the ConfigMap, a namespace may still use its share. A ConfigMap has at most 1 MiB. */
 const MAX_SHARED_BYTES = 960 * 1024;
-/** How long the entry of a removed scaler is kept: the maximum forbidden window. */
+/** How long the entry of a removed scaler is kept. It is the longest possible forbidden window. */
 const KEEP_SECONDS = 86_400;
 
 interface ChosenWrites<W extends BucketWrite> {
   readonly accepted: readonly W[];
   readonly answered: readonly { readonly write: W; readonly result: PutResult }[];
-  /** Other entries to change with the accepted writes; null: to be removed. */
+  /** Other entries that change together with the accepted writes; null: the entry is removed. */
   readonly others: ReadonlyMap<string, string | null>;
 }
 
 /**
- * Decides which writes are sent, and which other entries change with them. Entries of removed scalers are marked with
- * the time, and removed 24 h later. Source: reliability.md, W8.
+ * Decides which writes are sent, and which other entries change with them. An entry whose scaler was removed is marked
+ * with the time, and is removed 24 h later. Source: reliability.md, W8.
  */
 export function chooseWrites<W extends BucketWrite>(
   batch: readonly W[],
@@ -79,7 +86,8 @@ export function chooseWrites<W extends BucketWrite>(
     if (fitting === null) {
       const result = problem ?? { kind: 'failed', message: space.whyFull(write, rules.name) };
       answered.push({ write, result });
-      // The part that fits is already stored. Without this check, failing metrics would be written again and again.
+      // The part that fits is already stored, so nothing is sent. Without this check, failing metrics would be written
+      // again and again.
     } else if (fitting.text === known?.text)
       answered.push({ write, result: { kind: 'written', stored: fitting.text } });
     else accepted.push(fitting);
@@ -88,7 +96,7 @@ export function chooseWrites<W extends BucketWrite>(
   return { accepted, answered, others: space.others };
 }
 
-/** Returns the write in the longest form that fits; null: no form fits. */
+/** Returns the write in the longest form that fits; null: none fits. */
 function fit<W extends BucketWrite>(write: W, space: BucketSpace, wanted: ReadonlySet<string>): W | null {
   if (space.change(write.key, write.text)) return write;
   const lean = { ...write, text: leanEntry(write.text) };
@@ -117,9 +125,9 @@ function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutRe
   return { kind: 'failed', message };
 }
 
-/** Namespace -> bytes in the ConfigMap, including the changes so far. */
+/** The bytes that each namespace has in the ConfigMap, including the changes so far. */
 class BucketSpace {
-  /** Entries that were changed; null: removed. */
+  /** The entries that were changed; null: the entry was removed. */
   readonly others = new Map<string, string | null>();
   readonly #entries: ReadonlyMap<string, KnownEntry>;
   readonly #bytes = new Map<string, number>();
@@ -131,8 +139,9 @@ class BucketSpace {
   }
 
   /**
-   * Changes an entry, unless it grows and does not fit. A namespace within its share may use more of the ConfigMap, so
-   * larger namespaces cannot take its share. `mayGrow`: the entry grows by a mark.
+   * Changes an entry, unless it grows and does not fit. Returns whether it was changed. A namespace within its share
+   * may fill the ConfigMap beyond `MAX_BUCKET_BYTES`, so that larger namespaces cannot take its share. `mayGrow`: the
+   * entry only gets a mark, for which the share does not count.
    */
   change(key: string, text: string | null, { mayGrow = false } = {}): boolean {
     const namespace = namespaceOfKey(key);
@@ -147,8 +156,8 @@ class BucketSpace {
   }
 
   /**
-   * Makes room for a write of a namespace within its share: removes data that windows and policies do not need from the
-   * entries of larger namespaces. Returns whether the write fits.
+   * Makes room for a write of a namespace that is within its share. Data that windows and policies do not need is
+   * removed from the entries of larger namespaces. Returns whether the write now fits.
    */
   freeSpace({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
     const namespace = namespaceOfKey(key);

@@ -1,17 +1,19 @@
 import type { ScaleEvent } from '../../decision/snapshot/snapshot.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 
-/** Further events are merged, so an entry stays within 4 KiB. */
+/** Limits the events of an entry, which must stay within 4 KiB. If there are more, events are merged. */
 const MAX_EVENTS = 64;
 /**
- * Maximum number of times per event. Only the last ones are needed if a clock is set again before the events are
- * stored.
+ * Limits the times of an event. If a clock is set several times before the events are stored, only the last times are
+ * needed.
  */
 const MAX_OTHER_TIMES = 4;
-/** A PATCH is sent at most this long after the read of the target and its intent. Source: reliability.md, W3 and W10. */
+/**
+ * How long after the intent, and after the read of the target, a PATCH may be sent. Source: reliability.md, W3 and W10.
+ */
 export const INTENT_SECONDS = 5;
 
-/** Returns the event at another time. It remains the same event for `joinEvents`. */
+/** Returns the event at another time. For `joinEvents`, it is still the same event. */
 export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {
   return at === event.at ? event : eventAt(at, event.change, timesOf(event));
 }
@@ -25,9 +27,9 @@ export function eventAt(at: Instant, change: number, times: readonly Instant[]):
 
 /**
  * Returns the events of two replicas, or of the memory and the entry of one replica, ordered by time. An event that
- * both have is counted once, even if one of them has moved it because its clock was set, or has found only its intent.
- * A policy that counts a change twice would allow more changes in the opposite direction. Returns `ours` if `theirs`
- * adds nothing.
+ * both have counts once, even if one of them has moved it because its clock was set, or has only found its intent: if a
+ * policy counted a change twice, it would allow larger changes in the opposite direction. Returns `ours` itself if
+ * `theirs` adds nothing.
  */
 export function joinEvents(
   ours: readonly ScaleEvent[],
@@ -53,7 +55,10 @@ function isSameEvent(a: ScaleEvent, b: ScaleEvent): boolean {
   return timesOf(a).some((at) => times.includes(at));
 }
 
-/** A replica that has moved the event has more information than a replica that has only its earlier time. */
+/**
+ * Joins two versions of the same event. The time of a replica that has moved the event takes precedence, because the
+ * other replica has only the earlier time.
+ */
 function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   const isMovedByOther = other.alsoAt?.includes(own.at) === true && own.alsoAt?.includes(other.at) !== true;
   const at = isMovedByOther ? other.at : own.at;
@@ -62,7 +67,7 @@ function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   return isKnown ? own : eventAt(at, own.change, times);
 }
 
-/** Returns whether the event may be part of a merged event of a full list. */
+/** Returns whether the event may already be part of a merged event, which is possible only in a full list. */
 function isMerged(event: ScaleEvent, others: readonly ScaleEvent[]): boolean {
   if (others.length < MAX_EVENTS / 2) return false;
   const sameWay = others.filter(({ change }) => change > 0 === event.change > 0);
@@ -83,16 +88,16 @@ function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] 
 }
 
 /**
- * Returns the other times that must be stored. Only the process that has made the change knows the time of an intent
- * less than 5 s earlier.
+ * Returns the other times that must be stored. The time of an intent less than 5 s earlier need not be: only the
+ * process that made the change knows it.
  */
 export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
   return alsoAt.filter((time) => time > at || secondsBetween(time, at) >= INTENT_SECONDS);
 }
 
 /**
- * Merges the oldest of more than 64 events in pairs of the same direction. A merged event has the later time, and the
- * earlier one as another time.
+ * If there are more than 64 events, merges the oldest ones in pairs of the same direction. A merged event has the time
+ * of the later one, and the time of the earlier one as another time.
  */
 export function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
   if (events.length <= MAX_EVENTS) return events;

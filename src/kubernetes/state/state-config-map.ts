@@ -15,13 +15,16 @@ export interface StateMap {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Entries to set (null: remove). Precondition: the ConfigMap still has `resourceVersion`. */
+/** A change of entries; null removes an entry. Precondition: the ConfigMap still has this `resourceVersion`. */
 export interface StateMapChange {
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** A longer write is useless, because its intent is then too old. Source: reliability.md, W10. */
+/**
+ * Deadline of a write. A longer one would be useless, because the intent would then be too old. Source: reliability.md,
+ * W10.
+ */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 
@@ -46,7 +49,7 @@ export async function readStateMap(access: StateMapAccess): Promise<StateMap> {
 
 /**
  * Sends one merge-patch and returns the new resourceVersion. Throws `KubernetesError`: `conflict` if the ConfigMap has
- * changed. Never retries, because after a timeout the write may have succeeded.
+ * changed. Never retries, because after a timeout the write may have been made.
  */
 export async function patchStateMap(
   access: StateMapAccess,

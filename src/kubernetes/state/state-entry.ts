@@ -22,22 +22,22 @@ export interface Intent {
   readonly from: number;
   readonly to: number;
   /**
-   * Replicas of earlier PATCHes with the same precondition and an unknown outcome. At most one of all these PATCHes
-   * succeeds.
+   * Counts of earlier PATCHes with the same precondition and an unknown result. At most one of all these PATCHes is
+   * applied.
    */
   readonly earlier: readonly number[];
   readonly resourceVersion: string;
-  /** `metadata.generation` of the target before the PATCH, or an older one; null if the kind has none. */
+  /** `metadata.generation` of the target before the PATCH, or an older one; null: the kind has none. */
   readonly generation: number | null;
   readonly at: Instant;
 }
 
-/** Returns all replica counts that the intent may have set, the latest first. */
+/** Returns all counts that the intent may have set, the latest first. */
 export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
 
-/** Capacities measured by `capacity.auto`, by a key of the metric's queries. */
+/** The capacities that `capacity.auto` has measured, by a key of the metric's queries. */
 export type StoredCapacities = ReadonlyMap<string, MeasuredCapacity>;
 
 export interface StoredState extends Pick<
@@ -51,9 +51,9 @@ export interface StoredState extends Pick<
   | 'forecast'
 > {
   readonly uid: string;
-  /** A change with an unknown outcome; null: none. The other fields describe the state before it. */
+  /** A change whose result is unknown; null: none. The other fields are the state before that change. */
   readonly intent: Intent | null;
-  /** At most 8 entries. Absent: nothing was measured. */
+  /** At most 8 capacities. Absent: nothing was measured. */
   readonly capacities?: StoredCapacities | undefined;
 }
 
@@ -63,22 +63,25 @@ export interface StoredEntry extends StoredState {
   readonly absentSince: Instant | null;
 }
 
-/** An entry that this version of promscaler cannot read. It is left unchanged. */
+/** An entry that this version of promscaler cannot read, and so leaves unchanged. */
 export interface EntryProblem {
   readonly problem: string;
 }
 
-/** Longer entries are not written. Source: reliability.md, W8. */
+/** Longest entry that is written. Source: reliability.md, W8. */
 export const MAX_ENTRY_BYTES = 4096;
 /** How far the clock of another writer may be ahead of the local clock. Source: reliability.md, W14. */
 const CLOCK_SKEW_SECONDS = 60;
-/** Number of characters. */
+/** Longest key of a metric, in characters. */
 const MAX_METRIC_KEY = 64;
-/** Maximum number of failing metrics. For further metrics, the fallback starts late after a restart. */
+/** Limits the failing metrics that are stored. After a restart, the fallback of the others starts late. */
 const MAX_FAILING = 16;
-/** Maximum number of measured capacities. Further ones are measured again after a restart. */
+/** Limits the measured capacities that are stored. After a restart, the others are measured again. */
 const MAX_CAPACITIES = 8;
-/** An entry has version 1 if version 1 can express it, so an earlier release can read it after a rollback. */
+/**
+ * The newest version of an entry. An entry has the lowest version that can express it, so that an earlier release can
+ * read it after a rollback.
+ */
 const SCHEMA_VERSION = 7;
 
 const replicas = z.int().min(0).max(MAX_REPLICAS);
@@ -89,7 +92,7 @@ const entrySchema = z.strictObject({
   uid: z.string().min(1),
   lastScaleUp: instant.optional(),
   lastScaleDown: instant.optional(),
-  /** Version 2 adds other times of the event, see `ScaleEvent.alsoAt`. */
+  /** Version 2 added a third element: other times of the event (`ScaleEvent.alsoAt`). */
   scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)], instant)).optional(),
   zeroedBySelf: z.literal(true).optional(),
   failingSince: z.record(z.string().min(1), instant).optional(),
@@ -97,7 +100,7 @@ const entrySchema = z.strictObject({
   absentSince: instant.optional(),
   /** Added in version 3. */
   maxReplicasFrom: replicas.optional(),
-  /** Added in version 4, its `raises` in version 5, more of them in version 7. */
+  /** Added in version 4. Version 5 added its `raises`, and version 7 allows more of them. */
   forecast: forecastSchema.optional(),
   /** Added in version 6. */
   capacities: z
@@ -127,11 +130,11 @@ const entrySchema = z.strictObject({
 });
 
 /**
- * Returns an entry as compact JSON. More than 64 scale events are merged, oldest first. A merged event has the later
- * time of the two, so rate policies count it for longer rather than shorter. An entry that cannot be written would
- * block scale-down, so data is omitted until it fits into 4 KiB, in this order: `failingSince` (delays the fallback),
- * raises of the forecast, the forecast (its budget starts again), capacities (measured again), other times of the
- * events.
+ * Returns an entry as compact JSON. If there are more than 64 scale events, the oldest are merged: a merged event has
+ * the later time of two, so that rate policies count it for longer rather than shorter.
+ * An entry that cannot be written would block scale-downs. Until it fits into 4 KiB, data is omitted in this order:
+ * `failingSince` (the fallback starts late), raises of the forecast, the forecast (its budget starts again), capacities
+ * (they are measured again), other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
@@ -174,8 +177,8 @@ function withoutOtherTimes(state: StoredState): StoredState {
 }
 
 /**
- * Returns the key of a failing metric in an entry. Long names end in a hash, because a name may have 253 characters,
- * and 100 metrics may fail.
+ * Returns the key of a failing metric in an entry. A long one is shortened and ends in a hash: a name may have 253
+ * characters, and 100 metrics may fail.
  */
 export function storedMetricKey(key: string): string {
   if (key.length <= MAX_METRIC_KEY) return key;
@@ -189,12 +192,12 @@ export function storedFailing(failingSince: StoredState['failingSince']): Stored
   return new Map(first.map(([metric, at]) => [storedMetricKey(metric), at]));
 }
 
-/** Returns the entry with the time since when its scaler has been missing; null: the scaler exists. */
+/** Returns an entry that says since when its scaler has been missing; `since` null: the scaler exists. */
 export function markAbsent(entry: StoredEntry, since: Instant | null): string {
   return textOf(entry.epoch, entry, since);
 }
 
-/** Returns an entry without data that windows and policies do not need. Returns an invalid entry unchanged. */
+/** Returns an entry without the data that windows and policies do not need. An invalid entry is returned unchanged. */
 export function leanEntry(text: string): string {
   const entry = readEntry(text);
   return 'problem' in entry ? text : textOf(entry.epoch, withoutOtherTimes(entry), entry.absentSince);
@@ -230,7 +233,7 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
   });
 }
 
-/** Returns null if versions 1 and 2 have the fields. */
+/** Returns the first version with all fields that the state has; null: versions 1 and 2 have them. */
 function versionOfFields({ capacities, forecast, maxReplicasFrom }: StoredState): number | null {
   const versions = [
     ...(capacities !== undefined && capacities.size > 0 ? [6] : []),
@@ -272,7 +275,7 @@ function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
   };
 }
 
-/** Returns a problem if the entry is invalid or has a newer schema version. */
+/** Returns the entry, or a problem if it is invalid or of a newer version. */
 export function readEntry(text: string): StoredEntry | EntryProblem {
   let json: unknown;
   try {
@@ -341,8 +344,8 @@ function versionOf(json: unknown): number | null {
 }
 
 /**
- * Replaces times more than 60 s after `now` with `now`, because a window that starts in the future would last too long.
- * Returns the same object if nothing is replaced. Source: reliability.md, W14.
+ * Replaces times more than 60 s after `now` by `now`: a window that starts in the future would last too long. Returns
+ * the same object if nothing is replaced. Source: reliability.md, W14.
  */
 export function clampFuture(entry: StoredEntry, now: Instant): StoredEntry {
   const isAhead = (at: Instant | null): boolean =>
@@ -381,7 +384,8 @@ function noneAfter(capacities: StoredCapacities, now: Instant): StoredCapacities
 const LONGEST_WINDOW_SECONDS = 86_400;
 
 /**
- * Returns whether no window needs the entry anymore. A change with an unknown outcome ends one minute after its intent.
+ * Returns whether no window needs the entry anymore. A change whose result is unknown needs it for one minute after its
+ * intent.
  */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,

@@ -1,4 +1,6 @@
-/** Number of ConfigMaps. It does not depend on the number of replicas of the service, so a scaler keeps its bucket. */
+/**
+ * Number of ConfigMaps of the state store. It does not depend on the number of replicas, so a scaler keeps its bucket.
+ */
 export const STATE_BUCKETS = 16;
 
 /** Maximum length of a key in a ConfigMap. */
@@ -10,15 +12,17 @@ export interface ScalerName {
 }
 
 /**
- * Returns the bucket of a scaler, 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. Must never change,
- * because two versions that run at the same time would store two states of one scaler.
+ * Returns the bucket of a scaler, from 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. This must
+ * never change: two versions that run at the same time would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
   const hash = fnv1a(fnv1a(fnv1a(0x811c9dc5, namespace), '/'), name);
   return (hash >>> 0) % STATE_BUCKETS;
 }
 
-/** Runs in each cycle without an encoder: names in Kubernetes are ASCII. */
+/**
+ * Hashes ASCII, as all names in Kubernetes are, without an encoder. This is for speed, because it runs in each cycle.
+ */
 function fnv1a(start: number, text: string): number {
   let hash = start;
   for (let index = 0; index < text.length; index += 1) {
@@ -33,17 +37,20 @@ function fnv1aOf(bytes: Uint8Array, start: number): number {
   return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), start);
 }
 
-/** Returns a name such as `promscaler-state-07`. */
+/** Returns the name of the ConfigMap of a bucket, such as `promscaler-state-07`. */
 export function configMapName(bucket: number): string {
   return `promscaler-state-${String(bucket).padStart(2, '0')}`;
 }
 
-/** Returns the namespace in a key of `entryKey`. */
+/** Returns the namespace in a key that `entryKey` has returned. */
 export function namespaceOfKey(key: string): string {
   return key.slice(0, key.indexOf('.'));
 }
 
-/** Returns `NAMESPACE.NAME`, which is unique because a namespace contains no dot; null if it is too long for a key. */
+/**
+ * Returns `NAMESPACE.NAME`, which is unique because a namespace contains no dot; null: it is too long for a key of a
+ * ConfigMap.
+ */
 export function entryKey({ namespace, name }: ScalerName): string | null {
   const key = `${namespace}.${name}`;
   return key.length > MAX_KEY_LENGTH ? null : key;

@@ -7,10 +7,10 @@ import { writeEntry, type StoredEntry, type StoredState } from './state-entry.js
 import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
-/** Stored state of a scaler. `text`: the entry, which is the base of the next write; null: no entry. */
+/** The stored state of a scaler. `text` is the entry, which is `base` of the next write; null: there is no entry. */
 export type StateReading =
   | { readonly kind: 'off'; readonly text: null }
-  /** `isOwn`: this process wrote the entry. `since`: creation time of the ConfigMap; null: unknown. */
+  /** `isOwn`: this process wrote the entry. `since`: when the ConfigMap was created; null: unknown. */
   | {
       readonly kind: 'entry';
       readonly text: string;
@@ -18,12 +18,12 @@ export type StateReading =
       readonly isOwn: boolean;
       readonly since: Instant | null;
     }
-  /** No entry. `since`: creation time of the ConfigMap; null: unknown. */
+  /** There is no entry. `since`: when the ConfigMap was created; null: unknown. */
   | { readonly kind: 'none'; readonly text: null; readonly since: Instant | null }
   /** The ConfigMap is unusable, or the entry invalid. */
   | { readonly kind: 'unusable'; readonly text: string | null; readonly message: string };
 
-/** `base`: the entry to replace, which is the `text` of the last read or write. */
+/** A state to be written. `base` is the entry that it replaces: the `text` of the last read or write. */
 interface StateWrite {
   readonly scaler: ScalerName;
   readonly base: string | null;
@@ -31,25 +31,25 @@ interface StateWrite {
 }
 
 /**
- * Persists state that must survive a crash. Does not throw: failures are part of the results. Source: reliability.md,
- * W8-W14.
+ * Stores state that must survive a crash. Does not throw, because failures are part of the results. Source:
+ * reliability.md, W8-W14.
  */
 export interface StateStore {
-  /** Reads all ConfigMaps again. A new leader awaits this before it writes. */
+  /** Reads all ConfigMaps again. A new leader waits for this before it writes. */
   readonly reload: () => Promise<void>;
-  /** Reads one ConfigMap again. A process that acquires a bucket awaits this before it writes. */
+  /** Reads one ConfigMap again. A process that acquires a bucket waits for this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
   /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
   readonly read: (scaler: ScalerName) => StateReading | Promise<StateReading>;
-  /** Writes now, in one PATCH with other writes to the same ConfigMap. */
+  /** Writes now, in one PATCH together with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;
-  /** Writes with the next `put`, or after 5 s. The next `read` shows the result. */
+  /** Writes together with the next `put`, or after 5 s. The next `read` shows the result. */
   readonly putLater: (write: StateWrite) => void;
-  /** Writes the queue of `putLater`, before this process exits or stops being the leader. */
+  /** Writes what `putLater` has queued. It is called before this process exits or stops being the leader. */
   readonly flush: () => Promise<void>;
-  /** Same as `flush`, for one ConfigMap. */
+  /** Does what `flush` does, for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
-  /** Sets the scalers that exist. Entries of other scalers are removed with a later write, after 24 h. */
+  /** Sets which scalers exist. Entries of others are removed after 24 h, together with a later write. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 
@@ -58,9 +58,9 @@ interface StateStoreOptions {
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Checked directly before each write. */
+  /** Says whether writes may be sent. It is asked directly before each write. */
   readonly leadership: BucketLeadership;
-  /** Leadership of each bucket with sharding. Default: `leadership`. */
+  /** With sharding, the same for each bucket. Default: `leadership`. */
   readonly leadershipOf?: (bucket: number) => BucketLeadership;
 }
 
@@ -69,7 +69,9 @@ interface BucketLeadership {
   readonly whyNoWrites: () => string | null;
 }
 
-/** Longer than a former leader may consider itself the leader. */
+/**
+ * How long entries of a later term are respected. It is longer than a former leader may regard itself as the leader.
+ */
 const FORMER_LEADER_MS = 30_000;
 
 /**
@@ -78,7 +80,7 @@ const FORMER_LEADER_MS = 30_000;
  */
 export function createStateStore(options: StateStoreOptions): StateStore {
   const { clock, leadershipOf = () => options.leadership } = options;
-  /** The keys of the documents; null: they have not been read yet. */
+  /** The keys of the existing scalers; null: the documents have not been read yet. */
   let known: ReadonlySet<string> | null = null;
 
   const isWrittenByLaterTerm = ({ content, foreignSinceMs }: KnownEntry, index: number): boolean =>
@@ -145,7 +147,7 @@ interface StateLocation {
 
 const OFF: StateReading = { kind: 'off', text: null };
 
-/** Returns a store that persists nothing: every read returns `off`, every write succeeds. */
+/** Returns a store that stores nothing: every read returns `off`, and every write succeeds. */
 export function stateInMemory(): StateStore {
   const nothing = (): Promise<void> => Promise.resolve();
   return {
@@ -179,7 +181,7 @@ function tooLong({ namespace, name }: ScalerName): string {
   return `${namespace}.${name} is too long for a ConfigMap key (at most 253 characters): state is not persisted. Use a shorter name`;
 }
 
-/** Compares the `leaseTransitions` at the start of the terms. Returns false if one of them has none. */
+/** Returns whether `term` began after `than`, according to their `leaseTransitions`. False if one of them has none. */
 function isLaterTerm(term: string, than: string): boolean {
   const [a, b] = [transitionsOf(term), transitionsOf(than)];
   return a !== null && b !== null && a > b;

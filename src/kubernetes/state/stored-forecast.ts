@@ -4,7 +4,9 @@ import type { ForecastState, Raise } from '../../decision/snapshot/snapshot.js';
 import { MOST_RAISES, PART_SECONDS, PARTS, MAX_REPLICAS } from '../../units/bounds.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
-/** Events of the count without a forecast. If older ones are missing, policies allow larger changes. */
+/**
+ * Limits the stored events of the count without a forecast. If older ones are missing, policies allow larger changes.
+ */
 const MAX_EVENTS = 16;
 const PART_MS = PART_SECONDS * 1000;
 const MINUTE_MS = 60_000;
@@ -17,19 +19,22 @@ export const instant = z.string().transform((text, context): Instant => {
 });
 const podSeconds = z.int().min(0);
 
-/** Entries of version 5 have at most these raises, each as numbers. */
+/** Maximum number of raises in version 5, in which each raise is a list of numbers. */
 const MOST_LISTED = 48;
-/** A raise of version 7: two bytes for the minutes before `at`, and a level of pod-seconds each for added, prevented. */
+/**
+ * Bytes of a raise in version 7: two for the minutes between its start and `at`, one for the level of the pod-seconds
+ * added, and one for those prevented.
+ */
 const RAISE_BYTES = 4;
 const HIGHEST_MINUTES = 0xffff;
 const HIGHEST_LEVEL = 0xff;
-/** Two levels differ by 8 %, the highest is 1e9 pod-seconds. */
+/** Scale of the levels: neighboring levels differ by 8 %, and the highest is 1e9 pod-seconds. */
 const LEVELS_PER_E = HIGHEST_LEVEL / Math.log1p(1e9);
 
-/** The part of the state of a forecast that survives a restart, in at most 3,200 bytes. */
+/** The part of a forecast's state that survives a restart, in at most 3,200 bytes. */
 export const forecastSchema = z.strictObject({
   at: instant,
-  /** The count without a forecast, its last changes and its events. */
+  /** The count without a forecast, with its last changes and its events. */
   replicas: z.int().min(0).max(MAX_REPLICAS),
   lastScaleUp: instant.optional(),
   lastScaleDown: instant.optional(),
@@ -37,13 +42,13 @@ export const forecastSchema = z.strictObject({
     .array(z.tuple([instant, z.int()]))
     .max(MAX_EVENTS)
     .optional(),
-  /** The number of the part since 1970, then pod-seconds: reactive, added, short, prevented. */
+  /** For each part: its number since 1970, then the pod-seconds reactive, added, short and prevented. */
   spent: z
     .array(z.tuple([z.int().min(0).max(1_000_000), podSeconds, podSeconds, podSeconds, podSeconds]))
     .max(PARTS),
   /**
-   * The minute since 1970 in which a raise began, then pod-seconds: added, prevented. Added in version 5; version 7 has
-   * more of them as base64url.
+   * For each raise: the minute since 1970 in which it began, then the pod-seconds added and prevented. Version 5 added
+   * them; version 7 has more of them, as base64url.
    */
   raises: z
     .union([
@@ -58,13 +63,16 @@ export const forecastSchema = z.strictObject({
 
 export type StoredForecast = z.input<typeof forecastSchema>;
 
-/** Returns the first version of an entry that can have the state. */
+/** Returns the first version of an entry that can contain the state. */
 export function versionOfForecast({ raises }: Pick<ForecastState, 'raises'>): number {
   if (raises.length > MOST_LISTED) return 7;
   return raises.length > 0 ? 5 : 4;
 }
 
-/** Omits the loads of the last minutes and the proposals, which are available again after some minutes. */
+/**
+ * Returns what is stored of a forecast. The loads of the last minutes and the proposals are omitted, because they are
+ * available again after some minutes.
+ */
 export function storedForecast({ at, reactive, spent, raises }: ForecastState): StoredForecast {
   const { replicas, lastScaleUp, lastScaleDown, scaleEvents } = reactive;
   const events = scaleEvents.slice(-MAX_EVENTS);
@@ -156,7 +164,7 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
       short,
       prevented,
     })),
-    // A raise in progress ends here: the next decision of a forecast begins a new one.
+    // A stored raise ends at its start: after a restart, the next decision of the forecast begins a new one.
     raises: readRaises(raises, at).map(([minute, added, prevented]) => {
       const from = instantFromMs(minute * MINUTE_MS);
       return { from, until: from, added, prevented };
@@ -164,7 +172,7 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
   };
 }
 
-/** Returns the state with shifted times. Pod-seconds stay in the days in which they were spent. */
+/** Returns the state with its times shifted by `move`. Pod-seconds stay in the parts in which they were spent. */
 export function movedForecast(
   { at, minutes, reactive, proposals, spent, raises }: ForecastState,
   move: (at: Instant) => Instant,

@@ -15,12 +15,12 @@ export interface Informer<S> {
 }
 
 export interface Informers<S> {
-  /** Starts and stops watches to cover these namespaces (null: the whole cluster in one watch). */
+  /** Starts and stops watches, so that they cover these namespaces; null: one watch covers the whole cluster. */
   readonly want: (namespaces: readonly (string | null)[]) => void;
-  /** Returns the informer of a namespace, preferably a synced one; null if the namespace is not watched. */
+  /** Returns the informer of a namespace, if possible one that has listed; null: the namespace is not watched. */
   readonly of: (namespace: string) => Informer<S> | null;
   readonly isSynced: () => boolean;
-  /** Returns whether any first list is arriving. */
+  /** Returns whether the first list of any informer is arriving. */
   readonly isListing: () => boolean;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -33,7 +33,7 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly plural: string;
   readonly createStore: () => S;
   readonly convert: (object: JsonObject) => T | null;
-  /** See `Listing`. */
+  /** The fields that are read: see `Listing`. */
   readonly fields?: JsonFields;
   /** See `ReflectorOptions`. */
   readonly fixFor?: (error: KubernetesError) => string | null;
@@ -41,7 +41,10 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
   readonly listsWithoutWatch?: boolean;
 }
 
-/** A completed list ranks above `isWanted`: an unwanted informer is used until its successor has listed. */
+/**
+ * Ranks informers of the same namespace. One that has listed comes first, even if it is no longer wanted: it is used
+ * until its successor has listed.
+ */
 function rankOf({ reflector, isWanted }: RunningInformer<unknown>): number {
   return (reflector.isSynced() ? 2 : 0) + (isWanted ? 1 : 0);
 }
@@ -54,8 +57,8 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * Watches only during `run`. An informer that is no longer needed runs until the informers that replace it have listed,
- * so no caller finds an empty store meanwhile.
+ * Creates informers that watch only during `run`. An informer that is no longer needed continues until those that
+ * replace it have listed, so that no caller finds an empty store.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

@@ -6,9 +6,9 @@ import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../api/types.js';
 
 export interface ResourceScope {
-  /** API path, for example `/apis/apps/v1/namespaces/shop/deployments`. */
+  /** The API path, such as `/apis/apps/v1/namespaces/shop/deployments`. */
   readonly path: string;
-  /** Plural name as in RBAC rules, such as `deployments`. */
+  /** The plural name as in RBAC rules, such as `deployments`. */
   readonly plural: string;
   readonly namespace: string | null;
 }
@@ -17,18 +17,18 @@ export function nameScope({ plural, namespace }: ResourceScope): string {
   return `${plural} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }
 
-/** `root`: `/api/v1` or `/apis/GROUP/VERSION`. `namespace`: null for the whole cluster. */
+/** Returns the scope of a list. `root` is `/api/v1` or `/apis/GROUP/VERSION`. `namespace` null: the whole cluster. */
 export function resourceScope(root: string, plural: string, namespace: string | null): ResourceScope {
   const scope = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
   return { path: `${root}${scope}/${plural}`, plural, namespace };
 }
 
 const PAGE_SIZE = '500';
-/** Ends a list if the server keeps sending continue tokens. */
+/** Limits the pages of a list, in case the server keeps sending continue tokens. */
 const MAX_PAGES = 2000;
-/** Kubernetes supports 150,000 pods. */
+/** Limits the objects of a list. Kubernetes supports 150,000 pods. */
 const MAX_ITEMS = 300_000;
-/** Size of the converted objects as JSON; about 75 MB for 150,000 pods. */
+/** Limits the converted objects of a list, in characters of JSON. 150,000 pods have about 75 million. */
 const MAX_KEPT_CHARACTERS = 256 * 1024 * 1024;
 const PAGE_DEADLINE_MS = 30_000;
 const WHOLE_DEADLINE_MS = 120_000;
@@ -41,23 +41,24 @@ interface Listed<T> {
 export interface Listing<T> {
   readonly transport: Transport;
   readonly scope: ResourceScope;
-  /** Converts an object. Null drops it. */
+  /** Converts an object; null: the object is dropped. */
   readonly convert: (object: JsonObject) => T | null;
-  /** The fields of an object that `convert` reads; default: all. */
+  /** The fields of an object that `convert` reads. Default: all. */
   readonly fields?: JsonFields;
-  /** Selector in the syntax of `kubectl -l`. Default: all objects. */
+  /** A selector in the syntax of `kubectl -l`. Default: all objects. */
   readonly labelSelector?: string;
   readonly signal: AbortSignal;
   /** Called after each page. */
   readonly onPage?: () => void;
-  /** See `KubernetesRequest`. */
+  /** Called with the body of each response: see `KubernetesRequest`. */
   readonly onBody?: (body: Buffer) => void;
 }
 
 /**
- * Lists a resource consistently (`resourceVersion` unset, never 0) in pages of 500. If the continue token expires,
- * lists again without pages, because the token in the 410 would continue inconsistently. Throws `KubernetesError`, also
- * for an endless list: a repeated token, or too many pages, objects or bytes. Source: reliability.md, K2, K4, K5.
+ * Lists a resource in pages of 500. The list is consistent, because `resourceVersion` is unset and never 0. If the
+ * continue token expires, lists again without pages: continuing with the token in the 410 would be inconsistent. Throws
+ * `KubernetesError`, also if the list does not end: a repeated token, or too many pages, objects or bytes. Source:
+ * reliability.md, K2, K4, K5.
  */
 export async function listAll<T>(given: Listing<T>): Promise<Listed<T>> {
   const ending = new AbortController();
@@ -69,7 +70,7 @@ export async function listAll<T>(given: Listing<T>): Promise<Listed<T>> {
     return await listPages(listing);
   } finally {
     forget();
-    // The page that was requested ahead is no longer needed.
+    // Aborts the request for the page that was requested ahead and is no longer needed.
     ending.abort();
   }
 }
@@ -97,7 +98,8 @@ async function listPages<T>(listing: Listing<T>): Promise<Listed<T>> {
     if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);
     if (kept > MAX_KEPT_CHARACTERS)
       throw endless(listing, `objects of more than ${MAX_KEPT_CHARACTERS} bytes`);
-    // All pages should have the same version. If they differ, a watch from the first version misses nothing.
+    // All pages should have the same version. If they differ, a watch from the version of the first page misses
+    // nothing.
     resourceVersion ??= read.resourceVersion;
     token = read.token;
     if (token === null) return { items, resourceVersion };
@@ -107,7 +109,10 @@ async function listPages<T>(listing: Listing<T>): Promise<Listed<T>> {
   throw endless(listing, `more than ${MAX_PAGES} pages`);
 }
 
-/** Requests the next page as soon as its token is in the response, so it arrives during parsing. */
+/**
+ * Requests the next page as soon as the response contains its token, so that it arrives while the current page is
+ * parsed.
+ */
 function createPageSource<T>(
   listing: Listing<T>,
   tokens: ReadonlySet<string>,
@@ -120,10 +125,10 @@ function createPageSource<T>(
     );
   const requestAhead = (body: Buffer): void => {
     const token = peekToken(body);
-    // Requests at most one page ahead, because a slow consumer would fill the memory.
+    // At most one page is requested ahead: with a slow consumer, more would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // The caller handles the failure of an awaited page. After the failure of another page, no page is awaited.
+    // If this page is used, its caller handles the failure. If another page fails first, nobody awaits this one.
     page.catch(() => undefined);
     ahead = { token, page };
   };
@@ -139,7 +144,7 @@ function createPageSource<T>(
 const PEEKED_BYTES = 4096;
 const CONTINUE = /"continue":"([^"\\]+)"/;
 
-/** Returns what is most likely the continue token: the API server writes `metadata` before `items`. */
+/** Returns what most likely is the continue token: the API server writes `metadata` before `items`. Null: not found. */
 function peekToken(body: Buffer): string | null {
   const start = body.toString('latin1', 0, PEEKED_BYTES);
   const items = start.indexOf('"items"');
@@ -154,8 +159,8 @@ const TOO_LARGE_ATTEMPTS = 3;
 const TOO_LARGE_RETRY_SECONDS = 1;
 
 /**
- * Lists a resource at `version` or later, which the server answers from its watch cache. Tries three times while the
- * cache is behind. After that, or if the server rejects the version, lists consistently. Throws `KubernetesError`.
+ * Lists a resource at `version` or later, which the server can answer from its watch cache. While the cache is behind,
+ * tries three times. After that, or if the server rejects the version, lists consistently. Throws `KubernetesError`.
  * Source: reliability.md, K3.
  */
 export async function listNotOlder<T>(
@@ -169,10 +174,10 @@ export async function listNotOlder<T>(
       return readPage(listing, await requestPage(listing, query));
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
-      // A list that is too large for one response may succeed in pages.
+      // `bad_answer`: a list that is too large for one response may succeed in pages.
       if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
-      // If there is a Retry-After, the transport has already retried.
+      // With a `Retry-After`, the transport has already retried.
       if (error.retryAfterSeconds !== null) break;
       if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_RETRY_SECONDS * 1000, listing.signal);
     }
@@ -180,7 +185,9 @@ export async function listNotOlder<T>(
   return listAll(listing);
 }
 
-/** All server versions use this message; only newer versions set a cause. */
+/**
+ * Returns whether the watch cache is behind. It is recognized by the message, because only newer servers set a cause.
+ */
 function isTooLarge({ status, message }: KubernetesError): boolean {
   return status === 504 && message.includes('Too large resource version');
 }
@@ -238,7 +245,7 @@ function readPage<T>(
   return { items, resourceVersion, token: token === '' ? null : token, characters };
 }
 
-/** Estimates the number of characters of an object as JSON. Writing it would take five times as long. */
+/** Estimates how many characters an object has as JSON. Writing the JSON would take five times as long. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;
@@ -246,7 +253,7 @@ function weigh(value: unknown): number {
   if (Array.isArray(value))
     for (const element of value as readonly unknown[]) characters += weigh(element) + 1;
   else {
-    // `Object.entries` would create an array for each object of each pod.
+    // Not `Object.entries`, which would create an array for each object of each pod.
     const members = value as JsonObject;
     for (const name in members) characters += name.length + 4 + weigh(members[name]);
   }

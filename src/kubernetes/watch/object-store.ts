@@ -6,7 +6,7 @@ export interface WatchedObject {
 
 export interface ObjectStore<T extends WatchedObject> {
   readonly get: (namespace: string, name: string) => T | undefined;
-  /** Replaces all objects at once, so no reader sees a partial list. */
+  /** Replaces all objects at once, so that no reader sees a partial list. */
   readonly replace: (objects: readonly T[]) => void;
   readonly put: (object: T) => void;
   readonly remove: (namespace: string, name: string) => void;
@@ -17,7 +17,7 @@ export interface NamedStore<T extends WatchedObject> extends ObjectStore<T> {
 }
 
 export function createObjectStore<T extends WatchedObject>(): NamedStore<T> {
-  // Two maps, because each cycle looks up an object, and a joined key would be built and hashed each time.
+  // Nested maps for speed: each cycle looks up an object, and a joined key would be built and hashed each time.
   let namespaces = new Map<string, Map<string, T>>();
   const put = (into: Map<string, Map<string, T>>, object: T): void => {
     const objects = into.get(object.namespace) ?? new Map<string, T>();
@@ -40,23 +40,24 @@ export function createObjectStore<T extends WatchedObject>(): NamedStore<T> {
   };
 }
 
-/** Writes to a store. A repeated or late event never restores an older version. */
+/** Writes events to a store, so that a repeated or late event never restores an older version. */
 export interface OrderedSink<T extends WatchedObject> {
   /**
-   * Replaces the store with a list at resourceVersion `version`. Later events that are not newer than the list are
-   * dropped.
+   * Replaces the content of the store by a list with resourceVersion `version`. Later events that are not newer than
+   * the list are dropped.
    */
   readonly replace: (objects: readonly T[], version: string) => void;
   readonly put: (object: T) => void;
   readonly remove: (object: WatchedObject) => void;
 }
 
-/** Number of remembered deletions. They prevent an older event from restoring a deleted object. */
+/** Number of deletions that are remembered, so that an older event does not restore a deleted object. */
 const MAX_DELETIONS = 4096;
 
 /**
- * Compares an event with the version of its object, so a late first event of an object counts, and with the version of
- * the last list, so a pod that was deleted before that list is not restored forever.
+ * Creates a sink that drops an event if it is older than its object, or not newer than the last list. The second
+ * comparison is for objects that were deleted before that list: nothing else would show that the event is old, and the
+ * object would stay forever.
  */
 export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>): OrderedSink<T> {
   const deletions = new Map<string, string>();
@@ -95,9 +96,9 @@ export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>
 const DECIMAL = /^[1-9]\d*$/;
 
 /**
- * Returns a number below 0 if `a` is older than `b`, 0 if they are equal, above 0 if `a` is newer. Returns null if one
- * of them is not a decimal number, as in some aggregated API servers. Only versions of the same resource are
- * comparable. Source: apimachinery pkg/util/resourceversion, CompareResourceVersion.
+ * Returns a number below 0 if `a` is older than `b`, 0 if both are equal, and above 0 if `a` is newer. Null: one of
+ * them is not a decimal number, as in some aggregated API servers. Only versions of the same resource can be compared.
+ * Source: apimachinery pkg/util/resourceversion, CompareResourceVersion.
  */
 export function compareResourceVersions(a: string, b: string): number | null {
   if (!DECIMAL.test(a) || !DECIMAL.test(b)) return null;
@@ -106,7 +107,7 @@ export function compareResourceVersions(a: string, b: string): number | null {
   return a < b ? -1 : 1;
 }
 
-/** Returns false if the versions cannot be compared. */
+/** Returns whether `a` is older than `b`. False if they cannot be compared. */
 export function isOlder(a: string, b: string): boolean {
   const order = compareResourceVersions(a, b);
   return order !== null && order < 0;

@@ -16,16 +16,22 @@ import type { Transport } from '../requests/transport.js';
 import { KubernetesError } from '../api/types.js';
 import { readWatchEvent, WatchEventError, type WatchEvent, splitLines, streamError } from './watch-events.js';
 
-/** Keeps a store equal to the API server, for one resource in one namespace or in all namespaces. */
+/** Keeps a store equal to the objects of one resource on the API server, in one namespace or in all. */
 export interface Reflector {
-  /** Lists and watches until `signal` is aborted; never rejects. */
+  /** Lists and watches until `signal` is aborted. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly isSynced: () => boolean;
-  /** Returns whether the first list is arriving: its last page is at most 5 s old. */
+  /** Returns whether the first list is arriving, which means that its last page is at most 5 s old. */
   readonly isListing: () => boolean;
-  /** Seconds since the last event, bookmark or completed list, by either clock; infinite before the first list. */
+  /**
+   * Returns the seconds since the last event, bookmark or completed list, on the clock that shows more; infinite before
+   * the first list.
+   */
   readonly ageSeconds: () => number;
-  /** The last failure since a list or watch succeeded; null: none, or a 403 that may not last. */
+  /**
+   * Returns the last failure, unless a list or watch has succeeded since; null: there is none, or it is a 403 that may
+   * not last.
+   */
   readonly failure: () => KubernetesError | null;
   /** Calls `listener` after each list and each failure. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
@@ -38,32 +44,35 @@ export interface ReflectorOptions<T extends WatchedObject> extends Pick<Listing<
   readonly scope: ResourceScope;
   readonly store: ObjectStore<T>;
   readonly convert: (object: JsonObject) => T | null;
-  /** Returns the fix to log with a failure; null: none. */
+  /** Returns the fix that is logged with a failure; null: there is none. */
   readonly fixFor?: (error: KubernetesError) => string | null;
-  /** Whether to list every 30 to 60 s while only the watch is forbidden. Default: false. */
+  /** Whether to list every 30 to 60 s if listing is allowed but watching is forbidden. Default: false. */
   readonly listsWithoutWatch?: boolean;
 }
 
 const IDLE_MS = 150_000;
 const WATCH_START_DEADLINE_MS = 30_000;
 const MIN_WATCH_SECONDS = 240;
-/** Minimum lifetime of a watch. It is random, 240 to 480 s, so watches do not all restart together. */
+/** The lifetime of a watch is random, from 240 s to 480 s, so that watches do not all restart together. */
 const WATCH_SPAN_SECONDS = 241;
 const WATCH_GRACE_SECONDS = 15;
-/** Lifetime of a continue token. 300 pages of 500 take about a minute. */
+/** Deadline of a list. It is the lifetime of a continue token; 300 pages of 500 take about a minute. */
 const LIST_DEADLINE_MS = 300_000;
-/** A watch that ends sooner without an event counts as a failure: a broken proxy would cause a busy loop. */
+/** A watch that ends sooner without an event counts as a failure. Otherwise a broken proxy would cause a busy loop. */
 const SHORT_WATCH_MS = 1000;
-/** After this time without an event, only a list shows the state. It runs before the store is stale (180 s). */
+/**
+ * After this time without an event, the next step is a list, because only a list shows the state. It runs before the
+ * store is stale (180 s).
+ */
 const RELIST_AFTER_SECONDS = 110;
 const PAGE_PATIENCE_MS = 5000;
 const INTERNAL_ERROR_PATIENCE_MS = 60_000;
 const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
- * Lists, then watches from the version of the list, and restarts watches from the last version seen. Lists again if
- * that version is gone (the watch cache is sufficient), or if watches receive nothing (consistently, because the cache
- * may be stale). Source: reliability.md, K1-K12.
+ * Lists, then watches from the version of the list. A watch that ends is restarted from the last version seen. There
+ * are two reasons for another list. If that version is gone, the list may come from the watch cache. If watches receive
+ * nothing, the list must be consistent, because the cache may be stale. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   const loop = new ReflectorLoop(options);
@@ -87,10 +96,10 @@ class ReflectorLoop<T extends WatchedObject> {
   readonly #clock: Clock;
   readonly #sink: OrderedSink<T>;
   readonly #delays: RetryDelays;
-  /** Version to watch from; null: the next step is a list. */
+  /** The version from which to watch; null: the next step is a list. */
   #version: string | null = null;
   #newest: string | null = null;
-  /** Oldest version that the next list may have; null: it must be consistent. */
+  /** The oldest version that the next list may have; null: the list must be consistent. */
   #relistFrom: string | null = null;
   #heard: { readonly ms: number; readonly at: Instant } | null = null;
   #listedMs: number | null = null;
@@ -117,7 +126,7 @@ class ReflectorLoop<T extends WatchedObject> {
   get ageSeconds(): number {
     if (this.#heard === null) return Infinity;
     const { ms, at } = this.#heard;
-    // While a machine is suspended, its monotonic clock does not advance.
+    // Both clocks are needed: while a machine is suspended, its monotonic clock does not advance.
     return Math.max((this.#clock.monotonicMs() - ms) / 1000, secondsBetween(at, this.#clock.now()));
   }
 
@@ -141,7 +150,7 @@ class ReflectorLoop<T extends WatchedObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const from = this.#relistFrom;
-    // Used only once: if the list fails, the next one is consistent.
+    // Reset first, so that after a failure the next list is consistent.
     this.#relistFrom = null;
     const deadline = { ms: LIST_DEADLINE_MS, parent: signal };
     const startMs = this.#clock.monotonicMs();
@@ -160,8 +169,8 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * An older list comes from a stale server or a restored cluster. If lists stay older for a minute, the cluster was
-   * restored.
+   * Throws if a list is older than what was seen before: it comes from a stale server or a restored cluster. If lists
+   * stay older for a minute, the cluster was restored, and the list is accepted.
    */
   #refuseOldList(version: string): void {
     const newest = this.#newest;
@@ -205,7 +214,7 @@ class ReflectorLoop<T extends WatchedObject> {
         this.#options.log.info('closed a watch without events', { resource: this.#name });
         return 0;
       }
-      // The server exceeded timeoutSeconds: the connection is dead, but the version is still valid.
+      // The server has exceeded timeoutSeconds, so the connection is dead. The version is still valid.
       if (elapsedMs() >= deadlineMs && !signal.aborted) return 0;
       throw error;
     }
@@ -273,7 +282,7 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#sink.remove({ namespace, name, resourceVersion });
   }
 
-  /** Decides how to continue after a failure. Returns the milliseconds to wait. */
+  /** Decides how to continue after a failure. Returns how many milliseconds to wait. */
   #recover(cause: unknown, verb: Verb): number {
     const error =
       cause instanceof KubernetesError
@@ -300,8 +309,8 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   /**
-   * Returns whether the next step must be a list. After other failures the watch continues from the last version, which
-   * saves the server a list.
+   * Returns whether the next step must be a list. After any other failure the watch continues from the last version,
+   * which saves the server a list.
    */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;
@@ -325,8 +334,9 @@ class IdleError extends Error {
 }
 
 /**
- * Runs `work` with a signal that is aborted when `idleMs` reaches 150 s, and then throws `IdleError`. A hung server
- * keeps its connection open, so only the absence of events shows the problem. Source: reliability.md, K12 and K14.
+ * Runs `work` with a signal that is aborted when `idleMs` reaches 150 s, and then throws `IdleError`. A server that
+ * hangs keeps its connection open, so only the absence of events shows the problem. Source: reliability.md, K12 and
+ * K14.
  */
 async function withIdleLimit(
   {

@@ -7,7 +7,7 @@ export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
   readonly afterList: (tookMs: number) => void;
   readonly afterShortWatch: () => number;
-  /** Records a success of one verb: an account may be allowed to list but not to watch. */
+  /** Records a success of one verb. The other may still fail: an account may be allowed to list but not to watch. */
   readonly clear: (verb: Verb) => void;
 }
 
@@ -16,31 +16,37 @@ export type Verb = 'list' | 'watch';
 interface ListOrWatchFailure {
   readonly verb: Verb;
   readonly error: KubernetesError;
-  /** Monotonic time of the last list; null: none yet. */
+  /** When the last list ended, on the monotonic clock; null: there was none. */
   readonly listedMs: number | null;
 }
 
 interface RetryDelay {
   readonly ms: number;
-  /** False for a 403 that may come from a server that is starting. */
+  /** False: it is a 403 of a server that may have just started. */
   readonly isLasting: boolean;
-  /** Whether the next step must be a list, because the watch is forbidden. */
+  /** Whether the next step must be a list, because watching is forbidden. */
   readonly needsList: boolean;
-  /** Whether both verbs have not failed in this way since their last success. */
+  /** Whether neither verb has failed in this way since its last success, so that the failure is logged. */
   readonly isNew: boolean;
 }
 
-/** A recovered server is detected within twice this time, including jitter. */
+/**
+ * Longest delay of the backoff during an outage. With jitter, a server that has recovered is detected within twice this
+ * time.
+ */
 const OUTAGE_RETRY_MS = 5000;
 const MIN_RELIST_INTERVAL_MS = 120_000;
 /**
- * Minimum delay between two lists without a watch. The delay is also a multiple of the duration of a list, which limits
- * the load.
+ * Minimum delay between two lists if there is no watch. If a list takes long, the delay is a multiple of its duration,
+ * which limits the load.
  */
 const LIST_ONLY_MS = 30_000;
 const LIST_ONLY_DURATIONS = 20;
 
-/** `listsWithoutWatch`: see `ReflectorOptions`. Source: reliability.md, section 1 and K11. */
+/**
+ * Creates the delays of one reflector. `listsWithoutWatch`: see `ReflectorOptions`. Source: reliability.md, section 1
+ * and K11.
+ */
 export function createRetryDelays(clock: Clock, listsWithoutWatch = false): RetryDelays {
   const backoff = createBackoff(clock);
   const slowBackoff = createBackoff(clock, 30_000, 300_000);
@@ -49,7 +55,10 @@ export function createRetryDelays(clock: Clock, listsWithoutWatch = false): Retr
   let listTookMs = 0;
   let isLimited = false;
 
-  /** A server that is starting may answer 403, or 404 for a resource that it serves. */
+  /**
+   * Returns the delay after a 403 or 404. A server that has just started may answer 403, or 404 for a resource that it
+   * serves.
+   */
   const afterRefusal = ({ verb, error }: ListOrWatchFailure): Omit<RetryDelay, 'isNew'> => {
     if (!refusals[verb].note())
       return { ms: refusals[verb].retryMs(), isLasting: error.kind === 'not_found', needsList: false };
@@ -71,7 +80,7 @@ export function createRetryDelays(clock: Clock, listsWithoutWatch = false): Retr
       case 'connection':
       case 'timeout':
       case 'server_error':
-        // A server that sends an event is reachable.
+        // The server is reachable, because it has sent an event.
         if (error instanceof WatchEventError) return backoff.next();
         return Math.max(retryAfterMs, backoff.next(OUTAGE_RETRY_MS));
       default:
@@ -80,9 +89,9 @@ export function createRetryDelays(clock: Clock, listsWithoutWatch = false): Retr
   };
 
   /**
-   * Returns the delay after a 429. For the first 429 of a watch, it is only its `Retry-After`; for further ones, at
-   * least a backoff. Each 429 of a list also waits at least a backoff, because the transport has already sent the list
-   * three times.
+   * Returns the delay after a 429; null: the failure is another one. After the first 429 of a watch, it is the
+   * `Retry-After`. After further ones, and after each 429 of a list, it is at least a backoff: the transport has
+   * already sent a list three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);

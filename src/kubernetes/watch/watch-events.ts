@@ -4,22 +4,22 @@ import { statusObjectError } from '../requests/request-error.js';
 import { JsonBoundsError, parseJsonWithin, type JsonBounds } from '../../units/json-bounds.js';
 import { KubernetesError } from '../api/types.js';
 
-/** Larger than any object in etcd. */
+/** Limits a line of a watch before it is parsed. No object in etcd is larger. */
 const LINE_BOUNDS: JsonBounds = { depth: 256, items: 500_000 };
 
-/** `resourceVersion` is empty if the object has none. */
+/** An event of a watch. `resourceVersion` is empty if the object has none. */
 export interface WatchEvent {
   readonly type: 'put' | 'delete' | 'bookmark' | 'unknown';
   readonly object: JsonObject;
   readonly resourceVersion: string;
 }
 
-/** An ERROR event: the server ended a running watch. */
+/** An ERROR event, by which the server ends a running watch. */
 export class WatchEventError extends KubernetesError {}
 
 /**
- * Parses a line of a watch. Throws `WatchEventError` for an ERROR event and `KubernetesError` (`bad_answer`) for an
- * invalid line. A new watch from the last version then misses nothing. Source: reliability.md, K8, K9, K19.
+ * Parses a line of a watch. Throws `WatchEventError` for an ERROR event, and `KubernetesError` (`bad_answer`) for an
+ * invalid line. In both cases, a new watch from the last version misses nothing. Source: reliability.md, K8, K9, K19.
  */
 export function readWatchEvent(line: string, doing: string): WatchEvent {
   let parsed: unknown;
@@ -56,7 +56,7 @@ function typeOf(type: string): WatchEvent['type'] {
   }
 }
 
-/** An object in etcd has at most 1.5 MiB. */
+/** Limits a line of a watch. An object in etcd has at most 1.5 MiB. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -70,9 +70,9 @@ export class LineTooLongError extends Error {
 }
 
 /**
- * Yields the lines of a byte stream, except blank lines and an incomplete last line. Decodes complete lines, because a
- * chunk may end within a character. Does not use node:readline: an abort after its loop emits an error event that
- * cannot be caught. Throws `LineTooLongError`.
+ * Yields the lines of a byte stream, without blank lines and without an incomplete last line. Only complete lines are
+ * decoded, because a chunk may end within a character. node:readline is not used: an abort after its loop emits an
+ * error event that cannot be caught. Throws `LineTooLongError`.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let pieces: Uint8Array[] = [];
