@@ -85,20 +85,20 @@ export function nameAccess(question: AccessQuestion): string {
   return `${verb} ${what}${name === undefined ? '' : ` ${name}`} in ${namespace === null ? 'all namespaces' : `namespace ${namespace}`}`;
 }
 
-/** The `user` of a TokenReview. */
+/** A user as a TokenReview returns it. */
 export interface ReviewedUser {
   readonly username: string;
-  /** `uid`, `groups` and `extra` as the API server returned them. A SubjectAccessReview needs them. */
+  /** `uid`, `groups` and `extra`, as the API server returned them. A SubjectAccessReview needs them. */
   readonly fields: JsonObject;
 }
 
-/** Reviews users of the HTTP API on the API server. Throws `KubernetesError`. */
+/** Asks the API server about users of the HTTP API. Throws `KubernetesError`. */
 export interface UserReviews {
   /** Returns the user of a bearer token; null: the token is invalid. */
   readonly userOf: (token: string) => Promise<ReviewedUser | null>;
-  /** Returns whether the user may get scalers of a namespace; null: of all namespaces. */
+  /** Returns whether the user may get the scalers of a namespace; `namespace` null: of all namespaces. */
   readonly mayRead: (user: ReviewedUser, namespace: string | null) => Promise<boolean>;
-  /** Parses a `ReviewedUser` from JSON; null: the JSON is not a user. */
+  /** Reads a `ReviewedUser` from JSON; null: the JSON is no user. */
   readonly readUser: (json: unknown) => ReviewedUser | null;
 }
 
