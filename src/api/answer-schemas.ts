@@ -330,6 +330,9 @@ export const historySchema = z
     recommendedReplicas: column,
     minReplicas: column,
     maxReplicas: column,
+    readyPods: column.describe(
+      'Pods that are ready, without pods that are terminating; null also in histories of earlier versions.',
+    ),
     metrics: z.array(
       z.object({
         ...metricIdentity,

@@ -162,7 +162,7 @@ const sharding = z.strictObject({
 const metrics = z.strictObject({
   detail: z.enum(['full', 'summary']).optional().meta({
     description:
-      'summary: omits the values, targets and proposals of single metrics, the groups of pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
+      'summary: omits the values, targets and proposals of single metrics, the pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
     default: SERVICE_DEFAULTS.metricsDetail,
   }),
 });

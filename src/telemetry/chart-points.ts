@@ -1,5 +1,5 @@
 import { type ExpectedLoad, expectLoad } from '../decision/forecast/propose-forecast.js';
-import type { Decision } from '../decision/result/decision.js';
+import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
 import type { CycleRecord } from './cycle-record.js';
@@ -14,6 +14,7 @@ export const COUNT_COLUMNS = [
   'recommendedReplicas',
   'minReplicas',
   'maxReplicas',
+  'readyPods',
 ] as const;
 
 /** Order of the values of a forecast in a point: the load at that time, then the load expected for it. */
@@ -185,7 +186,7 @@ function fillPoint(next: NextPoint, record: CycleRecord, series: Series): Point 
   const { at, decision } = record;
   const { metrics, targets } = series;
   next.at = at;
-  fillCounts(next.counts, decision);
+  fillCounts(next.counts, record);
   next.values.length = valueCount(record.scaler);
   let index = 0;
   for (const spec of metrics) {
@@ -226,12 +227,13 @@ function fillForecast(
 }
 
 /** Fills the counts in the order of `COUNT_COLUMNS`. Named properties are much faster to read than listed ones. */
-function fillCounts(counts: (number | null)[], decision: Decision | null): void {
+function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleRecord): void {
   counts[0] = decision === null ? null : decision.currentReplicas;
   counts[1] = decision === null ? null : decision.desiredReplicas;
   counts[2] = decision === null ? null : decision.recommendedReplicas;
   counts[3] = decision === null ? null : decision.minReplicas;
   counts[4] = decision === null ? null : decision.maxReplicas;
+  counts[5] = snapshot === null ? null : countReady(snapshot.pods);
 }
 
 /** Keeps only the first and the last of consecutive equal points, which give the same chart. */

@@ -32,6 +32,9 @@ export const SCALER_METRICS = {
   ),
   minReplicas: gauge('promscaler_min_replicas', 'Lower bound in effect.'),
   maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in effect.'),
+  readyPods: inFull(
+    gauge('promscaler_ready_pods', 'Pods of the target that are ready, without pods that are terminating.'),
+  ),
   metricValue: inFull(
     gauge(
       'promscaler_metric_value',

@@ -3,6 +3,7 @@ import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
 import type { Pause } from '../decision/pause.js';
+import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { LedgerEntry, Ledger } from './ledger.js';
@@ -22,6 +23,8 @@ export const SCALER_SERIES: Readonly<
   recommendedReplicas: ({ record }, write) => writeKnown(record.decision?.recommendedReplicas, write),
   minReplicas: ({ record }, write) => writeKnown(record.decision?.minReplicas, write),
   maxReplicas: ({ record }, write) => writeKnown(record.decision?.maxReplicas, write),
+  readyPods: ({ record: { snapshot } }, write) =>
+    writeKnown(snapshot === null ? null : countReady(snapshot.pods), write),
   metricValue: (status, write) => writeMetrics(status, write, currentValue),
   metricTarget: (status, write) => writeMetrics(status, write, targetValue),
   metricCapacity: (status, write) =>
@@ -206,7 +209,7 @@ function isScalerMetric(key: string): key is ScalerMetricKey {
   return Object.hasOwn(SCALER_SERIES, key);
 }
 
-/** The labels of scalers, built once per page, because it has 18 lines per scaler. */
+/** The labels of scalers, built once per page, because it has 19 lines per scaler. */
 class PageLabels {
   readonly #known = new Map<Scaler, string>();
 

@@ -192,7 +192,7 @@ describe('the page of a scaler', () => {
     expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[0]);
     expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[1]);
     expect(await slider.getAttribute('aria-valuetext')).toMatch(
-      /^\d\d:\d\d:\d\d: \d+ current, \d+ desired replicas$/,
+      /^\d\d:\d\d:\d\d: \d+ current, \d+ ready, \d+ desired replicas$/,
     );
     expect(await momentAfter(page, 'ArrowRight')).toBe(changes[0]);
     expect(await momentAfter(page, 'Home')).toBe(changes.at(-1));
@@ -286,13 +286,14 @@ describe('the page of a scaler', () => {
     await table.waitFor();
     const first = await table.locator('tbody tr').first().locator('td').allInnerTexts();
     const history = read('/history') as HistoryAnswer;
-    expect(first.slice(1, 6)).toEqual(
+    expect(first.slice(1, 7)).toEqual(
       [
         history.currentReplicas,
         history.desiredReplicas,
         history.recommendedReplicas,
         history.minReplicas,
         history.maxReplicas,
+        history.readyPods,
       ].map((column) => String(column.at(-1))),
     );
   });

@@ -36,7 +36,7 @@ describe('the queries of a history', () => {
     expect(counts.split(' or ')[0]).toBe(
       'label_replace(max by (cluster) (promscaler_current_replicas{namespace="shop",scaler="web"}), "column", "currentReplicas", "", "")',
     );
-    expect(counts.split(' or ')).toHaveLength(5);
+    expect(counts.split(' or ')).toHaveLength(6);
     expect(values).toBe(
       'sum by (cluster, metric, type) (sum_over_time(promscaler_metric_value{namespace="shop",scaler="web"}[900s])) / sum by (cluster, metric, type) (count_over_time(promscaler_metric_value{namespace="shop",scaler="web"}[900s]))',
     );
@@ -81,16 +81,19 @@ const build = (given: HistorySeries): Promise<ScalerPoints> =>
 describe('the points of a history', () => {
   it('are one per step, with null where there is no sample, between the first and the last number', async () => {
     const { points, keptFrom } = await build({
-      counts: [series({ column: 'currentReplicas' }, { 60: 0, 180: 4 })],
+      counts: [
+        series({ column: 'currentReplicas' }, { 60: 0, 180: 4 }),
+        series({ column: 'readyPods' }, { 60: 0 }),
+      ],
       values: [series({ metric: 'cpu', type: 'Resource' }, { 60: 0, 120: 55.5 })],
       targets: [series({ metric: 'queue-depth', type: 'External' }, { 180: 30 })],
     });
 
     expect(keptFrom).toBeNull();
     expect(points).toEqual([
-      { at: at(60), counts: [0, null, null, null, null], values: [0, null, null, null] },
-      { at: at(120), counts: [null, null, null, null, null], values: [55.5, null, null, null] },
-      { at: at(180), counts: [4, null, null, null, null], values: [null, null, null, 30] },
+      { at: at(60), counts: [0, null, null, null, null, 0], values: [0, null, null, null] },
+      { at: at(120), counts: [null, null, null, null, null, null], values: [55.5, null, null, null] },
+      { at: at(180), counts: [4, null, null, null, null, null], values: [null, null, null, 30] },
     ]);
   });
 
@@ -110,8 +113,8 @@ describe('the points of a history', () => {
     });
 
     expect(points.map(({ counts }) => counts)).toEqual([
-      [null, null, null, null, 6],
-      [null, null, null, null, 7],
+      [null, null, null, null, 6, null],
+      [null, null, null, null, 7, null],
     ]);
     expect(points.flatMap(({ values }) => values)).toEqual(Array(8).fill(null));
   });
@@ -180,7 +183,7 @@ describe('reading a history', () => {
     await answerAll(COUNTS, matrix(), matrix());
 
     expect(await answer).toMatchObject({
-      points: { points: [{ counts: [3, null, null, null, null], values: [null, null, null, null] }] },
+      points: { points: [{ counts: [3, null, null, null, null, null], values: [null, null, null, null] }] },
     });
     expect(asked.map(({ start, end, stepSeconds }) => ({ start, end, stepSeconds }))).toEqual([
       RANGE,

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createChartPoints } from '../../src/telemetry/chart-points.js';
 import type { ChartPoints } from '../../src/telemetry/chart-points.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
-import { at, scalerOf } from '../support/builders.js';
+import { aPod, at, scalerOf } from '../support/builders.js';
 import { CPU, MEMORY, decision, metricResult, record, scaler } from './record-builder.js';
 
 const ALL = { since: null, limit: 10_000, stepSeconds: null };
@@ -31,11 +31,28 @@ describe('createChartPoints', () => {
     );
 
     expect(chartPoints.read('shop/web', ALL)?.points).toEqual([
-      { at: at(0), counts: [3, 3, 3, 1, 10], values: [55, 60] },
-      { at: at(15), counts: [null, null, null, null, null], values: [null, 60] },
-      { at: at(30), counts: [3, 3, null, 1, 10], values: [null, 60] },
+      { at: at(0), counts: [3, 3, 3, 1, 10, 0], values: [55, 60] },
+      { at: at(15), counts: [null, null, null, null, null, null], values: [null, 60] },
+      { at: at(30), counts: [3, 3, null, 1, 10, 0], values: [null, 60] },
     ]);
     expect(chartPoints.read('shop/api', ALL)).toBeNull();
+  });
+
+  it('counts 2 ready pods of 5: one is not ready, one terminates, one has failed', () => {
+    const chartPoints = createChartPoints();
+    const pods = [
+      aPod('a'),
+      aPod('b'),
+      aPod('c', { ready: false }),
+      aPod('d', { deleting: true }),
+      aPod('e', { phase: 'Failed' }),
+    ];
+    const { snapshot } = record();
+    if (snapshot === null) throw new Error('no snapshot');
+
+    chartPoints.add(record({ snapshot: { ...snapshot, pods } }));
+
+    expect(chartPoints.read('shop/web', ALL)?.points[0]?.counts.at(-1)).toBe(2);
   });
 
   it('distinguishes a value of 0 and 0 replicas from unknown ones, and keeps 0.1 as 0.1', () => {
@@ -47,7 +64,7 @@ describe('createChartPoints', () => {
     chartPoints.add(record({ scaler: scaler('api', [MEMORY]), decision: decision({ metrics: [read] }) }));
 
     expect(chartPoints.read('shop/web', ALL)?.points[0]).toMatchObject({
-      counts: [0, 3, 3, 1, 10],
+      counts: [0, 3, 3, 1, 10, 0],
       values: [0, 60],
     });
     expect(chartPoints.read('shop/api', ALL)?.points[0]?.values[0]).toBe(0.1);
@@ -109,7 +126,7 @@ describe('createChartPoints', () => {
 
     const read = chartPoints.read('shop/web', ALL);
     expect(read?.metrics).toEqual([MEMORY, CPU]);
-    expect(read?.points[0]).toMatchObject({ counts: [3, 3, 3, 1, 10], values: [null, null, null, null] });
+    expect(read?.points[0]).toMatchObject({ counts: [3, 3, 3, 1, 10, 0], values: [null, null, null, null] });
   });
 
   it('has the target of the document as it was in each cycle', () => {

@@ -83,6 +83,7 @@ describe('createMetrics', () => {
         'promscaler_recommended_replicas{OWNER} 7',
         'promscaler_min_replicas{OWNER} 1',
         'promscaler_max_replicas{OWNER} 10',
+        'promscaler_ready_pods{OWNER} 0',
         'promscaler_metric_value{OWNER,metric="cpu",type="Resource"} 55',
         'promscaler_metric_value{OWNER,metric="app/memory",type="ContainerResource"} 600.5',
         'promscaler_metric_value{OWNER,metric="queue-depth",type="External"} 70',
@@ -124,7 +125,7 @@ describe('createMetrics', () => {
     );
   });
 
-  it('leaves out 5 metrics of scalers in a summary, with help and type, and no others', async () => {
+  it('leaves out 6 metrics of scalers in a summary, with help and type, and no others', async () => {
     const ledger = createLedger();
     ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));
     const full = await lines(metricsOf(ledger), /shop/);
@@ -132,12 +133,13 @@ describe('createMetrics', () => {
     const page = String(Buffer.concat([...(await metricsOf(ledger, { detail: 'summary' }).render())]));
 
     const omitted =
-      /^promscaler_(metric_(value|target|proposal_replicas)|pods|limit_end_timestamp_seconds)\{/;
-    expect(full.filter((line) => omitted.test(line))).toHaveLength(8);
+      /^promscaler_(ready_pods|metric_(value|target|proposal_replicas)|pods|limit_end_timestamp_seconds)\{/;
+    expect(full.filter((line) => omitted.test(line))).toHaveLength(9);
     expect(left.filter((line) => /shop/.test(line))).toEqual(full.filter((line) => !omitted.test(line)));
     expect(
       METRIC_TABLE.filter(({ name }) => !page.includes(`# TYPE ${name} `)).map(({ name }) => name),
     ).toEqual([
+      'promscaler_ready_pods',
       'promscaler_metric_value',
       'promscaler_metric_target',
       'promscaler_metric_proposal_replicas',

@@ -1,4 +1,4 @@
-import { isAlive } from './target-reached.js';
+import { isAlive } from '../../decision/snapshot/snapshot.js';
 import type { CostChange, CostedPod } from '../../kubernetes/pods/pod-costs.js';
 import type { PodDeletionCost } from '../../scaler/spec.js';
 

@@ -1,4 +1,5 @@
 import { buildCondition, type Condition, type ReasonOf } from '../../decision/result/condition.js';
+import { countReady, isAlive } from '../../decision/snapshot/snapshot.js';
 import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
@@ -74,12 +75,3 @@ function describe(waiting: readonly ClusterPod[], missing: number): string {
 }
 
 const TROUBLE_WORDS = { unschedulable: 'unschedulable because of ', waiting: 'in ' } as const;
-
-function countReady(pods: readonly ClusterPod[]): number {
-  return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
-}
-
-/** Returns whether a pod counts as a replica. The ReplicaSet replaces pods that are terminating or terminated. */
-export function isAlive({ deleting, phase }: Pick<ClusterPod, 'deleting' | 'phase'>): boolean {
-  return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
-}

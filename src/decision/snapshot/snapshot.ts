@@ -77,6 +77,16 @@ export interface Pod {
   readonly cpuLimit?: Milli;
 }
 
+/** Returns the number of pods that serve requests: their `Ready` condition is true, and they are not terminating. */
+export function countReady(pods: readonly Pod[]): number {
+  return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
+}
+
+/** Returns whether a pod counts as a replica. The ReplicaSet replaces pods that are terminating or terminated. */
+export function isAlive({ deleting, phase }: Pick<Pod, 'deleting' | 'phase'>): boolean {
+  return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
 /** The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns). */
 export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 

@@ -274,6 +274,7 @@ function columnsOf(
     recommendedReplicas: [],
     minReplicas: [],
     maxReplicas: [],
+    readyPods: [],
   };
   return { ...empty, ...Object.fromEntries(columns) };
 }

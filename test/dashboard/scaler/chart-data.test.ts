@@ -26,6 +26,7 @@ function history(at: readonly string[], counts: Values, value: Values = counts):
     recommendedReplicas: counts,
     minReplicas: counts,
     maxReplicas: counts,
+    readyPods: counts,
     metrics: [{ type: 'Resource', metric: 'cpu', unit: 'percent', value, target: at.map(() => 60) }],
   };
 }
@@ -55,6 +56,13 @@ describe('readHistory', () => {
     expect(read.at).toEqual([10, 11]);
     expect(read.maxReplicas).toEqual([1, 5]);
     expect(read.metrics[0]?.target).toEqual([60, 60]);
+  });
+
+  test('a history of an earlier version, without ready pods, has gaps there', () => {
+    const { readyPods: _, ...earlier } = history(['1970-01-01T00:00:10Z'], [3]);
+    const read = readHistory(earlier as History);
+    expect(read.readyPods).toEqual([null]);
+    expect(read.currentReplicas).toEqual([3]);
   });
 
   test('a column that is too short has gaps at its end', () => {

@@ -119,7 +119,7 @@ const POINTS: LongAnswer = {
   points: {
     scaler: scaler('web'),
     metrics: scaler('web').spec.metrics,
-    points: [{ at: at(-60), counts: [3, null, 4, 1, 10], values: [55, null] }],
+    points: [{ at: at(-60), counts: [3, null, 4, 1, 10, 2], values: [55, null] }],
     keptFrom: null,
   },
 };
@@ -141,6 +141,7 @@ describe('/history?source=prometheus', () => {
         recommendedReplicas: [4],
         minReplicas: [1],
         maxReplicas: [10],
+        readyPods: [2],
         metrics: [{ type: 'Resource', metric: 'cpu', unit: 'percent', value: [55], target: [null] }],
       },
     ]);

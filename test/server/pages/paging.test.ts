@@ -206,6 +206,7 @@ describe('/history', () => {
       recommendedReplicas: [3, null],
       minReplicas: [1, null],
       maxReplicas: [10, null],
+      readyPods: [0, null],
       metrics: [{ type: 'Resource', metric: 'cpu', unit: 'percent', value: [55, null], target: [60, 60] }],
     });
   });

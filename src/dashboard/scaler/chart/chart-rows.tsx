@@ -24,8 +24,9 @@ export function ChartRows({ data, window }: ChartRowsProps): VNode {
     data.recommendedReplicas,
     data.minReplicas,
     data.maxReplicas,
+    data.readyPods,
   ];
-  const titles = ['Current', 'Desired', 'Recommended', 'Minimum', 'Maximum'];
+  const titles = ['Current', 'Desired', 'Recommended', 'Minimum', 'Maximum', 'Ready'];
   return (
     <>
       {inside.length > shown.length ? (

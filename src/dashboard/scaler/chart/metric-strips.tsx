@@ -3,8 +3,8 @@ import { useMemo } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatMetric } from '../../ui/numbers.js';
-import { needsLogScale, pointAt } from '../model/chart-data.js';
-import type { ChartData, MetricColumns } from '../model/chart-data.js';
+import { needsLogScale, readerAt } from '../model/chart-data.js';
+import type { ChartData, MetricColumns, Values } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem } from './legend-item.jsx';
@@ -110,12 +110,9 @@ function MetricReadout({ data, metric, hover, selected, tolerances }: MetricRead
   const { down, up } = tolerances;
   const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
   const second = useCell(hover) ?? selected;
-  const index = second === null ? data.at.length - 1 : pointAt(data, second);
-  const format = (column: readonly (number | null)[]): string =>
-    formatMetric(index === null ? null : (column[index] ?? null), {
-      name: metric.metric,
-      unit: metric.unit,
-    });
+  const read = readerAt(data, second);
+  const format = (column: Values): string =>
+    formatMetric(read(column), { name: metric.metric, unit: metric.unit });
   return (
     <span class="chart-legend" aria-hidden="true">
       <LegendItem style="solid chart-1" name="value" value={format(metric.value)} />

@@ -10,8 +10,8 @@ import { Section } from '../../ui/section.jsx';
 import { useNow } from '../../ui/use-now.js';
 import { nextChange } from '../model/changes.js';
 import type { Change } from '../model/changes.js';
-import { pointAt, replicasTop } from '../model/chart-data.js';
-import type { ChartData } from '../model/chart-data.js';
+import { readerAt, replicasTop } from '../model/chart-data.js';
+import type { ChartData, Values } from '../model/chart-data.js';
 import { RANGES } from '../model/ranges.js';
 import type { Range } from '../model/ranges.js';
 import type { ChartRowsProps } from './chart-rows.jsx';
@@ -38,6 +38,7 @@ const STYLES: readonly SeriesStyle[] = [
   { label: 'minimum', color: '--chart-6', width: 1, dash: [2, 3], isStepped: true },
   { label: 'recommended', color: '--chart-2', width: 1.5, dash: [4, 3], isStepped: true },
   { label: 'desired', color: '--chart-3', width: 2, dash: [8, 3], isStepped: true },
+  { label: 'ready', color: '--chart-4', width: 1.5, dash: [], isStepped: true },
   { label: 'current', color: '--chart-1', width: 2.5, dash: [], isStepped: true },
 ];
 const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
@@ -52,6 +53,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
       data.minReplicas,
       data.recommendedReplicas,
       data.desiredReplicas,
+      data.readyPods,
       data.currentReplicas,
     ],
     [data],
@@ -119,15 +121,15 @@ interface ReadoutProps {
 /** Shows the legend with the values under the pointer, at the selected time, or at the end. */
 function Readout({ data, hover, selected }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
-  const index = second === null ? data.at.length - 1 : pointAt(data, second);
-  const value = (column: readonly (number | null)[]): string =>
-    formatCount(index === null ? null : (column[index] ?? null));
+  const read = readerAt(data, second);
+  const value = (column: Values): string => formatCount(read(column));
   const at = second ?? data.at.at(-1) ?? null;
   const when = useNow((nowMs) => (at === null ? UNKNOWN : formatLocal(at * 1000, nowMs)));
   return (
     <div class="chart-legend" aria-hidden="true">
       <span class="chart-legend-time">{when}</span>
       <LegendItem style="solid chart-1" name="current" value={value(data.currentReplicas)} />
+      <LegendItem style="solid chart-4" name="ready" value={value(data.readyPods)} />
       <LegendItem style="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
       <LegendItem style="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
       <LegendItem
@@ -166,9 +168,8 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
 function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
   const end = Math.min(window.to, links.now);
-  const index = selected === null ? data.at.length - 1 : pointAt(data, selected);
-  const current = index === null ? null : (data.currentReplicas[index] ?? null);
-  const desired = index === null ? null : (data.desiredReplicas[index] ?? null);
+  const read = readerAt(data, selected);
+  const value = (column: Values): string => formatCount(read(column));
   const when = useNow((nowMs) =>
     selected === null ? 'the last decision' : formatLocal(selected * 1000, nowMs),
   );
@@ -198,7 +199,7 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
       aria-valuemin={Math.round(window.from)}
       aria-valuemax={Math.round(end)}
       aria-valuenow={Math.round(selected ?? end)}
-      aria-valuetext={`${when}: ${formatCount(current)} current, ${formatCount(desired)} desired replicas`}
+      aria-valuetext={`${when}: ${value(data.currentReplicas)} current, ${value(data.readyPods)} ready, ${value(data.desiredReplicas)} desired replicas`}
       onKeyDown={move}
     >
       {children}

@@ -6,11 +6,12 @@ const COUNT_COLUMNS = [
   'recommendedReplicas',
   'minReplicas',
   'maxReplicas',
+  'readyPods',
 ] as const;
 
 type CountColumn = (typeof COUNT_COLUMNS)[number];
 
-type Values = readonly (number | null)[];
+export type Values = readonly (number | null)[];
 
 /** Columns of equal length. Null is a gap, never 0. */
 export interface ChartData extends Readonly<Record<CountColumn, Values>> {
@@ -34,6 +35,7 @@ export const NO_CHART_DATA: ChartData = {
   recommendedReplicas: [],
   minReplicas: [],
   maxReplicas: [],
+  readyPods: [],
   metrics: [],
 };
 
@@ -47,22 +49,11 @@ export function readHistory(history: History): ChartData {
     kept.push(index);
     last = second;
   });
-  const pick = (values: Values): Values => kept.map((index) => values[index] ?? null);
-  return {
-    at: kept.map((index) => seconds[index] ?? 0),
-    currentReplicas: pick(history.currentReplicas),
-    desiredReplicas: pick(history.desiredReplicas),
-    recommendedReplicas: pick(history.recommendedReplicas),
-    minReplicas: pick(history.minReplicas),
-    maxReplicas: pick(history.maxReplicas),
-    metrics: history.metrics.map(({ type, metric, unit, value, target }) => ({
-      type,
-      metric,
-      unit,
-      value: pick(value),
-      target: pick(target),
-    })),
-  };
+  const at = kept.map((index) => seconds[index] ?? 0);
+  // A replica of an earlier version does not send all columns.
+  return mapColumns({ ...NO_CHART_DATA, ...history, at }, at, (values) =>
+    kept.map((index) => values[index] ?? null),
+  );
 }
 
 /**
@@ -78,22 +69,31 @@ export function joinHistories(earlier: ChartData, later: ChartData, maxGapSecond
   const last = earlier.at[count - 1];
   if (last === undefined) return later;
   const gap = start - last > maxGapSeconds ? [last + maxGapSeconds] : [];
-  const join = (before: Values | undefined, after: Values): Values => [
-    ...(before === undefined ? earlier.at.slice(0, count).map(() => null) : before.slice(0, count)),
-    ...gap.map(() => null),
-    ...after,
-  ];
-  const counts = COUNT_COLUMNS.map((column) => [column, join(earlier[column], later[column])] as const);
+  const at = earlier.at.slice(0, count);
+  return mapColumns(later, [...at, ...gap, ...later.at], (after, columnOf) => {
+    const before = columnOf(earlier);
+    return [...at.map((_, index) => before?.[index] ?? null), ...gap.map(() => null), ...after];
+  });
+}
+
+/** Returns a copy with other columns. `columnOf`: returns the same column of other data. */
+function mapColumns(
+  data: ChartData,
+  at: readonly number[],
+  change: (values: Values, columnOf: (other: ChartData) => Values | undefined) => Values,
+): ChartData {
+  const counts = COUNT_COLUMNS.map((name) => [name, change(data[name], (other) => other[name])] as const);
   return {
     ...NO_CHART_DATA,
     ...Object.fromEntries(counts),
-    at: [...earlier.at.slice(0, count), ...gap, ...later.at],
-    metrics: later.metrics.map((metric) => {
-      const known = earlier.metrics.find((other) => isSameMetric(metric, other));
+    at,
+    metrics: data.metrics.map((metric) => {
+      const find = (other: ChartData): MetricColumns | undefined =>
+        other.metrics.find((one) => isSameMetric(metric, one));
       return {
         ...metric,
-        value: join(known?.value, metric.value),
-        target: join(known?.target, metric.target),
+        value: change(metric.value, (other) => find(other)?.value),
+        target: change(metric.target, (other) => find(other)?.target),
       };
     }),
   };
@@ -108,17 +108,7 @@ export function pointsSince(data: ChartData, since: number): ChartData {
   const first = data.at.findIndex((second) => second >= since);
   const start = Math.max(0, (first === -1 ? data.at.length : first) - 1);
   if (start === 0) return data;
-  const counts = COUNT_COLUMNS.map((column) => [column, data[column].slice(start)] as const);
-  return {
-    ...NO_CHART_DATA,
-    ...Object.fromEntries(counts),
-    at: data.at.slice(start),
-    metrics: data.metrics.map((metric) => ({
-      ...metric,
-      value: metric.value.slice(start),
-      target: metric.target.slice(start),
-    })),
-  };
+  return mapColumns(data, data.at.slice(start), (values) => values.slice(start));
 }
 
 /** Returns the index of the last point at or before `second`; null: none. */
@@ -130,6 +120,12 @@ export function pointAt({ at }: ChartData, second: number): number | null {
     else high = middle;
   }
   return low === 0 ? null : low - 1;
+}
+
+/** Returns a function that reads a column at `second`. Null: the last point. */
+export function readerAt(data: ChartData, second: number | null): (column: Values) => number | null {
+  const index = second === null ? data.at.length - 1 : pointAt(data, second);
+  return (column) => (index === null ? null : (column[index] ?? null));
 }
 
 /**
