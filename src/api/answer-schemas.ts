@@ -330,9 +330,7 @@ export const historySchema = z
     recommendedReplicas: column,
     minReplicas: column,
     maxReplicas: column,
-    readyPods: column.describe(
-      'Pods that are ready, without pods that are terminating; null also in histories of earlier versions.',
-    ),
+    readyPods: column.describe('Pods that are ready, except terminating ones.'),
     metrics: z.array(
       z.object({
         ...metricIdentity,
