@@ -3,6 +3,7 @@ import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { adoptedFrom, type Origin } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
+import { doctor, findData, queryAt } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
 import {
   adoptCommand,
@@ -12,59 +13,15 @@ import {
   kubectl,
   type Named,
   patchObject,
-  type Pausable,
   pauseFor30Minutes,
+  pauseLength,
+  type Remedy,
   resume,
-  type Snippet,
   targetOf,
+  type TroubledScaler,
 } from './snippet.js';
 import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
-
-export interface Remedy {
-  /** What to do, as an imperative. */
-  readonly text: string;
-  readonly snippet: Snippet | null;
-}
-
-/** The facts of an answer of the API that a remedy needs. */
-export interface TroubledScaler extends Pausable {
-  readonly state: { readonly name: StateName };
-  readonly currentReplicas: number | null;
-  readonly desiredReplicas: number | null;
-  readonly recommendedReplicas: number | null;
-  readonly maxReplicas: number | null;
-  readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
-  readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
-  readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
-  readonly dryRun: boolean;
-  readonly conflictingWriter: { readonly managers: readonly string[] } | null;
-  readonly otherScaler: {
-    readonly kind: string;
-    readonly namespace: string;
-    readonly name: string;
-    /** File of the other document. Null: it is an object. Unset: unknown. */
-    readonly file?: string | null | undefined;
-    /** Whether the file takes precedence over an object with the same name. */
-    readonly isAlsoObject?: boolean | undefined;
-  } | null;
-  /** Null: the document is a file. */
-  readonly generation: number | null;
-  /** File of the document. Null: it is an object, or the file is unknown. */
-  readonly file?: string | null | undefined;
-  /** The command that runs `doctor` for this scaler where the service runs; unset: unknown. */
-  readonly doctor?: string | undefined;
-  /** The queries as they are sent, with their path in the document; unset: unknown. */
-  readonly queries?:
-    | readonly { readonly path: string; readonly query: string; readonly graphUrl: string | null }[]
-    | undefined;
-  readonly rejections: readonly {
-    readonly code: string;
-    readonly file: string | null;
-    readonly line: number | null;
-  }[];
-  readonly document: Readonly<Record<string, unknown>>;
-}
 
 /**
  * Returns what a person can do about the state of a scaler; empty: the state needs no action. If there is a command,
@@ -285,10 +242,6 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-function doctor(scaler: TroubledScaler): Snippet {
-  return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
-}
-
 /** If no node has room for the pods, a command can only show what the nodes lack. */
 function startPods(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions } = scaler;
@@ -310,40 +263,6 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-function findData(scaler: TroubledScaler): readonly Remedy[] {
-  return [
-    {
-      text: scaler.metrics.some(isUnanswered)
-        ? 'Test whether Prometheus answers promscaler'
-        : 'Let doctor name the fix',
-      snippet: doctor(scaler),
-    },
-    ...tryQueries(scaler),
-  ];
-}
-
-/**
- * Returns whether Prometheus did not answer at all, so that trying the query in its UI is pointless. HTTP 400 and 422
- * are answers: they report an error in the query.
- */
-function isUnanswered({ error }: TroubledScaler['metrics'][number]): boolean {
-  return error !== null && /^Prometheus: (?!.*\bHTTP 4(?:00|22)\b)/.test(error);
-}
-
-function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
-  return scaler.metrics.flatMap((one, index): readonly Remedy[] => {
-    const snippet =
-      one.error === null || isUnanswered(one) ? null : queryAt(scaler, `spec.metrics[${index}]`);
-    return snippet === null ? [] : [{ text: `Try the query of ${one.metric} in Prometheus`, snippet }];
-  });
-}
-
-/** Returns the query at `path` of the document as it is sent; null: unknown. */
-function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet | null {
-  const { query, graphUrl } = queries.find((one) => one.path === path) ?? { query: null, graphUrl: null };
-  return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
-}
-
 /** A schedule can set the maximum in effect, so the text distinguishes it from the maximum of the document. */
 function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
@@ -354,18 +273,23 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const query = queryAt(scaler, 'spec.maxReplicasFrom');
   if (query !== null && desiredReplicas !== null && desiredReplicas < maxReplicas)
     return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: query }];
-  const meanwhile = keepRecommended(scaler, Math.min(recommendedReplicas, 2 * maxReplicas));
+  const meanwhile = keepRecommended(scaler, recommendedReplicas, maxReplicas);
   if (own !== maxReplicas)
     return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];
   const raised = patch(scaler, raise('spec.maxReplicas'), { maxReplicas: recommendedReplicas });
   return generation === null ? [meanwhile, raised] : [raised];
 }
 
-/** Only used for at most twice the maximum: beyond that, a person should look at the metric first. */
-function keepRecommended(scaler: TroubledScaler, replicas: number): Remedy {
+/** Sets at most twice the maximum: beyond that, a person should look at the metric first. */
+function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
+  const replicas = Math.min(recommended, 2 * maximum);
+  const what =
+    replicas === recommended
+      ? `${countOf(replicas, 'replica')} now, above the maximum`
+      : `${replicas} of the ${recommended} recommended replicas now, twice the maximum`;
   return {
-    text: `Set ${countOf(replicas, 'replica')} now, above the maximum, and keep them for 30 minutes`,
+    text: `Set ${what}, and keep them ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }
@@ -394,5 +318,7 @@ function keepReplicas(scaler: TroubledScaler): readonly Remedy[] {
   const { currentReplicas: count } = scaler;
   const kept = count === null ? 'the replicas' : countOf(count, 'replica');
   if (!hasAnnotations(scaler)) return [patch(scaler, `Keep ${kept} meanwhile`, { paused: true })];
-  return [{ text: `Keep ${kept} for 30 minutes meanwhile`, snippet: pauseFor30Minutes(scaler, null) }];
+  return [
+    { text: `Keep ${kept} ${pauseLength(scaler)} meanwhile`, snippet: pauseFor30Minutes(scaler, null) },
+  ];
 }

@@ -1,6 +1,7 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
+import type { StateName } from './state.js';
 
 /** Text to copy: a shell command, a line of the document, or a query. */
 export interface Snippet {
@@ -18,10 +19,55 @@ export interface Named {
 export interface Pausable extends Named {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * The end of a pause of 30 minutes from now, in RFC 3339. Only the dashboard sets it: pause commands then use plain
-   * kubectl, because its readers may not have the plugin.
+   * End of a pause of 30 minutes from now, set by the dashboard: pause commands then use plain kubectl, for readers who
+   * may not have the plugin. In RFC 3339 with the offset of the reader: a time in UTC looks past next to a local clock.
    */
   readonly pauseUntil?: string | undefined;
+}
+
+export interface Remedy {
+  /** What to do, as an imperative. */
+  readonly text: string;
+  readonly snippet: Snippet | null;
+}
+
+/** The facts of an answer of the API that a remedy needs. */
+export interface TroubledScaler extends Pausable {
+  readonly state: { readonly name: StateName; readonly cause: string | null };
+  readonly currentReplicas: number | null;
+  readonly desiredReplicas: number | null;
+  readonly recommendedReplicas: number | null;
+  readonly maxReplicas: number | null;
+  readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
+  readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
+  readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
+  readonly dryRun: boolean;
+  readonly conflictingWriter: { readonly managers: readonly string[] } | null;
+  readonly otherScaler: {
+    readonly kind: string;
+    readonly namespace: string;
+    readonly name: string;
+    /** File of the other document. Null: it is an object. Unset: unknown. */
+    readonly file?: string | null | undefined;
+    /** Whether the file takes precedence over an object with the same name. */
+    readonly isAlsoObject?: boolean | undefined;
+  } | null;
+  /** Null: the document is a file. */
+  readonly generation: number | null;
+  /** File of the document. Null: it is an object, or the file is unknown. */
+  readonly file?: string | null | undefined;
+  /** The command that runs `doctor` for this scaler where the service runs; unset: unknown. */
+  readonly doctor?: string | undefined;
+  /** The queries as they are sent, with their path in the document; unset: unknown. */
+  readonly queries?:
+    | readonly { readonly path: string; readonly query: string; readonly graphUrl: string | null }[]
+    | undefined;
+  readonly rejections: readonly {
+    readonly code: string;
+    readonly file: string | null;
+    readonly line: number | null;
+  }[];
+  readonly document: Readonly<Record<string, unknown>>;
 }
 
 /** Returns `NAMESPACE/NAME`, quoted for a shell. */
@@ -52,6 +98,11 @@ export function command(text: string): Snippet {
  */
 export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
   return Object.hasOwn(WATCHED_KINDS, target.kind);
+}
+
+/** Returns `until 20:24`, in the time zone of the reader, or the duration that the command has. */
+export function pauseLength({ pauseUntil }: Pausable): string {
+  return pauseUntil === undefined ? 'for 30 minutes' : `until ${pauseUntil.slice(11, 16)}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pauseFor30Minutes, resume } from '../../src/decision/snippet.js';
+import { pauseFor30Minutes, pauseLength, resume } from '../../src/decision/snippet.js';
 
 const SCALER = { namespace: 'shop', name: 'web', target: { kind: 'Deployment', name: 'front' } };
 const WITHOUT_PLUGIN = { ...SCALER, pauseUntil: '2026-01-01T10:30:00Z' };
@@ -21,6 +21,11 @@ describe('commands of pauses', () => {
     );
     expect(pauseFor30Minutes(WITHOUT_PLUGIN, null).text).toBe(
       `${begin} promscaler.dev/paused-replicas- ${end}`,
+    );
+    const local = { ...WITHOUT_PLUGIN, pauseUntil: '2026-01-01T11:30:00+01:00' };
+    expect([pauseLength(local), pauseLength(SCALER)]).toEqual(['until 11:30', 'for 30 minutes']);
+    expect(pauseFor30Minutes(local, null).text).toContain(
+      ' promscaler.dev/paused-until=2026-01-01T11:30:00+01:00 ',
     );
     expect(resume(WITHOUT_PLUGIN).text).toBe(`${annotate} promscaler.dev/paused=false`);
   });

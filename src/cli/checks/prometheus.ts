@@ -1,3 +1,4 @@
+import { mayBeDown, podsAt } from '../../decision/missing-data.js';
 import { classifyAnswer } from '../../prometheus/answers/classify.js';
 import type { HttpReply } from '../../prometheus/client/request.js';
 import type { Failure } from '../../units/failure.js';
@@ -95,7 +96,10 @@ async function explainErrorResponse(
   if (result.status >= 500)
     return {
       message: `${url} answers with an error (${error})`,
-      fix: `check the log of the server and of any proxy in front of it; curl '${url}/-/ready' shows whether the server is up`,
+      fix: podsFirst(
+        url,
+        `check the log of the server and of any proxy in front of it; curl '${url}/-/ready' shows whether the server is up`,
+      ),
     };
   return {
     message: `${url} does not serve the Prometheus API (${error})`,
@@ -110,8 +114,14 @@ function explainConnectionFailure(
 ): { readonly message: string; readonly fix: string } {
   const key = `prometheus.${name}`;
   const message = `${url} is not reachable: ${error}`;
-  if (reason === 'timeout') return { message, fix: NETWORK_FIX };
-  return { message, fix: fixForCode(code, { url, key }) };
+  const fix = reason === 'timeout' ? NETWORK_FIX : fixForCode(code, { url, key });
+  return { message, fix: mayBeDown(error) ? podsFirst(url, fix) : fix };
+}
+
+/** Adds the command that shows whether the server runs, if the address contains its namespace. */
+function podsFirst(url: string, fix: string): string {
+  const pods = URL.canParse(url) ? podsAt(new URL(url).host) : null;
+  return pods === null ? fix : `see whether the pods of Prometheus run: \`${pods.text}\`. If they do: ${fix}`;
 }
 
 const NETWORK_FIX =

@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { splitTimes } from '../../units/split-times.js';
-import { formatInstant, instantFromMs } from '../../units/time.js';
+import { formatWithOffset, instantFromMs } from '../../units/time.js';
 import type { CommandIo } from './io.js';
 
 /**
@@ -24,17 +24,8 @@ export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'
  */
 export function localTimes(text: string): string {
   return splitTimes(text)
-    .map((piece) => (piece.isTime ? localTime(piece.text) : piece.text))
+    .map((piece) => (piece.isTime ? formatWithOffset(instantFromMs(Date.parse(piece.text))) : piece.text))
     .join('');
-}
-
-function localTime(utc: string): string {
-  const ms = Date.parse(utc);
-  const minutes = -new Date(ms).getTimezoneOffset();
-  if (minutes === 0) return utc;
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  const zone = [hours, rest].map((part) => String(part).padStart(2, '0')).join(':');
-  return `${formatInstant(instantFromMs(ms + minutes * 60_000)).slice(0, -1)}${minutes < 0 ? '-' : '+'}${zone}`;
 }
 
 /** Prints problems on standard error. */

@@ -86,7 +86,7 @@ function blind(rounds: number, sample: Sample): Story {
 }
 
 const empty = blind(30, errorSample('missing', 'no series'));
-const down = blind(ROUNDS, errorSample('connection', 'Prometheus: connection refused'));
+const down = blind(ROUNDS, errorSample('connection', 'Prometheus: prometheus.billing:9090: connection refused'));
 const unread: Story = { ...UNREAD, rounds: ROUNDS };
 
 const twoScalers = held(
@@ -128,8 +128,8 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
   'no data for hours': troubledFleet({
     worst: 'billing/payments',
-    cause: /^Prometheus: connection refused for cpu and queue_depth$/,
-    command: /^kubectl exec -n monitoring \S+ -- promscaler doctor billing\/payments --config \S+$/,
+    cause: /^Prometheus: prometheus.billing:9090: connection refused for cpu and queue_depth$/,
+    command: /^kubectl get -n billing pods$/,
     stories: {
       'billing/payments': down,
       'billing/refunds': down,

@@ -2,9 +2,13 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { SourceContext } from '../../../src/cli/checks/context.js';
+import { checkPrometheus } from '../../../src/cli/checks/prometheus.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { failed } from '../../../src/units/failure.js';
 import { addSeconds } from '../../../src/units/time.js';
+import { aSource } from '../../support/builders.js';
 import { cluster, diagnosed, healthy, prometheus, server } from './fixture.js';
 
 let simulator: Simulator;
@@ -155,6 +159,16 @@ describe('an unreachable Prometheus', () => {
 
     expect(message).toBe('http://127.0.0.1:1 is not reachable: connection refused');
     expect(fix).toContain('kubectl get svc -A');
+  });
+
+  it('that is a Service of the cluster is reported with the command that shows whether its pods run', async () => {
+    const probe = () => Promise.resolve(failed('connection', 'connection refused', 'ECONNREFUSED'));
+    const source = { ...aSource(), urls: ['http://prometheus.monitoring:9090'] };
+    const [found] = await checkPrometheus({ source, probe } as unknown as SourceContext);
+
+    expect(found?.fix).toMatch(
+      /^see whether the pods of Prometheus run: `kubectl get -n monitoring pods`\. If they do: no process listens/,
+    );
   });
 
   it('with an unknown host is reported with the url in the cluster and outside', async () => {

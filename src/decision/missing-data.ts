@@ -1,0 +1,95 @@
+import { valueAt } from '../scaler/plain-json.js';
+import { countAre, formatSeconds } from '../units/format.js';
+import { command, keyOf, kubectl, type Remedy, type Snippet, type TroubledScaler } from './snippet.js';
+
+/** Returns what to do about metrics without a value. */
+export function findData(scaler: TroubledScaler): readonly Remedy[] {
+  const missing = [scaler.state.cause, ...scaler.metrics.map(({ error }) => error)].map(readNoAnswer);
+  const unanswered = missing.find((one) => one !== null);
+  const fix = { text: 'Let doctor name the fix', snippet: doctor(scaler) };
+  if (unanswered === undefined) return [fix, ...tryQueries(scaler)];
+  const meanwhile = keptMeanwhile(scaler);
+  const { host, isDown } = unanswered;
+  if (!isDown) return [{ ...fix, text: `${fix.text}; ${meanwhile}` }, ...tryQueries(scaler)];
+  const pods = podsAt(host);
+  const whatElse = 'the url in the service config or a NetworkPolicy may be wrong';
+  const steps: readonly Remedy[] =
+    pods === null
+      ? [
+          {
+            text: `Test the connection to ${host === '' ? 'Prometheus' : host}; ${meanwhile}`,
+            snippet: fix.snippet,
+          },
+          { text: `See whether Prometheus runs there. If it does, ${whatElse}`, snippet: null },
+        ]
+      : [
+          { text: `See whether the pods of Prometheus run; ${meanwhile}`, snippet: pods },
+          { text: `If they do, ${whatElse}. Test the connection`, snippet: fix.snippet },
+        ];
+  return [...steps, ...tryQueries(scaler)];
+}
+
+/** Other metrics can still raise the count. */
+function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): string {
+  const isMissing = ({ error }: TroubledScaler['metrics'][number]): boolean => error !== null;
+  if (!metrics.some(isMissing)) return 'meanwhile the fallback applies';
+  const isKept = metrics.every(isMissing) && currentReplicas !== null;
+  const kept = isKept ? `${countAre(currentReplicas, 'replica')} kept` : 'nothing is scaled down';
+  const after = valueAt(document, ['spec', 'fallback', 'afterSeconds']);
+  return `meanwhile ${kept}${typeof after === 'number' ? `, and the fallback applies after ${formatSeconds(after)}` : ''}`;
+}
+
+function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
+  return scaler.metrics.flatMap(({ metric, error }, index): readonly Remedy[] => {
+    const isAnswered = error !== null && readNoAnswer(error) === null;
+    const snippet = isAnswered ? queryAt(scaler, `spec.metrics[${index}]`) : null;
+    return snippet === null ? [] : [{ text: `Try the query of ${metric} in Prometheus`, snippet }];
+  });
+}
+
+/** Returns the query at `path` of the document as it is sent; null: unknown. */
+export function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet | null {
+  const { query, graphUrl } = queries.find((one) => one.path === path) ?? { query: null, graphUrl: null };
+  return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
+}
+
+/** Returns the command that runs `doctor` for a scaler, where the service runs if that is known. */
+export function doctor(scaler: TroubledScaler): Snippet {
+  return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
+}
+
+interface NoAnswer {
+  /** Host and port of the data source, such as `prometheus.monitoring:9090`; empty: unknown. */
+  readonly host: string;
+  /** Whether the server may not run; false: it has answered, or the credentials or certificates are wrong. */
+  readonly isDown: boolean;
+}
+
+/**
+ * Returns what an error of a metric says about its data source; null: the data source has answered the query. Codes 400
+ * and 422 are errors of the query.
+ */
+function readNoAnswer(error: string | null): NoAnswer | null {
+  const [, host = '', message] = /\bPrometheus: (?:(\S+): )?(.*)/s.exec(error ?? '') ?? [];
+  if (message === undefined || /\bHTTP 4(?:00|22)\b/.test(message)) return null;
+  return { host, isDown: mayBeDown(message) };
+}
+
+/** Returns whether a request may have failed because the server does not run. `message`: that of a `Failure`. */
+export function mayBeDown(message: string): boolean {
+  return /^(?:connection refused|no connection|the connection |the (?:host|network) cannot|timeout|HTTP 5)/.test(
+    message,
+  );
+}
+
+/**
+ * Returns the command that lists the pods in the namespace of a Service, for an address in the cluster such as
+ * `prometheus.monitoring:9090`; null: the address may be outside of the cluster.
+ */
+export function podsAt(host: string): Snippet | null {
+  const [, namespace] = /^[a-z][a-z\d-]*\.([a-z\d-]+)(?:\.svc(?:\.[a-z\d.-]+)?)?(?::\d+)?$/.exec(host) ?? [];
+  return namespace === undefined || DOMAINS.has(namespace) ? null : kubectl(namespace, 'get', 'pods');
+}
+
+/** In `prometheus.internal`, these are no namespaces. */
+const DOMAINS: ReadonlySet<string> = new Set(['com', 'org', 'net', 'io', 'dev', 'internal', 'local', 'lan']);
