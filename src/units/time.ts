@@ -81,15 +81,6 @@ export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
-/** Returns RFC 3339 in the time zone of the process or browser: `2026-01-01T11:42:30+01:00`; in UTC as `formatInstant`. */
-export function formatWithOffset(instant: Instant): string {
-  const minutes = -new Date(instant).getTimezoneOffset();
-  if (minutes === 0) return formatInstant(instant);
-  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
-  const zone = [hours, rest].map((part) => String(part).padStart(2, '0')).join(':');
-  return `${formatInstant(instantFromMs(instant + minutes * 60_000)).slice(0, -1)}${minutes < 0 ? '-' : '+'}${zone}`;
-}
-
 /** As `formatInstant`; null if there is no instant. */
 export function instantOrNull(instant: Instant | null | undefined): string | null {
   return instant === null || instant === undefined ? null : formatInstant(instant);

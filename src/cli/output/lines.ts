@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { splitTimes } from '../../units/split-times.js';
-import { formatWithOffset, instantFromMs } from '../../units/time.js';
+import { formatWithOffset } from '../../units/offset-time.js';
 import type { CommandIo } from './io.js';
 
 /**
@@ -24,7 +24,7 @@ export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'
  */
 export function localTimes(text: string): string {
   return splitTimes(text)
-    .map((piece) => (piece.isTime ? formatWithOffset(instantFromMs(Date.parse(piece.text))) : piece.text))
+    .map((piece) => (piece.isTime ? formatWithOffset(Date.parse(piece.text)) : piece.text))
     .join('');
 }
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { remediesOf } from '../../../decision/remedies.js';
-import { formatWithOffset, instantFromMs } from '../../../units/time.js';
+import { formatWithOffset } from '../../../units/offset-time.js';
 import type { Remedy } from '../../../decision/snippet.js';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { announce } from '../../ui/announcer.jsx';
@@ -33,7 +33,7 @@ const MINUTE_MS = 60_000;
  * Returns the remedies with commands in the form of the page; empty: there are none, or the scaler is not known yet.
  */
 export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
-  const pauseUntil = formatWithOffset(instantFromMs(useSteps(MINUTE_MS) + 31 * MINUTE_MS));
+  const pauseUntil = formatWithOffset(useSteps(MINUTE_MS) + 31 * MINUTE_MS);
   if (detail === null) return [];
   const remedies = remediesOf(isInCluster(detail) ? { ...detail, pauseUntil } : detail);
   return remedies.map(({ text, snippet }) => ({
