@@ -86,7 +86,10 @@ function blind(rounds: number, sample: Sample): Story {
 }
 
 const empty = blind(30, errorSample('missing', 'no series'));
-const down = blind(ROUNDS, errorSample('connection', 'Prometheus: prometheus.billing:9090: connection refused'));
+const down = blind(
+  ROUNDS,
+  errorSample('connection', 'Prometheus: prometheus.billing:9090: connection refused'),
+);
 const unread: Story = { ...UNREAD, rounds: ROUNDS };
 
 const twoScalers = held(
