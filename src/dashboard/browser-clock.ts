@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import { instantFromMs } from '../units/time.js';
 
-/** The clock of the page. No other file of the dashboard reads time, timers and randomness from the browser. */
+/** The clock of the page. Tests replace it, so no other file reads time, timers and random numbers. */
 export const BROWSER_CLOCK: Clock = {
   now: () => instantFromMs(Date.now()),
   monotonicMs: () => performance.now(),

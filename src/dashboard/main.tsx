@@ -19,7 +19,7 @@ if (root !== null) {
     session: createSession(sessionValue('promscaler.token')),
     fetch: (input, init) => fetch(input, init),
   });
-  // A list scrolls when it has its rows. The browser would scroll before that.
+  // The browser would scroll before a list has its rows. So each list restores its scroll position itself.
   history.scrollRestoration = 'manual';
   startTicking(BROWSER_CLOCK);
   render(<Shell api={api} theme={createTheme()} />, root);

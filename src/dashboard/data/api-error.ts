@@ -1,18 +1,18 @@
 import { DeadlineError } from '../../units/clock.js';
 
 export type ApiErrorKind =
-  /** A bearer token is missing or wrong. */
+  /** The request had no bearer token, or a wrong one. */
   | 'unauthorized'
   | 'forbidden'
   | 'not-found'
-  /** Another 4xx status. */
+  /** The server answered with another 4xx status. */
   | 'rejected'
-  /** A 5xx status. */
+  /** The server answered with a 5xx status. */
   | 'unavailable'
-  /** No answer. */
+  /** The server did not answer. */
   | 'unreachable'
   | 'timeout'
-  /** The answer is too large, or violates the schema of the API. */
+  /** The answer is too large, or does not have the form of the API. */
   | 'invalid';
 
 /** Why a request to the API failed. The message is a sentence for the user. */
@@ -28,7 +28,7 @@ export class ApiError extends Error {
 
 const MAX_MESSAGE = 500;
 
-/** Returns the error for a status other than 200. `body` contains the message if promscaler wrote it. */
+/** Returns the error for a status other than 200. The message is that in `body`, if promscaler has sent one. */
 export function errorOfStatus(status: number, body: string): ApiError {
   const message = messageIn(body)?.slice(0, MAX_MESSAGE) ?? `promscaler answered with status ${status}`;
   if (status === 401) return new ApiError('unauthorized', message);
@@ -51,7 +51,7 @@ export function apiErrorOf(error: unknown): ApiError {
   return new ApiError('unreachable', 'promscaler cannot be reached');
 }
 
-/** Returns undefined for text that is not JSON, or that is nested too deep for the engine. */
+/** Parses JSON; undefined: the text is no JSON, or is nested too deeply for the browser. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -16,7 +16,7 @@ export interface Api {
 }
 
 export interface ApiOptions {
-  /** Address of the page. Paths of the API are relative to it. */
+  /** Address of the page, to which the paths of the API are relative. */
   readonly base: string;
   readonly clock: Clock;
   readonly session: Session;
@@ -24,7 +24,7 @@ export interface ApiOptions {
 }
 
 const DEADLINE_MS = 20_000;
-/** 10,000 rows of an overview have about 7 MiB. */
+/** Limits an answer. An overview with 10,000 rows has about 7 MiB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export function createApi({ base, clock, session, fetch }: ApiOptions): Api {

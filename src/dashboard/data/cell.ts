@@ -1,13 +1,13 @@
-/** A value with change listeners. */
+/** A value whose changes can be observed. */
 export interface Cell<T> {
   readonly get: () => T;
-  /** Calls the listeners unless the value is unchanged. */
+  /** Sets the value. If it has changed, calls the listeners. */
   readonly set: (value: T) => void;
-  /** Returns a function that unsubscribes. */
+  /** Adds a listener. Returns a function that removes it. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** A cell without `set`. */
+/** A cell that its users cannot change. */
 export type ReadableCell<T> = Omit<Cell<T>, 'set'>;
 
 export function createCell<T>(initial: T): Cell<T> {

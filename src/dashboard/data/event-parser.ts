@@ -6,16 +6,16 @@ export interface StreamMessage {
 }
 
 export interface EventParser {
-  /** Reads the next part of the text, which may end anywhere. Throws `RangeError` if a message is too long. */
+  /** Parses the next part of the stream, which may end anywhere. Throws `RangeError` if a message is too long. */
   readonly push: (text: string) => readonly StreamMessage[];
-  /** The ID of the last complete message with an ID; null: none. */
+  /** Returns the ID of the last complete message that has an ID; null: there was none. */
   readonly lastId: () => string | null;
 }
 
-/** A message of promscaler is shorter than 64 KiB. */
+/** Limits a message. Those of promscaler are shorter than 64 KiB. */
 const MAX_LENGTH = 1024 * 1024;
 
-/** Parses a `text/event-stream` by the HTML standard: `eventsource-parser` would add 1 kB to each page. */
+/** Parses a `text/event-stream` by the HTML standard. `eventsource-parser` would add 1 kB to each page. */
 export function createEventParser(): EventParser {
   let rest = '';
   let type = '';

@@ -2,11 +2,11 @@ import type { LiveEvent } from '../../api/answers.js';
 import type { Api } from './api.js';
 
 export interface Freshness {
-  /** Interval of loads; unset: no periodic loads. */
+  /** The time between two periodic loads; unset: there are none. */
   readonly everyMs?: number | undefined;
-  /** Several events within this time cause one load. Default: 300 ms. */
+  /** All events within this time cause a single load. Default: 300 ms. */
   readonly gatherMs?: number;
-  /** Whether an event causes a load. A gap always does. */
+  /** Returns whether an event causes a load. A gap in the events always does. */
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
 
@@ -22,22 +22,22 @@ export function isAbout({
 }
 
 export interface Refresher {
-  /** Loads now, or after the current load. */
+  /** Loads now, or once more after a load that is running. */
   readonly refresh: () => void;
   readonly stop: () => void;
 }
 
 interface KeepFreshOptions extends Freshness {
   readonly api: Api;
-  /** Must not reject. `stop` aborts the signal. */
+  /** Must not reject. Its signal is aborted by `stop`. */
   readonly load: (signal: AbortSignal) => Promise<void>;
 }
 
 const GATHER_MS = 300;
 
 /**
- * Loads at the start, after events, when the event stream reconnects, when the user has entered a token, and
- * periodically. Only one load runs at a time. A hidden page waits until it is shown.
+ * Calls `load` at the start, after events, after a reconnection of the event stream, after the user has entered a
+ * token, and periodically. Only one load runs at a time. While the page is hidden, nothing is loaded.
  */
 export function keepFresh({
   api,

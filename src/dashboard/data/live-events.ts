@@ -9,12 +9,12 @@ import type { StreamMessage } from './event-parser.js';
 import { readBody } from './read-body.js';
 import type { Session } from './session.js';
 
-/** The event stream of the service. It reconnects automatically, and then receives the missed events or a `gap`. */
+/** The event stream of the service. It reconnects and then receives the missed events, or a `gap` event. */
 export interface LiveEvents {
-  /** Returns a function that unsubscribes. The first subscription opens the stream. */
+  /** Adds a listener; the first one opens the stream. Returns a function that removes the listener. */
   readonly subscribe: (listener: (event: LiveEvent) => void) => () => void;
   readonly state: ReadableCell<LiveState>;
-  /** Reconnects now instead of at `retryAt`. */
+  /** Reconnects now instead of waiting until `retryAt`. */
   readonly retryNow: () => void;
 }
 
@@ -25,7 +25,7 @@ export type LiveState =
   | { readonly kind: 'broken'; readonly since: number; readonly retryAt: number; readonly message: string };
 
 interface LiveEventsOptions {
-  /** Sends a request with an Authorization header, which `EventSource` cannot send. */
+  /** Sends a request with an Authorization header, which the `EventSource` of browsers cannot do. */
   readonly send: (
     path: string,
     headers: Readonly<Record<string, string>>,
@@ -35,7 +35,7 @@ interface LiveEventsOptions {
   readonly session: Session;
 }
 
-/** The server sends a comment every 15 s. */
+/** A connection without data for this time counts as lost, because the server sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 const FIRST_DELAY_MS = 1000;

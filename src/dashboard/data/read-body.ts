@@ -1,6 +1,9 @@
 import { ApiError } from './api-error.js';
 
-/** Throws an `ApiError` of kind `invalid` if the response has more than `maxBytes`, and any error of the stream. */
+/**
+ * Reads the body of a response as text. If it has more than `maxBytes`, throws an `ApiError` of the kind `invalid`.
+ * Errors of the stream are thrown, too.
+ */
 export async function readBody(response: Response, maxBytes: number): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();

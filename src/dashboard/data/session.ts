@@ -1,12 +1,12 @@
 import { createCell } from './cell.js';
 import type { ReadableCell } from './cell.js';
 
-/** The bearer token of the tab. It is stored only in session storage. */
+/** The bearer token of this browser tab. It is stored only in session storage. */
 export interface Session {
   readonly state: ReadableCell<SessionState>;
   /** Stores the token that the user has entered. */
   readonly enter: (token: string) => void;
-  /** Reports that the server has rejected a request because it has no valid token. */
+  /** Reports that the server has rejected a request with this token, or without one. */
   readonly reject: (message: string, usedToken: string | null) => void;
 }
 
@@ -30,7 +30,7 @@ export function createSession(storage: TokenStorage): Session {
       state.set({ token, demand: null });
     },
     reject: (message, usedToken) => {
-      // The request was sent before the user entered another token.
+      // Ignores a request that was sent before the user entered another token.
       if (usedToken !== state.get().token || state.get().demand !== null) return;
       storage.write(null);
       state.set({ token: null, demand: message });

@@ -6,11 +6,11 @@ import { keepFresh } from './keep-fresh.js';
 import type { Freshness, Refresher } from './keep-fresh.js';
 import type { ApiRequest } from './requests.js';
 
-/** An answer of the API, and the result of the last request. */
+/** The last answer of the API, and whether the last request succeeded. */
 export interface Loaded<T> {
-  /** The last answer; null: no answer yet, or the request has changed. */
+  /** The last answer; null: there is none yet for this request. */
   readonly value: T | null;
-  /** Why the last request failed; null: it succeeded. With a value, that value is outdated. */
+  /** Why the last request failed, so that `value` is outdated; null: it succeeded. */
   readonly error: ApiError | null;
   readonly refresh: () => void;
 }
@@ -21,7 +21,7 @@ interface Answered<T> {
   readonly error: ApiError | null;
 }
 
-/** Reads an answer and keeps it up to date. */
+/** Reads an answer, and reads it again when it may have changed (see `keepFresh`). */
 export function useAnswer<T>(
   api: Api,
   request: ApiRequest<T>,

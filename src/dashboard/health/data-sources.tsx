@@ -49,7 +49,7 @@ export function DataSources({ status: { dataSources } }: HealthPartProps): VNode
 
 interface ReachabilityProps {
   readonly isReachable: boolean | null;
-  /** Text for null. */
+  /** The text that is shown for null. */
   readonly unknown?: string;
 }
 

@@ -8,7 +8,7 @@ interface ProblemsProps {
   readonly status: ServiceStatus;
 }
 
-/** Shows the problems of the documents, each with its lines and a caret. */
+/** Shows the problems of the documents, each with the lines of the document and a caret below the column. */
 export function Problems({ status: { problems } }: ProblemsProps): VNode | null {
   if (problems.length === 0) return null;
   return (
@@ -33,7 +33,7 @@ export function Problems({ status: { problems } }: ProblemsProps): VNode | null 
               </p>
             )}
             {excerpt === null ? null : (
-              // The excerpt scrolls in a narrow window, so the caret stays below its column.
+              // The excerpt scrolls if it is too wide, because a line break would move the caret away from its column.
               <pre class="health-excerpt" tabIndex={0} aria-label="Lines of the document" role="region">
                 {excerpt}
               </pre>

@@ -4,7 +4,7 @@ import { formatCount, plural } from '../ui/numbers.js';
 import type { Tone } from '../ui/severities.js';
 import type { IconName } from '../ui/icon-paths.js';
 
-/** The state of a part of the service in one line. */
+/** Whether a part of the service works, as a line of text. */
 export interface Verdict {
   readonly subject: string;
   readonly tone: Tone;
@@ -49,7 +49,7 @@ function ofKubernetes({ kubernetes: { isReachable } }: ServiceStatus): Finding {
   return isReachable ? { tone: 'good', text: 'Reachable' } : { tone: 'bad', text: 'Unreachable' };
 }
 
-/** A round that is late by more than this share of the period is a warning. */
+/** A warning is shown if a round is late by more than this share of its period. */
 const LATE_SHARE = 0.5;
 
 function ofRounds({ rounds: { last, periodSeconds } }: ServiceStatus, nowMs: number): Finding {
@@ -72,7 +72,7 @@ function ofReplicas({ leader, replicas }: ServiceStatus): Finding {
 
 function ofDocuments({ problems }: ServiceStatus): Finding {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  // Another version of the document is in effect, or one scaler of many is missing.
+  // Only a warning: an earlier version of the document is in effect, or one of many scalers is missing.
   if (errors > 0) return { tone: 'warn', text: plural(errors, 'error') };
   return problems.length > 0
     ? { tone: 'warn', text: plural(problems.length, 'warning') }

@@ -10,7 +10,7 @@ interface FieldProps {
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows the fields for namespace, groups, order and columns. They are loaded after the rows. */
+/** Shows the fields for namespace, grouping, order and columns. Their code is loaded after the rows. */
 export function FilterFields({ counts, groupLabel, ...field }: FilterProps): VNode {
   return (
     <>
@@ -44,7 +44,7 @@ function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly
   );
 }
 
-/** What each order starts with; the reverse order ends with it. */
+/** What is first in each order. In the reverse order, it is last. */
 const FIRST: Readonly<Record<SortKey, string>> = {
   name: 'Name A',
   state: 'Most urgent',

@@ -23,7 +23,7 @@ interface FleetViewProps extends OverviewState {
   readonly api: Api;
   readonly fleet: Fleet;
   readonly status: ServiceStatus | null;
-  /** Takes the number of shown scalers for the heading. */
+  /** Called with the number of shown scalers as text, for the heading. */
   readonly onFound: (text: string) => void;
 }
 
@@ -72,11 +72,11 @@ const loadStartHere = () => import('./start-here.jsx');
 const loadNoScalers = () => import('./no-scalers.jsx');
 
 const NO_NEWS: ReadonlyMap<string, string> = new Map();
-/** Minimum interval between announcements, because each one interrupts the screen reader. */
+/** Minimum time between two announcements, because each interrupts the screen reader. */
 const QUIET_MS = 10_000;
 const MAX_NAMED = 3;
 
-/** Announces changed rows and returns their keys with the time of the answer. */
+/** Announces the rows that have changed. Returns their keys, each with the time of the answer. */
 function useNews(fleet: Fleet, clock: Clock): ReadonlyMap<string, string> {
   const [news, setNews] = useState(NO_NEWS);
   const announcedMs = useRef(-Infinity);
@@ -95,10 +95,10 @@ function sentenceOf(news: Fleet['news']): string {
   return news.map((row) => `${row.name}: ${replicasText(row)} replicas`).join('. ');
 }
 
-/** Browsers limit how often an address changes, and keys may be pressed more often. */
+/** Delay until the address is changed: browsers limit how often that is possible, and the user may type faster. */
 const WRITE_MS = 300;
 
-/** Returns the selection in the address, and a function that changes both. */
+/** Returns the selection, which is stored in the address, and a function that changes it. */
 function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selection>) => void] {
   const hash = useHash();
   const [selection, setSelection] = useState(() => readSelection(parametersOf(hash)));
@@ -109,7 +109,7 @@ function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selec
     const next = readSelection(parametersOf(hash));
     const text = writeSelection(next).toString();
     if (text === written.current) return;
-    // Another link or Back changed the address: cancel the pending write.
+    // A link or the Back button has changed the address, so the change that is still to be written is canceled.
     written.current = text;
     cancel.current();
     setSelection(next);

@@ -1,11 +1,11 @@
 import type { Overview, OverviewRow } from '../../api/answers.js';
 
-/** All scalers of the last answer. */
+/** All scalers, as of the last answer. */
 export interface Fleet {
   readonly facts: Omit<Overview, 'rows' | 'removed' | 'isComplete'>;
-  /** Ordered by namespace and name. An unchanged row is the same object. */
+  /** In the order of namespace and name. A row that has not changed is the same object as before. */
   readonly rows: readonly OverviewRow[];
-  /** Rows whose replicas or state changed with the last answer; empty after a complete answer. */
+  /** The rows whose replicas or state the last answer has changed; empty after an answer with all rows. */
   readonly news: readonly OverviewRow[];
 }
 
@@ -13,7 +13,7 @@ export function keyOf({ namespace, name }: Pick<OverviewRow, 'namespace' | 'name
   return `${namespace}/${name}`;
 }
 
-/** Applies an answer: all rows, or the rows that have changed since `before`. */
+/** Applies an answer, which contains either all rows or the rows that have changed since `before`. */
 export function mergeOverview(before: Fleet | null, answer: Overview): Fleet {
   const { rows, removed, isComplete, ...facts } = answer;
   if (isComplete || before === null) return { facts, rows, news: [] };

@@ -6,12 +6,12 @@ const FIRST_COMMANDS = `kubectl get hpa -A -o yaml | promscaler import - > scale
 promscaler new deployment/web --max 10 > web.yaml`;
 
 interface NoScalersProps {
-  /** Whether there are scalers that do not match the selection. */
+  /** Whether there are scalers, but none of them matches the selection. */
   readonly hasOthers: boolean;
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows what to do about an empty list: a button, or commands. */
+/** Shows what the user can do if the list is empty: a button that shows all scalers, or commands that create one. */
 export function NoScalers({ hasOthers, onChange }: NoScalersProps): VNode {
   if (hasOthers)
     return (

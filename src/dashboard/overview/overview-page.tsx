@@ -12,11 +12,11 @@ import type { OverviewStore } from './overview-store.js';
 interface OverviewPageProps {
   readonly api: Api;
   readonly store: OverviewStore;
-  /** Null: unknown. */
+  /** Null: the status is not known. */
   readonly status: ServiceStatus | null;
 }
 
-/** Shows all scalers. The code of the rows is loaded in parallel with the data. */
+/** Shows all scalers. The code that shows the rows is loaded while the data is requested. */
 export function OverviewPage({ api, store, status }: OverviewPageProps): VNode {
   const { fleet, error } = useCell(store.state);
   const [found, setFound] = useState('');

@@ -10,22 +10,22 @@ import { mergeOverview } from './merge-overview.js';
 import type { Fleet } from './merge-overview.js';
 
 export interface OverviewState {
-  /** Null: no answer yet. */
+  /** Null: there was no answer yet. */
   readonly fleet: Fleet | null;
   /** Why the last request failed; null: it succeeded. */
   readonly error: ApiError | null;
 }
 
-/** Keeps the rows of all scalers while another page is shown. */
+/** Holds the rows of all scalers, even while another page is shown. */
 export interface OverviewStore {
   readonly state: ReadableCell<OverviewState>;
-  /** Updates the rows until `stop` is called. */
+  /** Keeps the rows up to date until `stop` of the result is called. */
   readonly start: () => Refresher;
 }
 
-/** A cycle that changes no replicas causes no event, but can change a metric. */
+/** Interval of periodic loads: a cycle without a change of the replicas causes no event, but may change a metric. */
 const EVERY_MS = 10_000;
-/** A thousand scalers can change within a second. */
+/** Long, because a thousand scalers may change within a second. */
 const GATHER_MS = 500;
 
 export function createOverviewStore(api: Api): OverviewStore {

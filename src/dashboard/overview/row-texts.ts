@@ -9,13 +9,13 @@ export function sparklineLabel({ replicas }: OverviewRow): string {
   return `Replicas in the last two hours: ${range}, from ${formatCount(first)} to ${formatCount(last)}`;
 }
 
-/** Returns `4 to 6`, or `4` if both counts are equal or one is unknown. */
+/** Returns for example `4 to 6`, or only `4` if both counts are equal or the desired one is unknown. */
 export function replicasText({ current, desired }: Pick<OverviewRow, 'current' | 'desired'>): string {
   if (desired === null || desired === current) return formatCount(current);
   return `${formatCount(current)} to ${formatCount(desired)}`;
 }
 
-/** Returns a value with three digits, or its whole integer part, because a row is narrow. */
+/** Rounds a value to three digits, or to an integer from 100 on, because a row is narrow. */
 export function shorten(value: number | null): number | null {
   if (value === null) return null;
   return Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value);

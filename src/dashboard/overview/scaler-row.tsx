@@ -19,14 +19,14 @@ interface ScalerRowProps {
   readonly row: OverviewRow;
   /** Position among the selected rows. */
   readonly index: number;
-  /** Distance from the first row in pixels. */
+  /** Distance from the top of the first row in pixels. */
   readonly top: number;
   readonly columns: readonly ColumnName[];
-  /** Changes when the row has changed. The row is then highlighted for a moment. */
+  /** Time of the last change of the row. When it changes, the row is highlighted for a moment. */
   readonly newsAt: string | null;
 }
 
-/** Returns the attributes of a row of the table at its position. The header is row 1. */
+/** Returns the attributes of the table row at this position. The header is row 1 for screen readers. */
 export function placeOf(
   index: number,
   top: number,
@@ -39,7 +39,7 @@ export function placeOf(
   };
 }
 
-/** Shows one scaler. It renders only if something has changed, because scrolling renders many rows. */
+/** Shows a scaler. It renders only if something has changed, because scrolling would otherwise render all rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
     const { row, index, top, newsAt, columns } = this.props;
@@ -187,7 +187,7 @@ function ReasonCell({ row: { state } }: CellProps): VNode {
   );
 }
 
-/** Shows how long a state lasts; nothing once its end is in the past. */
+/** Shows how long a state will last; nothing if its end has passed. */
 function Until({ ms }: { readonly ms: number }): VNode | null {
   return useNow((nowMs) => ms > nowMs) ? (
     <span class="muted">
@@ -201,7 +201,7 @@ interface SinceCellProps {
   readonly at: string | null;
 }
 
-/** An earlier day is shown without the time of the day, because the column is narrow. */
+/** Shows since when a state lasts. For an earlier day, it omits the time of day, because the column is narrow. */
 function SinceCell({ name, at }: SinceCellProps): VNode {
   const ms = at === null ? null : parseTime(at);
   return (

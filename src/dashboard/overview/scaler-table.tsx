@@ -15,17 +15,17 @@ interface ScalerTableProps {
   readonly lines: readonly Line[];
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
-  /** Key of a row with changes -> time of the changes. */
+  /** Maps the key of a row that has changed to the time of the change. */
   readonly news: ReadonlyMap<string, string>;
-  /** Whether everything above the table is shown. */
+  /** Whether everything above the table is shown, so that its position is final. */
   readonly isPlaced: boolean;
 }
 
 interface ColumnHead {
   readonly title: string;
-  /** Null: the column cannot be sorted. */
+  /** Null: the table cannot be sorted by the column. */
   readonly sort: SortKey | null;
-  /** A track of a CSS grid. */
+  /** Width of the column as a track of a CSS grid. */
   readonly width: string;
 }
 
@@ -41,7 +41,7 @@ export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {
   changed: { title: 'Changed', sort: 'changed', width: '6.5rem' },
 };
 
-/** Shows thousands of scalers. Only the rows in the window are in the document. */
+/** Shows thousands of scalers. Only the visible rows and the focused one are in the DOM. */
 export function ScalerTable(props: ScalerTableProps): VNode {
   const { lines, selection, onChange, news, isPlaced } = props;
   const body = useRef<HTMLDivElement>(null);
@@ -54,7 +54,7 @@ export function ScalerTable(props: ScalerTableProps): VNode {
   const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, lines.length, end - first);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);
-  // The focused row stays in the document; otherwise the focus would be lost.
+  // The focused row stays in the DOM, because otherwise the focus would be lost.
   if (focused !== null && focused < lines.length && (focused < first || focused >= end))
     indexes.push(focused);
   const heads = [
@@ -127,7 +127,7 @@ interface SortHeaderProps {
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows the header of a column. On a narrow page it is hidden, and a list above the rows sorts instead. */
+/** Shows the header of a column. On a narrow page the headers are hidden, and a list above the rows sets the order. */
 function SortHeader({ name, head: { title, sort }, selection, onChange }: SortHeaderProps): VNode {
   const isWide = useMedia(WIDE);
   const isSorted = sort !== null && selection.sort === sort;
@@ -156,7 +156,7 @@ interface SectionRowProps extends Pick<SortHeaderProps, 'selection' | 'onChange'
   readonly section: SectionLine;
   readonly index: number;
   readonly top: number;
-  /** Number of columns that the heading spans. */
+  /** The number of columns that the heading covers. */
   readonly cells: number;
 }
 
@@ -187,8 +187,8 @@ function SectionRow({ section, index, top, cells, selection, onChange }: Section
 }
 
 /**
- * Returns which element of the table shows a row. An element whose row has left the window shows another row, which is
- * faster than a new element. The element of the focused row is not reused.
+ * Returns the number of the DOM element for a row. When a row is no longer visible, its element is reused for another
+ * row, which is faster than creating an element. The element of the focused row is not reused.
  */
 function slotOf(index: number, slots: number, focused: number | null): number {
   const slot = index % slots;
@@ -202,7 +202,7 @@ interface RowFocus {
   readonly onKeyDown: (event: TargetedKeyboardEvent<HTMLDivElement>) => void;
 }
 
-/** Number of rows for Page Up and Page Down. */
+/** How many rows Page Up and Page Down move. */
 const PAGE = 10;
 
 /** Moves the focus between rows with j and k, the arrow keys, Home, End, Page Up and Page Down. */
@@ -213,7 +213,7 @@ function useRowFocus(
 ): RowFocus {
   const [focused, setFocused] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
-  // Runs before the next key is handled. An effect after painting may run too late.
+  // A layout effect, because it runs before the next key is handled. An effect after painting may run too late.
   useLayoutEffect(() => {
     if (wanted.current === null) return;
     const link = linkOf(body, wanted.current);
@@ -221,7 +221,7 @@ function useRowFocus(
     link?.focus({ preventScroll: true });
     link?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' });
   }, [focused, body]);
-  // After a change of the window height, each row has another element.
+  // When the height of the window has changed, each row has another element, so the focus is set again.
   useLayoutEffect(() => {
     if (focused !== null) linkOf(body, focused)?.focus({ preventScroll: true });
   }, [slots, focused, body]);

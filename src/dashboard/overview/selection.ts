@@ -8,33 +8,33 @@ export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'since', 'chang
 
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** Returns whether a sort starts with the largest value: viewers look for the largest counts and the last changes. */
+/** Returns whether an order starts with the largest value: viewers look for large counts and late changes. */
 export function isLargestFirst(sort: SortKey): boolean {
   return sort !== 'name' && sort !== 'state';
 }
 
-/** Columns that the viewer can hide. Name and state are always shown. */
+/** Columns that the viewer can hide. The name and the state are always shown. */
 export const COLUMN_NAMES = ['replicas', 'trend', 'metric', 'reason', 'since', 'changed'] as const;
 
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
-/** `label`: groups by the label configured in the service config. */
+/** `label`: rows are grouped by the label that the service config sets. */
 export type Group = 'namespace' | 'label';
 
 export function readGroup(text: string | null): Group | null {
   return text === 'namespace' || text === 'label' ? text : null;
 }
 
-/** Filters, order and layout of the viewer. They are in the address. */
+/** What the viewer has selected: filters, order and layout. The address of the page contains it. */
 export interface Selection {
   readonly search: string;
   /** Null: all namespaces. */
   readonly namespace: string | null;
-  /** Empty: any row. */
+  /** Severities of the shown rows; empty: all. */
   readonly severities: readonly Severity[];
   readonly sort: SortKey;
   readonly isDescending: boolean;
-  /** Null: rows sorted by state are grouped by severity, and other rows are not grouped. */
+  /** Null: rows that are sorted by state are grouped by severity; in other orders, rows are not grouped. */
   readonly group: Group | null;
   /** Keys of the collapsed sections. */
   readonly closed: readonly string[];
@@ -52,7 +52,7 @@ export const EVERYTHING: Selection = {
   columns: COLUMN_NAMES.filter((name) => name !== 'changed'),
 };
 
-/** Ignores unknown parameters, such as parameters of an older version. */
+/** Reads the selection from the address. Unknown parameters, for example of an older version, are ignored. */
 export function readSelection(parameters: URLSearchParams): Selection {
   const sort = parameters.get('sort') ?? '';
   const severities = listIn(parameters, 'severity').filter(isSeverity);
@@ -73,7 +73,7 @@ function listIn(parameters: URLSearchParams, name: string): readonly string[] {
   return (parameters.get(name) ?? '').split(',').filter((part) => part !== '');
 }
 
-/** Omits parameters with default values. */
+/** Writes the selection as parameters of the address, without those that have their default value. */
 export function writeSelection(selection: Selection): URLSearchParams {
   const { search, namespace, severities, sort, isDescending, group, closed, columns } = selection;
   const parameters = new URLSearchParams();
@@ -87,7 +87,7 @@ export function writeSelection(selection: Selection): URLSearchParams {
   return parameters;
 }
 
-/** Returns the rows that match the selection, in its order. */
+/** Returns the rows that match the selection, in the selected order. */
 export function selectRows(rows: readonly OverviewRow[], selection: Selection): readonly OverviewRow[] {
   const words = selection.search.toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = new Set(selection.severities);
@@ -113,9 +113,7 @@ function hasWords(row: OverviewRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/**
- * Sorting is stable: equal rows stay ordered by namespace and name. Rows without a value are last in both directions.
- */
+/** Sorts rows. Equal rows stay in the order of namespace and name. Rows without a value are always last. */
 function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selection): readonly OverviewRow[] {
   const sign = isDescending ? -1 : 1;
   if (sort === 'name') return isDescending ? rows.toReversed() : rows;
@@ -135,10 +133,10 @@ export function worstFirst(rows: readonly OverviewRow[]): readonly OverviewRow[]
 }
 
 /**
- * Orders by severity. Among the scalers that cannot follow their load, the most overloaded is first, in whole percent
- * of its target as the rows show it, then the one with the oldest state. A load that is unknown counts as
- * `UNKNOWN_PERCENT`.
- * The order of the others does not depend on their load, because rows would jump.
+ * Compares two rows by severity.
+ * If both scalers cannot follow their load, the one with the higher load in percent of its target is first, then the
+ * one whose state is older. The percents are whole, as the rows show them. An unknown load counts as `UNKNOWN_PERCENT`.
+ * The order within other severities does not depend on the load, because rows would jump.
  */
 function byUrgency(a: OverviewRow, b: OverviewRow): number {
   const { severity } = a.state;
@@ -147,14 +145,17 @@ function byUrgency(a: OverviewRow, b: OverviewRow): number {
   return overloadOf(b) - overloadOf(a) || timeOf(a.state.since) - timeOf(b.state.since);
 }
 
-/** Returns the load in percent of the target, at least 100. A workload that is missing serves nothing. */
+/**
+ * Returns the load in percent of the target, at least 100. A missing workload ranks above other unknown loads, because
+ * it serves nothing.
+ */
 export function overloadOf({ metric, state }: OverviewRow): number {
   const ratio = ratioOf(metric);
   if (ratio === null) return UNKNOWN_PERCENT + Number(state.name === 'NoTarget');
   return Math.max(100, Math.round(ratio * 100));
 }
 
-/** Hours without a value rank above a load that the pods can still serve, and below one that they cannot. */
+/** Percent that an unknown load counts as: above a load that the pods can still serve, below one that they cannot. */
 const UNKNOWN_PERCENT = 130;
 
 function timeOf(text: string | null): number {
@@ -164,7 +165,7 @@ function timeOf(text: string | null): number {
 const VALUES: Readonly<Record<Exclude<SortKey, 'name' | 'state'>, (row: OverviewRow) => number | null>> = {
   replicas: ({ current }) => current,
   metric: ({ metric }) => ratioOf(metric),
-  // The oldest time has the smallest key.
+  // `since` is ascending in time, so that the longest state has the smallest value.
   since: ({ state: { since } }) => (since === null ? null : Date.parse(since)),
   changed: ({ changedAt }) => (changedAt === null ? null : Date.parse(changedAt)),
 };
@@ -177,17 +178,17 @@ export function ratioOf(metric: OverviewRow['metric']): number | null {
 
 export interface SectionLine {
   readonly key: string;
-  /** Null: a section of a namespace or label. */
+  /** Null: the section is that of a namespace or label. */
   readonly severity: Severity | null;
   readonly title: string;
   readonly rows: number;
   readonly isClosed: boolean;
 }
 
-/** A line of the list: the heading of a section, or a scaler. */
+/** A line of the list: either the heading of a section or a scaler. */
 export type Line = { readonly section: SectionLine } | { readonly row: OverviewRow };
 
-/** Divides sorted rows into sections, in the order of their first rows. */
+/** Divides sorted rows into sections. Sections are in the order of their first rows. */
 export function linesOf(rows: readonly OverviewRow[], selection: Selection): readonly Line[] {
   const { group, sort, closed } = selection;
   if (group === null && sort !== 'state') return rows.map((row) => ({ row }));
@@ -208,17 +209,17 @@ export function linesOf(rows: readonly OverviewRow[], selection: Selection): rea
   });
 }
 
-/** No label has this value, because label values have no spaces. */
+/** The section of rows without the label. No label has this value, because label values contain no spaces. */
 const NO_LABEL = 'no label';
 
 export function lineKey(line: Line): string {
   return 'row' in line ? keyOf(line.row) : line.section.key;
 }
 
-/** Number of rows per severity and per namespace. */
+/** The number of rows of each severity and of each namespace. */
 export interface Counts {
   readonly severities: ReadonlyMap<Severity, number>;
-  /** Ordered by name. */
+  /** Pairs of namespace and number of rows, sorted by name. */
   readonly namespaces: readonly (readonly [string, number])[];
 }
 
@@ -226,7 +227,7 @@ export interface FilterProps {
   readonly selection: Selection;
   readonly onChange: (change: Partial<Selection>) => void;
   readonly counts: Counts;
-  /** The label by which rows can be grouped; undefined: none. */
+  /** The label by which rows can be grouped; undefined: there is none. */
   readonly groupLabel: string | undefined;
 }
 

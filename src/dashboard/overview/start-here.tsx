@@ -24,14 +24,14 @@ interface StartHereProps {
   readonly api: Api;
   /** The scalers that cannot follow their load, the worst first. */
   readonly rows: readonly OverviewRow[];
-  /** Null: unknown. */
+  /** Null: the status is not known. */
   readonly status: ServiceStatus | null;
 }
 
-/** Shows one scaler that cannot follow its load with its cause and the next command: the worst one first. */
+/** Shows a scaler that cannot follow its load, with the cause and the next command. At first, it is the worst one. */
 export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   const id = useId();
-  // Null: always the worst one.
+  // The key of the scaler that the viewer has selected; null: the worst one is shown.
   const [chosen, setChosen] = useState<string | null>(null);
   const index = Math.max(
     0,
@@ -129,7 +129,7 @@ interface CauseProps extends Omit<StartHereProps, 'api'> {
 
 function Cause({ row, rows, status }: CauseProps): VNode {
   const { state, metric } = row;
-  // The line below the header counts the scalers of a data source that does not answer.
+  // If a data source does not answer, its scalers are counted in the line below the header, so not here again.
   const isSourceDown = status?.dataSources.some(({ failingSince }) => failingSince !== null) === true;
   const ratio = ratioOf(metric);
   const isCounted = isSourceDown && state.cause?.startsWith('Prometheus: ') === true;
@@ -161,7 +161,7 @@ interface NextCommandsProps {
   readonly row: OverviewRow;
 }
 
-/** Shows a command, and the next remedy, which may be an edit of the document. */
+/** Shows the first two remedies: usually a command, and a second one that may be an edit of the document. */
 function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNode {
   const { value } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,

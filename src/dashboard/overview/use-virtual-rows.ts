@@ -6,19 +6,19 @@ import type { Layout, RowRange } from './visible-range.js';
 interface VirtualRows extends RowRange, Omit<Layout, 'headings'> {}
 
 interface VirtualRowsOptions {
-  /** The element with the height of all rows. */
+  /** The element whose height is that of all rows together. */
   readonly body: RefObject<HTMLElement | null>;
-  /** Has the height of a row, and the height of a heading as its width: both depend on the viewer's font size. */
+  /** A hidden element, as high as a row, and as wide as a heading is high: both depend on the font size. */
   readonly probe: RefObject<HTMLElement | null>;
   readonly rows: number;
   readonly headings: Layout['headings'];
 }
 
-/** Returns the rows to draw at the current scroll position. */
+/** Returns which rows must be drawn at the current scroll position. */
 export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptions): VirtualRows {
   const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0, headingHeight: 0 });
   useLayoutEffect(() => {
-    // Reading the layout while scrolling would recompute it.
+    // Measured only when the layout changes, because measuring while scrolling would compute the layout each time.
     let [rowHeight, headingHeight, bodyTop] = [0, 0, 0];
     const follow = (): void => {
       const layout = { rowHeight, headings, headingHeight };

@@ -1,33 +1,33 @@
-/** Rows from `first` (inclusive) to `end` (exclusive). */
+/** The rows from `first` (inclusive) to `end` (exclusive). */
 export interface RowRange {
   readonly first: number;
   readonly end: number;
 }
 
-/** Heights are in pixels. */
+/** The heights of the lines of a list, in pixels. */
 export interface Layout {
   readonly rowHeight: number;
-  /** Indexes of the lines that are headings of sections, ascending. */
+  /** Ascending indexes of the lines that are headings of sections. */
   readonly headings: readonly number[];
   readonly headingHeight: number;
 }
 
 interface Viewport extends Layout {
-  /** Distance from the top of the window to the first row; negative if the row is above the window. */
+  /** Distance from the top of the window to the first row in pixels; negative: the row is above the window. */
   readonly offset: number;
-  /** Height of the window. */
+  /** Height of the window in pixels. */
   readonly height: number;
   readonly rows: number;
 }
 
-/** Number of rows that are drawn above and below the window, so they are present before they scroll into view. */
+/** How many rows are drawn above and below the window, so that they exist before they are scrolled into it. */
 const OVERSCAN = 5;
-/** The range moves in steps of this many rows, which reduces renderings. */
+/** The range moves by multiples of this number of rows, so that scrolling renders less often. */
 const STEP = 4;
 
 /**
- * Returns the rows to draw: the rows in the window and some around them. Their number depends only on the window, so
- * each row that leaves the range makes room for a row that enters it.
+ * Returns the rows to draw: those in the window, and some above and below. Their number depends only on the height of
+ * the window, so that each row that leaves the range can be replaced by one that enters it.
  */
 export function visibleRange({ offset, height, rows, ...layout }: Viewport): RowRange {
   const { rowHeight, headings, headingHeight } = layout;
@@ -39,14 +39,14 @@ export function visibleRange({ offset, height, rows, ...layout }: Viewport): Row
   return { first, end: Math.min(rows, first + size) };
 }
 
-/** Returns the distance from the first line to this one. */
+/** Returns the distance in pixels from the first line to this line. */
 export function topOf(line: number, { rowHeight, headings, headingHeight }: Layout): number {
   const next = headings.findIndex((heading) => heading >= line);
   const above = next === -1 ? headings.length : next;
   return line * rowHeight - above * (rowHeight - headingHeight);
 }
 
-/** Returns the line at this distance from the first one. */
+/** Returns the line at this distance in pixels from the first line. */
 function lineAt(distance: number, layout: Layout): number {
   const { rowHeight, headings, headingHeight } = layout;
   const next = headings.findIndex((heading) => topOf(heading, layout) + headingHeight > distance);

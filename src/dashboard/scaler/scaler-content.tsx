@@ -30,7 +30,7 @@ export interface ScalerContentProps {
   readonly detail: ScalerDetail;
 }
 
-/** Shows a scaler, starting with the reason of its count. */
+/** Shows a scaler. First, it shows why the scaler has its count. */
 export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const { namespace, name } = detail;
   const moment = useMoment();
@@ -45,7 +45,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [selectMoment, changes],
   );
-  // Loaded separately: these sections are below the first screen.
+  // Their code is loaded separately, because they are usually below the visible part of the page.
   const conditions = usePart(loadConditions, true);
   const documents = usePart(loadDocument, true);
   const timeline = usePart(loadTimeline, true);
@@ -84,7 +84,7 @@ interface ChartsProps extends ScalerContentProps, ChartState {
   readonly onSelect: (second: number | null) => void;
 }
 
-/** Renders again as time passes, unlike the rest of the page. */
+/** A component of its own, because it renders again as time passes, unlike the rest of the page. */
 function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
   const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);
@@ -132,10 +132,10 @@ const loadConditions = () => import('./status/conditions-section.jsx');
 const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');
 
-/** The right edge of the charts moves in steps, because a redraw each second has no visible effect. */
+/** The right edge of the charts moves in steps of this time, because a redraw every second would not be visible. */
 const STEP_MS = 5000;
 
-/** Decisions contain each change. Before the oldest decision, changes are derived from the points of the charts. */
+/** Returns the changes. Before the oldest decision, they are derived from the points of the charts. */
 function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): ChartLinks['changes'] {
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
   const { value } = useAnswer(api, request, {
@@ -159,7 +159,7 @@ interface ChartState {
   readonly setZoom: (window: TimeWindow | null) => void;
 }
 
-/** Holds the state of the charts: range, zoom, and the points from memory and Prometheus. */
+/** Returns the state of the charts: range, zoom, and the points from the memory of the service and from Prometheus. */
 function useCharts(api: Api, detail: ScalerDetail): ChartState {
   const [chosen, setRange] = useState<Range | null>(null);
   const [zoom, setZoom] = useState<TimeWindow | null>(null);
@@ -167,7 +167,7 @@ function useCharts(api: Api, detail: ScalerDetail): ChartState {
   const oldest = recent.data.at[0] ?? null;
   const first = useMemo(() => firstRange(oldest, api.clock.now() / 1000), [api, oldest]);
   const range = chosen ?? first;
-  // Prometheus is queried once when the range is selected. The newest points come from memory.
+  // Prometheus is queried once when a range is selected. Newer points come from the memory of the service.
   const long = useMemo(
     () =>
       range.stepSeconds === null

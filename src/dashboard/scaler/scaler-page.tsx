@@ -15,7 +15,7 @@ export interface ScalerPageProps {
 
 const EVERY_MS = 15_000;
 
-/** Shows one scaler. Its code and the charts are loaded in parallel with its data. */
+/** Shows a scaler. The code of the page and of the charts is loaded while the data is requested. */
 export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
   const { value, error, refresh } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,

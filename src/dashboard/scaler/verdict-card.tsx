@@ -13,13 +13,13 @@ interface VerdictCardProps {
   readonly detail: ScalerDetail;
 }
 
-/** Answers "Why did it not scale?": the state, its cause and end, and what the metrics measured. */
+/** Answers "Why did it not scale?" with the state, its cause, its end, and what the metrics measured. */
 export function VerdictCard({ detail }: VerdictCardProps): VNode {
   const { state, decision, outcome, recommendation } = detail;
   const measured = measuredOf(detail.reason ?? '');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   const { part: advice } = usePart(loadAdvice, (recommendation?.changes ?? []).length > 0);
-  // Not loaded for other states, which end by themselves.
+  // Loaded only for these states, because the others end by themselves.
   const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
   return (
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">

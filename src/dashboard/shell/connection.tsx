@@ -9,11 +9,11 @@ import { useSteps } from '../ui/use-now.js';
 
 interface ConnectionProps {
   readonly api: Api;
-  /** When scalers were last decided on, in RFC 3339; null: unknown. */
+  /** Time of the last round of decisions, in RFC 3339; null: unknown. */
   readonly lastRound: string | null;
 }
 
-/** Shows whether the page receives changes; nothing if the viewer must sign in, which is not a lost connection. */
+/** Shows whether the page receives changes; nothing while the viewer must sign in: no connection is lost then. */
 export function Connection({ api, lastRound }: ConnectionProps): VNode | null {
   const state = useCell(api.live.state);
   const { demand } = useCell(api.session.state);

@@ -15,10 +15,10 @@ const KEYS: readonly (readonly [keys: string, effect: string])[] = [
 ];
 
 const PAGES: Readonly<Record<string, string>> = { s: OVERVIEW_LINK, h: HEALTH_LINK };
-/** The second key follows `g` within this time. */
+/** After `g`, the second key must be pressed within this time. */
 const SEQUENCE_MS = 1500;
 
-/** Follows the keys that work on every page, and shows all keys. */
+/** Handles the keys that work on every page, and shows a list of all keys. */
 export function Keys(): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A page of the dashboard. It is in the hash of the address, so links can be shared. */
+/** A page of the dashboard. The hash of the address contains it, so that links can be shared. */
 export type Route =
   | { readonly page: 'overview' }
   | { readonly page: 'scaler'; readonly namespace: string; readonly name: string }

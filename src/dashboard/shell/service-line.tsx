@@ -10,15 +10,15 @@ import './service-line.css';
 
 interface ServiceLineProps {
   readonly status: ServiceStatus;
-  /** Why the status could not be read again; null: it is current. */
+  /** Why the status is outdated; null: it is current. */
   readonly error: string | null;
 }
 
-/** More lines would hide the page. */
+/** Limits the lines, which would otherwise hide the page. */
 const MOST_LINES = 2;
 const STEP_MS = 10_000;
 
-/** Shows the troubles of the service below the header of every page, otherwise nothing. */
+/** Shows the problems of the service below the header of each page; nothing if there are none. */
 export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
   const troubles = troublesOf(status, error, useSteps(STEP_MS));
   const more = troubles.length - MOST_LINES;

@@ -46,7 +46,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
   const { part: signIn } = usePart(loadSignIn, demand !== null);
   return (
     <>
-      {/* Not a link: its hash would be another page. */}
+      {/* A button, because the hash of a link would select another page. */}
       <button type="button" class="skip-link" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>
@@ -80,7 +80,7 @@ const loadKeys = () => import('./keys.jsx');
 
 interface HeaderProps extends ShellProps {
   readonly route: Route;
-  /** RFC 3339; null: unknown. */
+  /** In RFC 3339; null: unknown. */
   readonly lastRound: string | null;
 }
 
@@ -109,7 +109,7 @@ function Header({ api, theme, route, lastRound }: HeaderProps): VNode {
   );
 }
 
-/** Names the time zone of all times of the page. */
+/** Shows the time zone in which the page shows all times. */
 function Zone(): VNode {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return (

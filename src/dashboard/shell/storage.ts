@@ -1,16 +1,16 @@
-/** A value that survives a reload. If the browser forbids storage, it lasts as long as the page. */
+/** A value that is kept when the page is reloaded. If the browser forbids storage, it is kept only until then. */
 export interface StoredValue {
   readonly read: () => string | null;
   /** Null removes the value. */
   readonly write: (value: string | null) => void;
 }
 
-/** Returns a value that lasts as long as the tab. */
+/** Returns a value that is kept as long as the tab is open. */
 export function sessionValue(key: string): StoredValue {
   return storedValue(() => sessionStorage, key);
 }
 
-/** Returns a value that lasts until the user clears the data of the site. */
+/** Returns a value that is kept until the user clears the data of the site. */
 export function lastingValue(key: string): StoredValue {
   return storedValue(() => localStorage, key);
 }
@@ -30,7 +30,7 @@ function storedValue(storage: () => Storage, key: string): StoredValue {
         if (next === null) storage().removeItem(key);
         else storage().setItem(key, next);
       } catch {
-        // The value lasts as long as the page.
+        // The browser forbids storage, so the value is kept only until the page is reloaded.
       }
     },
   };

@@ -6,7 +6,7 @@ import { Icon } from '../ui/icon.jsx';
 import type { IconName } from '../ui/icon-paths.js';
 import { lastingValue } from './storage.js';
 
-/** `system`: follows the setting of the operating system. */
+/** `system`: the theme of the operating system. */
 export type Theme = 'system' | 'light' | 'dark';
 
 /** Applies the theme that the viewer has selected on this device. */

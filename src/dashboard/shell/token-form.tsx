@@ -8,7 +8,7 @@ interface TokenFormProps {
   readonly message: string;
 }
 
-/** Requests the bearer token. It is sent only to the address of this page. */
+/** Asks for the bearer token, which is sent only to the address of this page. */
 export function TokenForm({ session, message }: TokenFormProps): VNode {
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();

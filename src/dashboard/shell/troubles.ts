@@ -2,13 +2,13 @@ import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
 import { formatAge, formatShort, isOverdue } from '../ui/short-times.js';
 
-/** A problem of the service itself, for the person on call. */
+/** A problem of the service itself, which concerns the person on call. */
 export interface Trouble {
   readonly tone: 'bad' | 'warn';
   readonly text: string;
 }
 
-/** Returns the troubles of the service, most urgent first. `error`: why the state is not current; null: it is. */
+/** Returns problems of the service, the most urgent first. `error`: why `status` is outdated; null: it is current. */
 export function troublesOf(status: ServiceStatus, error: string | null, nowMs: number): readonly Trouble[] {
   const { at, dataSources, kubernetes, leader, identity, replicas, rounds, problems } = status;
   const found: Trouble[] = [];

@@ -4,12 +4,12 @@ import { useCell } from '../data/use-cell.js';
 
 const announcement = createCell('');
 
-/** Makes a screen reader read a sentence after the current one. */
+/** Makes a screen reader read a sentence when it has finished the current one. */
 export function announce(sentence: string): void {
   announcement.set(sentence);
 }
 
-/** The element for announcements. The document has one. */
+/** The element from which announcements are read. A page must contain it only once. */
 export function Announcer(): VNode {
   return (
     <div class="visually-hidden" role="status" aria-live="polite">

@@ -6,7 +6,7 @@ interface ErrorBoundaryProps {
   readonly children: ComponentChildren;
 }
 
-/** Shows an error instead of a page that fails to render. The rest of the dashboard continues to work. */
+/** Shows an error in place of a page that cannot be rendered, so that the rest of the dashboard still works. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 

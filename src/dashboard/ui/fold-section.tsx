@@ -5,11 +5,11 @@ import type { SectionProps } from './section.jsx';
 import { WIDE, useMedia } from './use-media.js';
 
 interface FoldSectionProps extends SectionProps {
-  /** Whether a narrow page shows the content at once. */
+  /** Whether the content is shown on a narrow page without a click. */
   readonly isOpen?: boolean;
 }
 
-/** Shows a section that is collapsed on a narrow page, because the answer is above it. */
+/** Shows a section. On a narrow page it is collapsed, because the most important part of the page is above it. */
 export function FoldSection({ isOpen = false, ...props }: FoldSectionProps): VNode {
   const id = useId();
   if (useMedia(WIDE) || isOpen) return <Section {...props} />;

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { ICON_PATHS } from './icon-paths.js';
 import type { IconName } from './icon-paths.js';
 
-/** Shows an icon next to a text with the same meaning. */
+/** Shows an icon. It is hidden from screen readers, because a text with the same meaning is next to it. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

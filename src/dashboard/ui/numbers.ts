@@ -1,6 +1,6 @@
 import { formatAmount } from '../../units/format.js';
 
-/** The text for an unknown value, which is never 0. */
+/** The text for an unknown value, which must not be shown as 0. */
 export const UNKNOWN = '–';
 
 /** Returns a count with thousands separators, such as `1,200`. */
@@ -15,14 +15,14 @@ interface MetricAmount {
   readonly unit: 'percent' | 'average' | 'total';
 }
 
-/** Returns a metric value: `72 %` of the requests, `900Mi` of memory, or a number in base units. */
+/** Returns a metric value as text: percent of the requests (`72 %`), memory (`900Mi`), or a number in base units. */
 export function formatMetric(value: number | null, { name, unit }: MetricAmount): string {
   if (value === null) return UNKNOWN;
   if (unit === 'percent') return `${formatAmount(Math.round(value * 10) / 10, '')} %`;
   return formatAmount(value, name.slice(name.lastIndexOf('/') + 1));
 }
 
-/** Returns `1 scaler`, `2 scalers`. */
+/** Returns for example `1 scaler` or `2 scalers`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }

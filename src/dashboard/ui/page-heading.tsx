@@ -3,12 +3,15 @@ import { useEffect, useRef } from 'preact/hooks';
 
 interface PageHeadingProps {
   readonly title: string;
-  /** What the subject belongs to, such as a namespace. */
+  /** What the subject of the page belongs to, such as a namespace. */
   readonly context?: string;
   readonly children?: ComponentChildren;
 }
 
-/** Shows the heading of a page and sets its title. A new page takes the focus, so that a screen reader reads it. */
+/**
+ * Shows the heading of a page and sets the title of the window. The heading of a new page gets the focus, so that a
+ * screen reader reads it.
+ */
 export function PageHeading({ title, context, children }: PageHeadingProps): VNode {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

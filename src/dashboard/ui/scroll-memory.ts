@@ -3,8 +3,8 @@ import { useLayoutEffect } from 'preact/hooks';
 const positions = new Map<string, number>();
 
 /**
- * Restores the scroll position of this list once it `isReady`, that is, has its full height. A new list starts at its
- * top and is not moved again: the user may have scrolled before it was ready.
+ * Restores the scroll position of a list as soon as it `isReady`, which means that it has its full height. A list that
+ * is new starts at its top and is not moved later, because the user may already have scrolled.
  */
 export function useScrollMemory(key: string, isReady: boolean): void {
   useLayoutEffect(() => {

@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 
 export interface SectionProps {
   readonly title: string;
-  /** Controls or facts at the end of the heading. */
+  /** Controls or facts that are shown at the end of the heading. */
   readonly aside?: ComponentChildren;
   readonly isWide?: boolean;
   readonly children: ComponentChildren;

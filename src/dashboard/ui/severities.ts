@@ -3,7 +3,7 @@ import type { IconName } from './icon-paths.js';
 
 type Severity = ScalerState['severity'];
 
-/** The urgency of a state. It selects the color, but is never shown by color alone. */
+/** The urgency of a state. It determines a color, but a text or an icon always shows it, too. */
 export type Tone = 'bad' | 'warn' | 'info' | 'good' | 'quiet';
 
 interface SeverityStyle {
@@ -12,7 +12,7 @@ interface SeverityStyle {
   readonly icon: IconName;
 }
 
-/** Ordered by urgency, most urgent first. */
+/** The most urgent severity comes first. */
 export const SEVERITY_STYLES: Readonly<Record<Severity, SeverityStyle>> = {
   'cannot-follow': { text: 'Cannot follow', tone: 'bad', icon: 'error' },
   held: { text: 'Set by a person', tone: 'warn', icon: 'lock' },

@@ -1,22 +1,22 @@
 interface Box {
-  /** The value at the bottom; default: the lowest one. */
+  /** The value at the bottom edge; default: the lowest value. */
   readonly least?: number | undefined;
   readonly width: number;
   readonly height: number;
 }
 
 interface SparklineShape {
-  /** A step line from the left to the right edge; empty without a value. */
+  /** The SVG path of a step line from the left to the right edge; empty: there are no values. */
   readonly path: string;
-  /** Position of the maximum, from the top; null: unknown. */
+  /** Distance of the maximum from the top; null: there is no maximum. */
   readonly maximumY: number | null;
 }
 
 const MARGIN = 2;
 
 /**
- * Returns the shape of a line with its maximum. The lowest value is at the bottom, and the maximum or a larger value at
- * the top. Equal values without a maximum are a line in the middle.
+ * Returns the shape of a line and of its maximum. The lowest value is at the bottom, and the maximum, or a larger
+ * value, at the top. If all values are equal and there is no maximum, the line is in the middle.
  */
 export function sparklineOf(
   values: readonly (number | null)[],

@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { sparklineOf } from './sparkline-path.js';
 
 interface SparklineProps {
-  /** Oldest first; null: unknown, which is a gap. */
+  /** The oldest value first. Null: unknown, which is shown as a gap. */
   readonly values: readonly (number | null)[];
-  /** Drawn as a dashed line; null: unknown. */
+  /** The maximum, which is shown as a dashed line; null: unknown. */
   readonly maximum: number | null;
-  /** The value at the bottom; default: the lowest one. */
+  /** The value at the bottom edge; default: the lowest value. */
   readonly least?: number;
   readonly width: number;
   readonly height: number;
@@ -14,7 +14,7 @@ interface SparklineProps {
   readonly label: string;
 }
 
-/** Shows a small line of replicas below their maximum. */
+/** Shows a small line chart of replicas with their maximum. */
 export function Sparkline({ values, maximum, least, width, height, label }: SparklineProps): VNode {
   const { path, maximumY } = sparklineOf(values, maximum, { width, height, least });
   return (

@@ -8,7 +8,7 @@ interface WaitingProps {
   readonly onRetry: () => void;
 }
 
-/** Shows that an answer is being read, or why there is none. */
+/** Shows that an answer is loading, or why there is none. */
 export function Waiting({ error, onRetry }: WaitingProps): VNode {
   if (error === null)
     return (
@@ -49,7 +49,7 @@ export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
   );
 }
 
-/** Shows that the code of a part cannot be loaded. */
+/** Shows that the code of a part of the page could not be loaded. */
 export function PartMissing(): VNode {
   return <ErrorView title="A part of this page is missing" message={PART_MISSING} />;
 }
@@ -71,7 +71,7 @@ export function EmptyView({ title, children }: EmptyViewProps): VNode {
   );
 }
 
-/** Shows a short line above outdated content. */
+/** Shows a short note above content that is outdated. */
 export function Notice({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <div class="notice" role="status">
@@ -83,11 +83,11 @@ export function Notice({ children }: { readonly children: ComponentChildren }): 
 
 interface OutdatedProps {
   readonly error: ApiError | null;
-  /** When the content was valid, in RFC 3339. */
+  /** The time at which the content was current, in RFC 3339. */
   readonly at: string;
 }
 
-/** Shows an error above content that could not be updated, otherwise nothing. */
+/** Shows an error above content that could not be updated; nothing if there is no error. */
 export function Outdated({ error, at }: OutdatedProps): VNode | null {
   if (error === null) return null;
   return (

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 
 interface Column {
   readonly title: string;
-  /** Whether the column contains numbers, which are aligned at the end. */
+  /** Whether the column contains numbers, so that it is aligned to the right. */
   readonly isNumber?: boolean;
 }
 
@@ -19,8 +19,8 @@ export interface TableRow {
 }
 
 /**
- * Shows a small table. On a narrow page each row becomes a block in which each value has its title. The roles are
- * needed because browsers then no longer treat it as a table.
+ * Shows a small table. On a narrow page, each row is a block in which each value has the title of its column. Browsers
+ * do not treat such blocks as a table, so the roles are set explicitly.
  */
 export function Table({ caption, columns, rows }: TableProps): VNode {
   return (

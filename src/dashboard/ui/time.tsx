@@ -4,22 +4,22 @@ import { formatDistance, formatExact, formatLocal, parseTime } from './times.js'
 import { useNow } from './use-now.js';
 
 const FORMATS = {
-  /** 10:42:30 */
+  /** For example `10:42:30`. */
   clock: formatLocal,
-  /** In 3 min. */
+  /** For example `in 3 min`. */
   distance: formatDistance,
-  /** 3 min ago. The clock of the viewer may be behind. */
+  /** For example `3 min ago`. A time in the future counts as now, because the clock of the viewer may be behind. */
   ago: (ms: number, nowMs: number) => formatDistance(Math.min(ms, nowMs), nowMs),
 } as const;
 
 interface TimeProps {
-  /** RFC 3339; null: unknown. */
+  /** A time in RFC 3339; null: unknown. */
   readonly at: string | null;
   /** Default: `clock`. */
   readonly show?: keyof typeof FORMATS;
 }
 
-/** Shows a time in the time zone of the viewer, and on hover with that zone and in UTC. */
+/** Shows a time in the time zone of the viewer. On hover, shows it with that zone and in UTC. */
 export function Time({ at, show = 'clock' }: TimeProps): VNode {
   const ms = at === null ? null : parseTime(at);
   return ms === null ? <span>{UNKNOWN}</span> : <TimeText ms={ms} format={FORMATS[show]} />;
@@ -30,7 +30,7 @@ interface TimeTextProps {
   readonly format: (ms: number, nowMs: number) => string;
 }
 
-/** Shows a text for a time. Only this element renders again while the time passes. */
+/** Shows a text about a time. As time passes, only this element renders again. */
 export function TimeText({ ms, format }: TimeTextProps): VNode {
   const text = useNow((nowMs) => format(ms, nowMs));
   return (

@@ -1,17 +1,17 @@
-/** Returns the Unix time in ms of an RFC 3339 time, or null. */
+/** Returns an RFC 3339 time as Unix time in ms; null: the text is no such time. */
 export function parseTime(text: string): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Returns a time in the time zone of the viewer: `10:42:30` today, `Nov 23, 10:42:30` otherwise. */
+/** Returns a time in the time zone of the viewer: `10:42:30` if it is today, otherwise `Nov 23, 10:42:30`. */
 export function formatLocal(ms: number, nowMs: number): string {
   const at = new Date(ms);
   const isToday = at.toDateString() === new Date(nowMs).toDateString();
   return isToday ? TIME.format(at) : `${DAY.format(at)}, ${TIME.format(at)}`;
 }
 
-/** Returns `Jan 1, 11:42:30 GMT+1, 2026-01-01 10:42:30 UTC`: in the time zone of the viewer, and in UTC. */
+/** Returns a time in the time zone of the viewer and in UTC: `Jan 1, 11:42:30 GMT+1, 2026-01-01 10:42:30 UTC`. */
 export function formatExact(ms: number): string {
   const at = new Date(ms);
   const utc = at.toISOString().slice(0, 19).replace('T', ' ');
@@ -23,7 +23,7 @@ export function zoneOf(ms: number): string {
   return ZONE.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
-/** `hourCycle` makes midnight 00 for any browser language. */
+/** With `hourCycle`, midnight is 00 in every browser language. */
 const TIME = new Intl.DateTimeFormat('en-US', {
   hour: '2-digit',
   minute: '2-digit',
@@ -52,7 +52,7 @@ export function formatDuration(seconds: number): string {
   return rest === 0 || next === undefined ? head : `${head} ${rest} ${next[1]}`;
 }
 
-/** Returns the difference to the current time in its largest unit, such as `3 min ago`, `in 2 h` or `now`. */
+/** Returns how far a time is from now, in its largest unit, such as `3 min ago`, `in 2 h` or `now`. */
 export function formatDistance(ms: number, nowMs: number): string {
   const seconds = Math.round((ms - nowMs) / 1000);
   const [size, name] = UNITS.find(([one]) => Math.abs(seconds) >= one) ?? [1, 's'];

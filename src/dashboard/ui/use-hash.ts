@@ -12,7 +12,7 @@ export function useHash(): string {
   return hash;
 }
 
-/** Returns the parameters of a hash: `state=waiting` of `#/?state=waiting`. */
+/** Returns the parameters of a hash: for `#/?state=waiting`, these are `state=waiting`. */
 export function parametersOf(hash: string): URLSearchParams {
   const mark = hash.indexOf('?');
   return new URLSearchParams(mark === -1 ? '' : hash.slice(mark + 1));

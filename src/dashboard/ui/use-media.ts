@@ -13,5 +13,8 @@ export function useMedia(query: string): boolean {
   return matches;
 }
 
-/** Above this width, rows are lines of a table; below, each row is a block. The style sheet uses the same width. */
+/**
+ * From this width on, the rows of tables are lines; on narrower pages, each row is a block. The style sheets use the
+ * same width.
+ */
 export const WIDE = '(min-width: 62rem)';

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
 import { createCell } from '../data/cell.js';
 
-/** The time of the page in ms. All ages and countdowns follow it, so they never contradict each other. */
+/** The time of the page in ms. All ages and countdowns use it, so that they never contradict each other. */
 const now = createCell(0);
 
 const TICK_MS = 1000;
@@ -15,7 +15,7 @@ export function startTicking(clock: Clock): void {
   tick();
 }
 
-/** Returns a value that depends on the time in ms. The component renders again only when the value has changed. */
+/** Returns a value that depends on the time in ms. The component renders again only if the value has changed. */
 export function useNow<T extends string | number | boolean>(read: (nowMs: number) => T): T {
   const [, render] = useState<object>({});
   const value = read(now.get());
@@ -31,7 +31,7 @@ export function useNow<T extends string | number | boolean>(read: (nowMs: number
   return value;
 }
 
-/** Returns the time in ms at the start of the current step, for texts that several components share. */
+/** Returns the time in ms, rounded down to a multiple of `stepMs`, for texts that several components share. */
 export function useSteps(stepMs: number): number {
   return useNow((nowMs) => Math.floor(nowMs / stepMs) * stepMs);
 }

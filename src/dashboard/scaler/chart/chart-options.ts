@@ -5,9 +5,9 @@ import type { SeriesStyle, TimeChartProps } from './chart-props.js';
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';
 const MIN_DRAG_PIXELS = 5;
-/** The enum of uPlot exists only in its types. */
+/** The value of uPlot for a logarithmic scale. Its enum exists only in its types, so it cannot be used here. */
 const LOGARITHMIC: object = { distr: 3 };
-/** Steps of an axis in bytes. */
+/** The possible steps of an axis with bytes. */
 const POWERS_OF_TWO: readonly number[] = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
 export function chartOptions(
@@ -15,7 +15,7 @@ export function chartOptions(
   latest: { readonly current: TimeChartProps },
 ): uPlot.Options {
   const { styles, bands, height, isBinary, isLog = false } = latest.current;
-  // A low chart is below one that shows the times.
+  // A low chart shows no times, because the chart above it does.
   const hasTimes = height > 100;
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
@@ -88,7 +88,7 @@ function seriesOf(style: SeriesStyle, token: (name: string) => string): uPlot.Se
     width: style.width,
     dash: [...style.dash],
     spanGaps: false,
-    // A single value between gaps has no line.
+    // A single value between two gaps has no line, so a point shows it.
     points: { show: style.width > 0 ? isSparse : false, size: 5 },
     ...(style.isStepped && stepped !== undefined ? { paths: stepped } : {}),
   };
@@ -108,8 +108,8 @@ function axisWidth(values: readonly string[] | null): number {
 }
 
 /**
- * Returns a function that resolves a design token to the color of the current theme. A canvas needs the resolved color,
- * which only a color property provides.
+ * Returns a function that resolves a design token to its color in the current theme, because a canvas cannot use
+ * tokens. The browser resolves a token only as the color of an element.
  */
 function tokensOf(element: HTMLElement): (name: string) => string {
   return (name) => {
@@ -127,7 +127,7 @@ const SECONDS = new Intl.DateTimeFormat('en-US', {
 });
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
-/** Returns labels for Unix times on an axis, in the time zone of the viewer: a date at midnight, otherwise the time. */
+/** Returns labels for Unix times, in the time zone of the viewer: a date at midnight, otherwise the time. */
 function axisTimes(seconds: readonly number[], stepSeconds: number): string[] {
   return seconds.map((second) => {
     const at = new Date(second * 1000);

@@ -1,36 +1,36 @@
 import type { Change } from '../model/changes.js';
 
-/** Colors are names of design tokens, such as `--chart-1`. */
+/** How a line is drawn. Colors are the names of design tokens, such as `--chart-1`. */
 export interface SeriesStyle {
   readonly label: string;
   readonly color: string;
-  /** CSS pixels; 0: the series is only the edge of a band. */
+  /** Width in CSS pixels; 0: there is no line, because the series is only the edge of a band. */
   readonly width: number;
   readonly dash: readonly number[];
   readonly isStepped: boolean;
 }
 
-/** The area between two series, identified by their index in `styles`. */
+/** The area between two series. `high` and `low` are their indexes in `styles`. */
 export interface BandStyle {
   readonly high: number;
   readonly low: number;
   readonly color: string;
 }
 
-/** Unix times in seconds. */
+/** The time range of a chart in Unix seconds. */
 export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** State that the charts of a page share. */
+/** What all charts of a page share. */
 export interface ChartLinks {
-  /** With a forecast, it ends after now. */
+  /** The shown time range. If there is a forecast, it ends in the future. */
   readonly window: TimeWindow;
   /** Unix time in seconds. */
   readonly now: number;
   readonly changes: readonly Change[];
-  /** The selected time; null: the last decision. */
+  /** The selected time in Unix seconds; null: the last decision is selected. */
   readonly selected: number | null;
   readonly onZoom: (window: TimeWindow) => void;
   readonly onPick: (second: number) => void;
@@ -39,15 +39,15 @@ export interface ChartLinks {
 
 export interface TimeChartProps extends ChartLinks {
   readonly height: number;
-  /** The first column is the time. The others correspond to `styles`. */
+  /** The first column contains the times; the others are in the order of `styles`. */
   readonly columns: readonly (readonly (number | null)[])[];
   readonly styles: readonly SeriesStyle[];
   readonly bands: readonly BandStyle[];
-  /** Top of the axis; null: determined by the values. */
+  /** The largest value of the axis; null: it follows from the values. */
   readonly top: number | null;
   /** Whether the axis is logarithmic; default: no. */
   readonly isLog?: boolean;
   readonly format: (value: number) => string;
-  /** Whether the values are bytes, which use binary units such as 1Ki. */
+  /** Whether the values are bytes, so that the axis has binary units such as 1Ki. */
   readonly isBinary: boolean;
 }

@@ -4,7 +4,10 @@ import type { TimeChartProps } from './chart-props.js';
 
 const SIZE = 5;
 
-/** Draws the selected time, the present time, and a triangle for each change: up or down, hollow if not applied. */
+/**
+ * Draws lines for the selected and the present time, and a triangle for each change. The triangle points up or down,
+ * and is hollow if the change was not applied.
+ */
 export function drawMarks(
   chart: uPlot,
   { changes, selected, window, now }: TimeChartProps,

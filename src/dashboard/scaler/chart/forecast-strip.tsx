@@ -27,10 +27,10 @@ const STYLES: readonly SeriesStyle[] = [
 ];
 const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-expected' }];
 const NO_CHANGES: ChartLinks['changes'] = [];
-/** While the window moves, the request stays the same for this time. */
+/** The request starts at a multiple of this time, so that it rarely changes while the window moves. */
 const SINCE_SECONDS = 900;
 
-/** Shows the measured load with its forecast, and the forecast of the next hour. */
+/** Shows the measured load, the forecast for the same times, and the forecast for the next hour. */
 export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps): VNode | null {
   const { namespace, name } = detail;
   const from = Math.floor(links.window.from / SINCE_SECONDS) * SINCE_SECONDS;
@@ -75,7 +75,7 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
 const BAND =
   ' The band is the load at each time on earlier days, scaled to the load of today. Before now, it is the forecast as of the time when a pod had to be started.';
 
-/** Not defined with the other requests, because all pages load those. */
+/** Defined here, because the file with the other requests is loaded by all pages. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
   typeof answer === 'object' && answer !== null && 'at' in answer && Array.isArray(answer.at);
 
@@ -84,7 +84,7 @@ function formatLoad(load: number | null, { metric }: ForecastLoads): string {
   return formatMetric(rounded, { name: metric, unit: 'total' });
 }
 
-/** Returns `Now 12. Within the next hour at most 31 expected, at 09:12 (earlier days: 24 to 33).`. */
+/** Returns for example `Now 12. Within the next hour at most 31 expected, at 09:12 (earlier days: 24 to 33).` */
 function summaryOf(value: ForecastLoads, at: readonly number[], now: number): string {
   const current = value.load.findLast((load) => load !== null) ?? null;
   const expectedAt = (index: number): number => value.expected[index] ?? -1;

@@ -19,7 +19,7 @@ export interface LimitStripProps {
   readonly hover: ReadableCell<number | null>;
 }
 
-/** Shows which limit determined the replicas, below the charts and with their time axis. */
+/** Shows below the charts, with the same time axis, which limit has determined the replicas. */
 export function LimitStrip({ api, detail: { namespace, name }, links, hover }: LimitStripProps): VNode {
   const { window, now: present, selected, onPick } = links;
   const { value } = useAnswer(api, decisionsRequest(namespace, name, { limit: 100 }), {

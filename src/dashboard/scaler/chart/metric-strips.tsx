@@ -26,7 +26,7 @@ const STYLES: readonly SeriesStyle[] = [
 ];
 const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
-/** Shows each metric and its target, one below the other, with the time axis of the replicas. */
+/** Shows a chart for each metric and its target, with the time axis of the chart of the replicas. */
 export function MetricStrips({ data, links, hover, tolerances }: MetricStripsProps): VNode | null {
   if (data.metrics.length === 0) return null;
   return (
@@ -53,7 +53,7 @@ interface MetricChartProps extends MetricStripsProps {
 
 function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProps): VNode {
   const { metric: name, unit, value, target } = metric;
-  // The document of each answer is a new object, with the same tolerances.
+  // The values and not the object are dependencies: each answer has a new object with the same tolerances.
   const { down, up } = tolerances;
   const columns = useMemo(() => {
     const edge = (side: 'low' | 'high') =>

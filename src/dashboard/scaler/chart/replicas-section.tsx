@@ -25,11 +25,11 @@ interface ReplicasSectionProps {
   readonly hover: ReadableCell<number | null>;
   readonly range: Range;
   readonly isZoomed: boolean;
-  /** Why a part of the range is empty; null: no note. */
+  /** Why a part of the range is empty; null: there is no note. */
   readonly note: string | null;
   readonly onRange: (range: Range) => void;
   readonly onSelect: (second: number | null) => void;
-  /** Charts with the same time axis. */
+  /** Further charts with the same time axis. */
   readonly children: ComponentChildren;
 }
 
@@ -43,7 +43,7 @@ const STYLES: readonly SeriesStyle[] = [
 ];
 const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
-/** Shows the replicas over time and the controls of all charts. */
+/** Shows a chart of the replicas, and the controls for all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
   const { data, links, range, isZoomed, note, onRange, onSelect } = props;
   const columns = useMemo(
@@ -118,7 +118,7 @@ interface ReadoutProps {
   readonly selected: number | null;
 }
 
-/** Shows the legend with the values under the pointer, at the selected time, or at the end. */
+/** Shows the legend with values: those under the pointer, else at the selected time, else the last ones. */
 function Readout({ data, hover, selected }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
   const read = readerAt(data, second);
@@ -164,7 +164,7 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
   );
 }
 
-/** Makes the chart a slider over times. A screen reader reads time and replicas. The arrow keys need no focus. */
+/** Makes the chart a slider over time for screen readers. The arrow keys work without the focus. */
 function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
   const end = Math.min(window.to, links.now);
@@ -207,7 +207,7 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
   );
 }
 
-/** Returns the time that a key selects; undefined: the key selects no time. */
+/** Returns the time that a key selects; null: the last decision; undefined: the key selects nothing. */
 function targetOf(
   key: string,
   changes: readonly Change[],
@@ -232,7 +232,7 @@ function targetOf(
   }
 }
 
-/** Shows the points of the charts as a table, which is loaded when it is opened. */
+/** Shows the points of the charts as a table. Its code is loaded when the table is opened. */
 function ChartTable(props: ChartRowsProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadRows, isOpen);

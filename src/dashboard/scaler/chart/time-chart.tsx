@@ -5,7 +5,7 @@ import { chartOptions } from './chart-options.js';
 import type { TimeChartProps } from './chart-props.js';
 import { zoomOnPinch } from './zoom-on-pinch.js';
 
-/** Draws a chart over time with uPlot. The parent describes it to screen readers. */
+/** Draws a chart over time with uPlot. A canvas says nothing to screen readers, so the parent describes it. */
 export function TimeChart(props: TimeChartProps): VNode {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -50,16 +50,19 @@ export function TimeChart(props: TimeChartProps): VNode {
   return <div class="time-chart" ref={container} />;
 }
 
-/** uPlot does not modify the columns. */
+/** The cast is safe, because uPlot does not modify the columns. */
 function dataOf({ columns }: TimeChartProps): uPlot.AlignedData {
   return columns as unknown as uPlot.AlignedData;
 }
 
 const DRAG_PIXELS = 4;
-/** Half of the width of a mark, and some more for a finger. */
+/** How far a click may be from a change: half of the width of its mark, and some more for a finger. */
 const NEAR_PIXELS = 8;
 
-/** Selects a moment, or the change whose mark is there. A drag zooms. Returns a function that removes the listener. */
+/**
+ * A click selects the change whose mark is there, otherwise the time; a drag zooms. Returns a function that removes the
+ * listeners.
+ */
 function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps }): () => void {
   let startX: number | null = null;
   const down = (event: MouseEvent): void => {
@@ -80,7 +83,7 @@ function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps })
   };
 }
 
-/** Returns a string that changes with the theme, because a canvas does not follow the style sheet. */
+/** Returns a string that changes with the theme, so that the canvas is drawn again: style sheets do not apply to it. */
 function useTheme(): string {
   const [theme, setTheme] = useState(readTheme);
   useEffect(() => {

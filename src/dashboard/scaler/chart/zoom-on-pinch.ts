@@ -7,7 +7,7 @@ interface Gesture {
   readonly start: Fingers;
 }
 
-/** Zooms when two fingers move apart. One finger scrolls the page. Returns a function that removes the listeners. */
+/** Zooms when two fingers move apart; one finger scrolls the page. Returns a function that removes the listeners. */
 export function zoomOnPinch(
   element: HTMLElement,
   read: () => TimeWindow,

@@ -10,7 +10,7 @@ interface ArithmeticListProps {
   readonly snapshot: SnapshotAnswer;
 }
 
-/** Shows each metric as `promscaler explain` does: the answer, and how the proposal follows from it. */
+/** Shows each metric like `promscaler explain`: the answer of the query, and how the proposal is computed from it. */
 export function ArithmeticList({ snapshot: json }: ArithmeticListProps): VNode {
   const metrics = useMemo(() => {
     const snapshot = readSnapshot(json);

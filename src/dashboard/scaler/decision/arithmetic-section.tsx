@@ -9,13 +9,13 @@ import { usePart } from '../../ui/use-part.js';
 interface ArithmeticProps {
   readonly api: Api;
   readonly scaler: { readonly namespace: string; readonly name: string };
-  /** RFC 3339; null: the last decision. */
+  /** Time of the decision in RFC 3339; null: the last decision. */
   readonly at: string | null;
-  /** Time of the last decision. It changes with the snapshot. */
+  /** Time of the last decision. If it changes, the snapshot has changed. */
   readonly decidedAt: string;
 }
 
-/** Shows how each proposal was computed. The decision code and the snapshot are loaded when it is opened. */
+/** Shows how each proposal was computed. The code and the snapshot are loaded when the section is opened. */
 export function ArithmeticSection(props: ArithmeticProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -12,11 +12,11 @@ import { CommandText, copyText } from '../text/command-text.jsx';
 export interface DecisionActionsProps {
   readonly api: Api;
   readonly scaler: ScalerDetail;
-  /** RFC 3339; null: the last decision. */
+  /** Time of the decision in RFC 3339; null: the last decision. */
   readonly at: string | null;
 }
 
-/** Offers the command that explains this decision, and its input. */
+/** Offers the command that explains this decision, and its snapshot as a download. */
 export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNode {
   const code = useRef<HTMLElement>(null);
   const [message, setMessage] = useState<string | null>(null);

@@ -72,7 +72,7 @@ function LastDecision({ api, detail }: DecisionSectionProps): VNode {
   );
 }
 
-/** Nothing is copied or downloaded before the decision is read. */
+/** Loads the buttons after the decision is shown, because nobody needs them before. */
 function Actions(props: DecisionActionsProps): VNode | null {
   const { part } = usePart(loadActions, true);
   return part === null ? null : <part.DecisionActions {...props} />;
@@ -154,7 +154,7 @@ interface DecisionViewProps {
   readonly outcome: Outcome;
   readonly targets: MetricTargets;
   readonly queries: ScalerDetail['queries'];
-  /** Shown with the metrics, if there are any. */
+  /** Shown next to the metrics, if there are any. */
   readonly children: VNode;
 }
 

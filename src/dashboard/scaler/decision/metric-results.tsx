@@ -60,7 +60,7 @@ interface MetricNameProps {
   readonly graphUrl: string | null | undefined;
 }
 
-/** The link belongs to the current document, so it is shown only if the metric has the same name. */
+/** Shows the name of a metric. The link is that of the current document, so the names must be the same. */
 function MetricName({ metric: { name, error, partial }, identity, graphUrl }: MetricNameProps): VNode {
   const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
   const isSame = isNameOf(identity, name);
@@ -91,12 +91,12 @@ function valueText({ name, error, current }: MetricResult): ComponentChildren {
   return formatMetric(value ?? null, { name, unit: 'total' });
 }
 
-/** The identity of a ContainerResource metric is CONTAINER/NAME. */
+/** Also compares the part after the slash, because the identity of a ContainerResource metric is CONTAINER/NAME. */
 function isNameOf(identity: string, name: string): boolean {
   return identity === name || identity.endsWith(`/${name}`);
 }
 
-/** The document may have changed since the decision. A metric with another name has another target. */
+/** Returns the target; unknown if the metric has another name, because the document has changed since the decision. */
 function targetText({ name }: MetricResult, target: MetricTargets[number] | undefined): string {
   if (target === undefined || !isNameOf(target.metric, name)) return UNKNOWN;
   return formatMetric(target.target, { name, unit: target.unit });

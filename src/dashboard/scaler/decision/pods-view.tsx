@@ -11,7 +11,7 @@ const MEANINGS: Readonly<Record<PodGroup['name'], string>> = {
   ignored: 'not counted',
 };
 
-/** Shows the pods of a decision by group and reason. Metrics with equal groups share one part. */
+/** Shows the pods of a decision by group and reason. Metrics with the same groups are shown together. */
 export function PodsView({ metrics }: { readonly metrics: readonly MetricResult[] }): VNode | null {
   const parts = partsOf(metrics);
   if (parts.length === 0) return null;
@@ -50,7 +50,7 @@ function partsOf(
   return [...parts.values()];
 }
 
-/** Shows the shares of the groups. The numbers are in the text below it. */
+/** Shows the share of each group as a bar. The text below it contains the numbers. */
 function GroupBar({ groups }: { readonly groups: readonly PodGroup[] }): VNode {
   const total = groups.reduce((sum, { count }) => sum + count, 0);
   let start = 0;

@@ -8,7 +8,7 @@ interface WaterfallViewProps {
   readonly waterfall: Waterfall;
 }
 
-/** Shows the steps from the largest proposal through each limit to the result. The line is the current count. */
+/** Shows the steps from the largest proposal through each limit to the result. A line marks the current count. */
 export function WaterfallView({ waterfall }: WaterfallViewProps): VNode {
   const { rows, current, top } = waterfall;
   return (

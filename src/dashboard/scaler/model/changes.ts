@@ -2,7 +2,7 @@ import type { DecisionEntry, Outcome } from './answers.js';
 import type { ChartData } from './chart-data.js';
 import { measuredOf } from './headline.js';
 
-/** A change of the replicas, applied or not. */
+/** A change of the replicas that a decision wanted, whether it was applied or not. */
 export interface Change {
   /** Unix time in seconds. */
   readonly second: number;
@@ -10,13 +10,13 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isCarriedOut: boolean;
-  /** `4 → 6`, followed by the reason if it was not applied. */
+  /** For example `4 → 6`. If the change was not applied, the reason follows. */
   readonly label: string;
-  /** Describes what the metrics measured; empty: unknown. */
+  /** What the metrics measured; empty: unknown. */
   readonly reason: string;
 }
 
-/** Names of the results of a decision. */
+/** The texts for the outcomes of a decision. */
 export const OUTCOME_NAMES: Readonly<Record<Outcome['kind'], string>> = {
   none: 'No change',
   patched: 'Changed',
@@ -38,7 +38,7 @@ export function listChanges(entries: readonly DecisionEntry[]): readonly Change[
     .sort((a, b) => a.second - b.second);
 }
 
-/** An entry of several cycles repeats the same change. The marker is at its first cycle. */
+/** Returns the change of an entry, or null. A change that several cycles repeat has the time of the first one. */
 function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null {
   const isCarriedOut = outcome.kind === 'patched' || outcome.kind === 'replaced';
   const from = outcome.from ?? decision?.currentReplicas ?? null;
@@ -52,8 +52,8 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
 }
 
 /**
- * Returns changes that are not in the decisions: differences of the current replicas between two points before `until`,
- * in seconds. A change has the time of the later point.
+ * Returns changes for which there is no decision: differences of the current replicas between two points before `until`
+ * (Unix seconds). The time of a change is that of the later point.
  */
 export function changesInData(
   { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,
@@ -67,7 +67,7 @@ export function changesInData(
   });
 }
 
-/** Returns the previous or next change around a time in seconds; null: none. */
+/** Returns the previous (-1) or next (1) change from a time in Unix seconds; null: there is none. */
 export function nextChange(
   changes: readonly Change[],
   second: number | null,

@@ -13,9 +13,9 @@ type CountColumn = (typeof COUNT_COLUMNS)[number];
 
 export type Values = readonly (number | null)[];
 
-/** Columns of equal length. Null is a gap, never 0. */
+/** The points of the charts as columns of equal length. Null is a gap and must not be drawn as 0. */
 export interface ChartData extends Readonly<Record<CountColumn, Values>> {
-  /** Unix time in seconds, ascending. */
+  /** Ascending Unix times in seconds. */
   readonly at: readonly number[];
   readonly metrics: readonly MetricColumns[];
 }
@@ -39,7 +39,7 @@ export const NO_CHART_DATA: ChartData = {
   metrics: [],
 };
 
-/** Drops points without a valid time, and points that are not later than the previous one. */
+/** Converts a history. Points without a valid time, and points that are not later than the one before, are dropped. */
 export function readHistory(history: History): ChartData {
   const seconds = history.at.map((time) => Date.parse(time) / 1000);
   const kept: number[] = [];
@@ -57,9 +57,9 @@ export function readHistory(history: History): ChartData {
 }
 
 /**
- * Prepends the points of `earlier` that precede `later`. If the first point of `later` follows after more than
- * `maxGapSeconds`, a point without values interrupts the lines. Uses the metrics of `later` if it has points. A metric
- * that `earlier` lacks has a gap there.
+ * Puts the points of `earlier` in front of those of `later`. If there are more than `maxGapSeconds` between them, a
+ * point without values interrupts the lines. The metrics are those of `later`, if it has points; where `earlier` lacks
+ * a metric, its line has a gap.
  */
 export function joinHistories(earlier: ChartData, later: ChartData, maxGapSeconds: number): ChartData {
   const [start] = later.at;
@@ -103,7 +103,7 @@ function isSameMetric(a: MetricColumns, b: MetricColumns): boolean {
   return a.type === b.type && a.metric === b.metric && a.unit === b.unit;
 }
 
-/** Returns the points since `since`, and the last point before it, where the lines start. */
+/** Returns the points since a time, and the point before them, at which the lines start. */
 export function pointsSince(data: ChartData, since: number): ChartData {
   const first = data.at.findIndex((second) => second >= since);
   const start = Math.max(0, (first === -1 ? data.at.length : first) - 1);
@@ -111,7 +111,7 @@ export function pointsSince(data: ChartData, since: number): ChartData {
   return mapColumns(data, data.at.slice(start), (values) => values.slice(start));
 }
 
-/** Returns the index of the last point at or before `second`; null: none. */
+/** Returns the index of the last point at or before `second`; null: there is none. */
 export function pointAt({ at }: ChartData, second: number): number | null {
   let [low, high] = [0, at.length];
   while (low < high) {
@@ -129,8 +129,8 @@ export function readerAt(data: ChartData, second: number | null): (column: Value
 }
 
 /**
- * Returns the top of the axis of replicas. Ceilings and recommendations far above the counts are cut off, because the
- * counts would be a flat line at the bottom.
+ * Returns the largest value of the axis of replicas. A ceiling or recommendation far above the counts is cut off,
+ * because the counts would otherwise be a flat line at the bottom.
  */
 export function replicasTop(data: ChartData): number {
   const peak = Math.max(
@@ -148,7 +148,7 @@ function largest(values: Values): number {
   return values.reduce<number>((most, value) => (value === null || value < most ? most : value), 0);
 }
 
-/** Returns whether values span two orders of magnitude or more, without 0. */
+/** Returns whether the largest value is at least 100 times the smallest one, and no value is 0. */
 export function needsLogScale(values: Values): boolean {
   const most = largest(values);
   return (

@@ -9,17 +9,17 @@ export function explainCommand(scaler: Named, at: string | null): string {
   return asPlugin(`promscaler explain ${name}${at === null ? '' : ` --at ${quoteForShell(at)}`}`, scaler);
 }
 
-/** For a service in a cluster, all commands are kubectl commands. */
+/** Returns a command as a plugin of kubectl if the service runs in a cluster. */
 export function asPlugin(command: string, scaler: Pick<ScalerDetail, 'doctor'>): string {
   return isInCluster(scaler) ? command.replace(/^promscaler /, 'kubectl $&') : command;
 }
 
-/** In a cluster, the command for `doctor` is `kubectl exec`. */
+/** Returns whether the service runs in a cluster. Its command for `doctor` is then a `kubectl exec`. */
 export function isInCluster({ doctor }: Pick<ScalerDetail, 'doctor'>): boolean {
   return doctor?.startsWith('kubectl ') === true;
 }
 
-/** Returns a file name with only letters, digits, dots and hyphens. */
+/** Returns a file name in which every other character than letters, digits, dots and hyphens is replaced. */
 export function snapshotFileName(name: Pick<Named, 'namespace' | 'name'>, at: string): string {
   const safe = (text: string): string => text.replace(/[^\w.-]/g, '-');
   return `${safe(name.namespace)}-${safe(name.name)}-${safe(at)}.json`;

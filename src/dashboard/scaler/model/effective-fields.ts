@@ -4,7 +4,8 @@ import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
 import type { PresetValues } from '../../../scaler/schema/presets.js';
 
 /**
- * A field of `spec`. `isWritten`: the document or `defaults` of the service config set it; otherwise it is a default.
+ * A field of `spec`. `isWritten`: whether the document or `defaults` of the service config sets it; if not, the value
+ * is a default.
  */
 export interface EffectiveField {
   readonly path: string;
@@ -12,7 +13,7 @@ export interface EffectiveField {
   readonly isWritten: boolean;
 }
 
-/** Returns the written scalar fields in their order, then the defaults that are in effect. */
+/** Returns the fields that are set, in their order, and then the defaults that are in effect. */
 export function listEffectiveFields(document: PlainObject): readonly EffectiveField[] {
   const spec = isPlainObject(document['spec']) ? document['spec'] : {};
   const written = flatten(spec, '');
@@ -23,7 +24,7 @@ export function listEffectiveFields(document: PlainObject): readonly EffectiveFi
 
 type Default = string | number | boolean | undefined;
 
-/** Returns the defaults that apply next to the written fields, by path below `spec`, without defaults of list items. */
+/** Returns the defaults in effect, by their path below `spec`. Defaults of fields in list items are not included. */
 export function defaultsInEffect(spec: PlainObject): ReadonlyMap<string, string> {
   const preset = spec['preset'];
   const name = preset === 'chpa' || preset === 'hpa-1.11' ? preset : BUILT_IN.preset;
@@ -89,19 +90,22 @@ export function defaultsInEffect(spec: PlainObject): ReadonlyMap<string, string>
   for (const [top, value] of Object.entries(defaults)) {
     if (!isPlainObject(value)) {
       if (value !== undefined) found.set(top, String(value));
-      // A default within an object applies only if the object is written.
+      // Fields in an object have defaults only if the document contains the object.
     } else if (top === 'scaleTargetRef' || spec[top] !== undefined)
       for (const [key, one] of Object.entries(value)) found.set(`${top}.${key}`, String(one));
   }
   return found;
 }
 
-/** An empty object or list means that these fields are unset. */
+/** Returns false for an empty object or list, which means the same as an unset field. */
 function isSet(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** With `behavior`, the limit applies only if the document or its preset sets one of its fields. */
+/**
+ * Returns whether the scale-up limit applies. Next to `behavior`, it does only if the document or its preset sets one
+ * of its fields.
+ */
 function hasScaleUpLimit(spec: PlainObject, values: PresetValues): boolean {
   const isSet = [spec['scaleUpLimitFactor'], spec['scaleUpLimitMinimum']].some(
     (value) => value !== undefined,
@@ -114,7 +118,7 @@ function hasScaleUpLimit(spec: PlainObject, values: PresetValues): boolean {
   );
 }
 
-/** The document is parsed JSON of the API. The service has checked its depth. */
+/** Returns the fields of a document. Recursion is safe, because the service has checked its depth. */
 function flatten(value: unknown, path: string): readonly EffectiveField[] {
   if (Array.isArray(value))
     return value.flatMap((item: unknown, index) => flatten(item, `${path}[${index}]`));

@@ -3,14 +3,14 @@ import type { Outcome, PastDecision } from './answers.js';
 
 interface Headline {
   readonly name: ScalerState['name'];
-  /** RFC 3339; null: time does not end the state. */
+  /** When the state ends, in RFC 3339; null: it does not end by itself. */
   readonly until: string | null;
-  /** What a user does to end it; null: unknown, or nothing. */
+  /** What a user must do so that the state ends; null: nothing, or it is unknown. */
   readonly end: string | null;
   readonly result: string;
 }
 
-/** Returns the headline for a decision. `facts`: null for a past decision. */
+/** Returns the headline of a decision. `facts`: null for a past decision, for which they are unknown. */
 export function headlineOf(
   state: ScalerState,
   decision: PastDecision | null,
@@ -21,7 +21,7 @@ export function headlineOf(
   return { name, until, end: endOf(state, facts), result: resultText(decision, outcome) };
 }
 
-/** Returns the result for the count, such as `stays at 10, not 17`. */
+/** Returns what happened to the count, such as `stays at 10, not 17`. */
 export function resultText(decision: PastDecision | null, { kind, from, to }: Outcome): string {
   if (decision === null) return 'no decision';
   const { currentReplicas, desiredReplicas, recommendedReplicas } = decision;
@@ -29,20 +29,20 @@ export function resultText(decision: PastDecision | null, { kind, from, to }: Ou
   const after = to ?? desiredReplicas;
   const isChanged = kind === 'patched' || kind === 'replaced';
   const result = isChanged ? after : before;
-  // A change that was not applied is more important than the recommendation that caused it.
+  // If the change was not applied, the wanted count is shown, which is more important than the recommendation.
   const wanted = after === result ? (recommendedReplicas ?? result) : after;
   const change = before === result ? `stays at ${result}` : `scaled from ${before} to ${result}`;
   return `${change}${wanted === result ? '' : `, not ${wanted}`}`;
 }
 
-/** Returns what the metrics measured. The result and its limits, which follow in the reason, are shown next to it. */
+/** Returns what the metrics measured. The rest of the reason, the result and its limits, is shown next to it. */
 export function measuredOf(reason: string): string {
   return reason.replace(/(?:^|: )(?:stays at \d+|\d+ -> \d+)(?:[,;].*)?$/, '');
 }
 
 type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
 
-/** Returns what a user does to end a conflict, a pause or a dry run; null: time ends it, or it is unknown. */
+/** Returns what a user must do to end a conflict, a pause or a dry run; null: it ends by itself, or that is unknown. */
 export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): string | null {
   if (until !== null || facts === null) return null;
   const { conflictingWriter, otherScaler, pause, document } = facts;

@@ -1,7 +1,7 @@
 import type { LimitName } from '../../../decision/result/limit-names.js';
 import type { DecisionEntry } from './answers.js';
 
-/** A time in which one limit determined the result. Unix seconds. */
+/** A time range (Unix seconds) in which the same limit determined the result. */
 export interface LimitSpan {
   readonly from: number;
   readonly to: number;
@@ -9,8 +9,8 @@ export interface LimitSpan {
 }
 
 /**
- * Returns the times in which a limit was the last one that changed the result, oldest first. `entries` are newest
- * first. A limit lasts until the next decision, the last one until `now`, in Unix seconds.
+ * Returns for each limit the time ranges in which it was the last one that changed the result, the oldest first.
+ * `entries`: the newest first. A range ends with the next decision; the last one ends at `now` (Unix seconds).
  */
 export function limitSpans(entries: readonly DecisionEntry[], now: number): readonly LimitSpan[] {
   const spans: LimitSpan[] = [];

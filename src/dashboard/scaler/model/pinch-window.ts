@@ -1,18 +1,18 @@
-/** Unix times in seconds. */
+/** A time range in Unix seconds. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Positions of two fingers, as shares of the width from the left edge. */
+/** The positions of two fingers, from 0 (left edge) to 1 (right edge). */
 export type Fingers = readonly [number, number];
 
-/** Minimum distance, because closer fingers would zoom by any factor. */
+/** Minimum distance of the fingers at the start. Without it, the zoom factor would have no limit. */
 const MIN_DISTANCE = 0.05;
 
 /**
- * Returns the window that keeps the same times below the fingers, limited to `window`. Null if the fingers are too
- * close to each other, or do not move apart.
+ * Returns the part of `window` for which the times below both fingers stay the same. Null: the fingers were too close
+ * to each other, or have not moved apart.
  */
 export function pinchWindow(window: Span, start: Fingers, now: Fingers): Span | null {
   const [fromLeft, fromRight] = start.toSorted((a, b) => a - b);

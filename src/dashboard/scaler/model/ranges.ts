@@ -1,6 +1,9 @@
 import { isPlainObject } from '../../../scaler/plain-json.js';
 
-/** A range of the charts. `stepSeconds`: step of the query to Prometheus; null: only points in memory. */
+/**
+ * A range of the charts. `stepSeconds`: the step of the query to Prometheus; null: only points in the memory of the
+ * service are shown.
+ */
 export interface Range {
   readonly name: string;
   readonly seconds: number;
@@ -18,14 +21,14 @@ export const RANGES: readonly Range[] = [
 
 const LEAST_SECONDS = 120;
 
-/** Returns how many seconds of forecast to show: a third of the past, at most an hour; 0 without a forecast. */
+/** Returns for how many seconds a forecast is shown: a third of the past, at most an hour; 0: there is none. */
 export function secondsAhead(pastSeconds: number, { spec }: Readonly<Record<string, unknown>>): number {
   return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, pastSeconds / 3) : 0;
 }
 
 /**
- * Returns the start of the charts in Unix seconds. Unless the viewer has selected the range, they start at the oldest
- * point, because a short history would be a thin line at the edge.
+ * Returns the time at which the charts start, in Unix seconds. If the viewer has not selected a range, it is that of
+ * the oldest point, because a short history would be a thin line at the edge.
  */
 export function startOf(
   { seconds }: Range,
@@ -40,7 +43,10 @@ export function startOf(
   return Math.max(start, Math.min(oldest, now - LEAST_SECONDS));
 }
 
-/** Returns the smaller of the first two ranges that contains the oldest point. Times are in seconds. */
+/**
+ * Returns the shorter one of the first two ranges, or the longer one if the shorter one does not contain the oldest
+ * point. Times are in Unix seconds.
+ */
 export function firstRange(oldest: number | null, now: number): Range {
   const [short = FIRST, long = FIRST] = RANGES;
   return oldest !== null && now - oldest > short.seconds ? long : short;

@@ -2,7 +2,7 @@ import { parseSnapshot, SnapshotError } from '../../../decision/snapshot/parse-s
 import type { Snapshot } from '../../../decision/snapshot/snapshot.js';
 import type { SnapshotAnswer } from '../../../api/answers.js';
 
-/** Returns a string that says why the snapshot is invalid. */
+/** Parses a snapshot. If it is invalid, returns the reason as a string. */
 export function readSnapshot(json: SnapshotAnswer): Snapshot | string {
   try {
     return parseSnapshot(json);

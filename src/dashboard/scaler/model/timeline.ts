@@ -2,26 +2,26 @@ import type { ScalerEventList } from '../../../api/answers.js';
 import type { IconName } from '../../ui/icon-paths.js';
 import type { Change } from './changes.js';
 
-/** A change of the replicas or an Event, or several equal ones in a row. */
+/** A change of the replicas, or a Kubernetes Event. Several equal ones in a row are one item. */
 export interface TimelineItem {
-  /** RFC 3339. */
+  /** Time of the first one in RFC 3339. */
   readonly firstAt: string;
   readonly lastAt: string;
   readonly count: number;
-  /** `4 → 6`, or the reason of the Event. */
+  /** For example `4 → 6`, or the reason of the Event. */
   readonly title: string;
   readonly text: string;
   readonly isWarning: boolean;
   readonly icon: IconName;
-  /** Unix seconds of the last change, which can be selected; null: an Event. */
+  /** Unix seconds of the last change, so that it can be selected; null: the item is an Event. */
   readonly second: number | null;
 }
 
-/** The Event of a change. It is omitted, because the change itself has more details. */
+/** Events with this reason are omitted: they report a change, which the list shows with more details. */
 const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
-/** Returns changes and Events in one list, newest first, at most 20. Consecutive equal items are merged. */
+/** Returns at most 20 changes and Events, the newest first. Equal ones in a row are merged. */
 export function buildTimeline(
   changes: readonly Change[],
   events: ScalerEventList['items'],

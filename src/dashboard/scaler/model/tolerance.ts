@@ -3,7 +3,7 @@ import { BUILT_IN } from '../../../scaler/schema/presets.js';
 import { toleranceNumber } from '../../../units/quantity.js';
 import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
-/** Reads the tolerances of a document: of `behavior`, of the spec, or the default. */
+/** Returns the tolerances of a document: those of `behavior`, otherwise that of the spec, otherwise the default. */
 export function readTolerances(document: Readonly<Record<string, unknown>>): Tolerances {
   const spec = memberOf(document, 'spec');
   const all = readTolerance(spec?.['tolerance']) ?? BUILT_IN.tolerance;
@@ -13,7 +13,7 @@ export function readTolerances(document: Readonly<Record<string, unknown>>): Tol
   return { down: of('scaleDown'), up: of('scaleUp') };
 }
 
-/** Returns the band around a target in which the count does not change. */
+/** Returns the values around a target for which the count does not change. */
 export function toleranceBand(
   target: number,
   { down, up }: Tolerances,

@@ -10,8 +10,8 @@ export interface Transition {
 }
 
 /**
- * Condition type -> changes of its status or reason, newest first. The decisions are in the order of the API (newest
- * first). `from` is null in the oldest decision.
+ * Maps the type of a condition to the changes of its status or reason, the newest first. `entries`: decisions, also the
+ * newest first. `from`: null for the oldest decision, because nothing is known before it.
  */
 export function listTransitions(
   entries: readonly DecisionEntry[],

@@ -12,7 +12,7 @@ interface ScalerName {
 
 const PERIOD_MS = 15_000;
 
-/** Reads the history in memory of the service, then only new points. A scaler without history has no points. */
+/** Reads the points in the memory of the service, and then only new ones. Without a history, there are none. */
 export function useRecentHistory(
   api: Api,
   { namespace, name }: ScalerName,
@@ -55,10 +55,13 @@ export function useRecentHistory(
   return state;
 }
 
-/** The points of a round are available shortly after its event. */
+/** Delay after an event, because the points of a round are available shortly after its events. */
 const SOON_MS = 300;
 
-/** Reads the last hours or days from Prometheus; null: not requested, being read, or missing (`error` says why). */
+/**
+ * Reads the last hours or days from Prometheus. `data`: null if `range` is null, while it is read, and if it cannot be
+ * read (`error`).
+ */
 export function useLongHistory(
   api: Api,
   { namespace, name }: ScalerName,

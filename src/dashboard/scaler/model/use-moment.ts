@@ -2,10 +2,10 @@ import { useCallback } from 'preact/hooks';
 import { parseTime } from '../../ui/times.js';
 import { replaceParameters, useHash } from '../../ui/use-hash.js';
 
-/** The selected time: the parameter `at` of the address in RFC 3339; null: the last decision. */
+/** The selected time. It is the parameter `at` of the address, in RFC 3339; null: the last decision is selected. */
 export interface Moment {
   readonly at: string | null;
-  /** Unix time in seconds. */
+  /** The same time in Unix seconds. */
   readonly second: number | null;
   readonly select: (second: number | null) => void;
 }

@@ -3,7 +3,10 @@ import { listSome } from '../../../units/format.js';
 import { OUTCOME_NAMES } from './changes.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
-/** `total`: a bar from 0 to `to`. `step`: a bar from `from` to `to`. `until`: RFC 3339; null: unknown or none. */
+/**
+ * A bar: `total` from 0 to `to`, `step` from `from` to `to`. `until`: when its limit ends, in RFC 3339; null: never, or
+ * unknown.
+ */
 export interface WaterfallRow {
   readonly kind: 'total' | 'step';
   readonly label: string;
@@ -16,13 +19,13 @@ export interface WaterfallRow {
 export interface Waterfall {
   readonly rows: readonly WaterfallRow[];
   readonly current: number;
-  /** Right end of the scale, at least 1. */
+  /** The largest value of the scale, at least 1. */
   readonly top: number;
 }
 
 /**
- * Returns the steps from the largest proposal through each limit to the result, then what prevented it. Without a
- * recommendation, the first step is the current count, to which schedules and bounds apply.
+ * Returns the steps from the largest proposal through each limit to the result, and then what prevented the result. If
+ * there is no recommendation, the first step is the current count, which schedules and bounds may change.
  */
 export function buildWaterfall(decision: PastDecision, outcome: Outcome | null): Waterfall {
   const { currentReplicas: current, desiredReplicas: desired } = decision;
@@ -78,7 +81,7 @@ function limitRow({ limit, from, to, reason, until }: LimitStep): WaterfallRow {
   return { kind: 'step', label: LIMIT_LABELS[limit], from, to, reason, until };
 }
 
-/** Returns what replaced the result: a pause with its own count, a dry run, a rejected or lost PATCH. */
+/** Returns what replaced the result: a pause with its own count, a dry run, or a rejected or lost PATCH. */
 function outcomeRows(
   { kind, from, to, message }: Outcome,
   { desiredReplicas: desired, currentReplicas: current }: PastDecision,

@@ -3,7 +3,7 @@ import { isFailing } from '../../../decision/failing.js';
 import { Badge } from '../../ui/badge.jsx';
 import type { Condition } from '../model/answers.js';
 
-/** Only a failure and a hold have a color. */
+/** Shows a condition. Only a failure and a hold are colored. */
 export function ConditionBadge({ condition }: { readonly condition: Condition }): VNode {
   const { type, status } = condition;
   const text = `${type} ${status}`;

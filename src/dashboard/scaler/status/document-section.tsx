@@ -10,7 +10,7 @@ interface DocumentSectionProps {
   readonly detail: ScalerDetail;
 }
 
-/** Shows the fields that are set in the document, and the defaults of the others; for a file, also its text. */
+/** Shows the fields that the document sets, and the defaults of other fields. For a file, also shows its text. */
 export function DocumentSection({ detail }: DocumentSectionProps): VNode {
   const { document, documentText: text = null, rejectedChanges: changes = [] } = detail;
   const [isRaw, setIsRaw] = useState(false);
@@ -54,7 +54,7 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
   );
 }
 
-/** Loads the YAML writer on demand, because it is large. */
+/** Loaded only when it is needed, because the YAML writer is large. */
 const loadText = () => import('../what-if/document-text.js');
 
 function Fields({ document }: { readonly document: ScalerDetail['document'] }): VNode {

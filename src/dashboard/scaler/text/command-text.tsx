@@ -2,14 +2,15 @@ import type { RefObject, VNode } from 'preact';
 import './command-text.css';
 
 interface CommandTextProps {
-  /** The element, which is selected if the browser does not copy. */
+  /** The element with the text, which is selected if the browser does not allow copying. */
   readonly code: RefObject<HTMLElement | null>;
   readonly text: string;
   readonly kind?: 'command' | 'edit' | 'query';
 }
 
 /**
- * Shows a text to copy. Only shell commands are styled as commands. Their lines break between words, not in an option.
+ * Shows a text that the user can copy. Only shell commands look like commands. Their lines break only between words,
+ * not within an option.
  */
 export function CommandText({ code, text, kind = 'command' }: CommandTextProps): VNode {
   return (
@@ -26,7 +27,7 @@ export function CommandText({ code, text, kind = 'command' }: CommandTextProps):
   );
 }
 
-/** A word that is longer than a line ends after `=`, `/` or `,`, as long as its parts fit. */
+/** Divides a word after `=`, `/` and `,`, where it may break if it is longer than a line. */
 function partsOf(word: string): readonly VNode[] {
   return word.split(/(?<=[=/,])/).map((part, index) => (
     <span key={index} class="word">
@@ -36,8 +37,8 @@ function partsOf(word: string): readonly VNode[] {
 }
 
 /**
- * Copies a string, or selects the element that shows it, and returns what happened. Browsers provide the clipboard only
- * to pages with HTTPS or on localhost.
+ * Copies a string and returns what has happened, as a sentence. Without access to the clipboard, selects the element
+ * that shows the string: browsers give access only to pages with HTTPS or on localhost.
  */
 export async function copyText(text: string, shown: HTMLElement | null): Promise<string> {
   const { clipboard } = navigator as { readonly clipboard?: Clipboard };
@@ -47,7 +48,7 @@ export async function copyText(text: string, shown: HTMLElement | null): Promise
       return 'Copied.';
     }
   } catch {
-    // The user or a policy has denied access to the clipboard.
+    // The user or a policy has denied access to the clipboard, so the text is selected.
   }
   if (shown !== null) getSelection()?.selectAllChildren(shown);
   return 'The browser does not allow copying here: the command is selected.';

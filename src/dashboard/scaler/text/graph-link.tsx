@@ -1,13 +1,13 @@
 import type { VNode } from 'preact';
 
 interface GraphLinkProps {
-  /** Undefined or null: there is none. */
+  /** URL of the query; undefined or null: there is none. */
   readonly url: string | null | undefined;
-  /** The metric of the query. */
+  /** The name of the metric, which the text of the link contains. */
   readonly metric?: string;
 }
 
-/** Links to a query in the UI of Prometheus. Nothing is shown for any other kind of URL. */
+/** Links to a query in the UI of Prometheus. A URL that is neither http nor https is not shown. */
 export function GraphLink({ url, metric }: GraphLinkProps): VNode | null {
   if (!/^https?:\/\//.test(url ?? '')) return null;
   return (

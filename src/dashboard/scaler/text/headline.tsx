@@ -10,11 +10,11 @@ interface HeadlineProps {
   readonly state: ScalerState;
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
-  /** The current state of the scaler; null: the state is a past one. */
+  /** The scaler, if the state is its current one; null: the state is a past one. */
   readonly detail: ScalerDetail | null;
 }
 
-/** Shows the state, when it ends, and the result: `Paused until 11:45:41 (in 24 min): stays at 3, not 6`. */
+/** Shows a state, its end and the result: `Paused until 11:45:41 (in 24 min): stays at 3, not 6`. */
 export function Headline({ state, decision, outcome, detail }: HeadlineProps): VNode {
   const { name, until, end, result } = headlineOf(state, decision, outcome, detail);
   return (
@@ -26,7 +26,7 @@ export function Headline({ state, decision, outcome, detail }: HeadlineProps): V
   );
 }
 
-/** Shows the time, and the remaining time if it is in the future. */
+/** Shows a time. If it is in the future, also shows how long it is until then. */
 function Until({ at }: { readonly at: string }): VNode {
   const isComing = useNow((nowMs) => Date.parse(at) > nowMs);
   return (

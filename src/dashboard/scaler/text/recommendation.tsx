@@ -11,7 +11,7 @@ interface RecommendationProps {
   readonly recommendation: NonNullable<ScalerDetail['recommendation']>;
 }
 
-/** Shows the change that the last back-test recommends, with its saving, risk and evidence, and how to apply it. */
+/** Shows the change that the last back-test recommends: its saving, risk and evidence, and how to apply it. */
 export function Recommendation({ detail, recommendation }: RecommendationProps): VNode {
   const { reason, patch, isObject } = recommendation;
   const apply =

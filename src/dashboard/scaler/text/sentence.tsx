@@ -6,7 +6,7 @@ interface SentenceProps {
   readonly text: string;
 }
 
-/** Shows a sentence of the service with its times in the time zone of the viewer, and in UTC on hover. */
+/** Shows a sentence of the service. Its times are in the time zone of the viewer, and on hover also in UTC. */
 export function Sentence({ text }: SentenceProps): VNode {
   return (
     <span dir="auto">

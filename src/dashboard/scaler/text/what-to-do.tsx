@@ -29,9 +29,7 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
 
 const MINUTE_MS = 60_000;
 
-/**
- * Returns the remedies with commands in the form of the page; empty: there are none, or the scaler is not known yet.
- */
+/** Returns what a user can do, with commands as the page writes them; empty: nothing, or the scaler is unknown. */
 export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
   const pauseUntil = formatWithOffset(useSteps(MINUTE_MS) + 31 * MINUTE_MS);
   if (detail === null) return [];
@@ -44,7 +42,7 @@ export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
 
 interface RemedyItemProps {
   readonly remedy: Remedy;
-  /** When to do it, such as `Run now`. */
+  /** When the command should be run, such as `Run now`. */
   readonly label?: string;
 }
 

@@ -14,7 +14,7 @@ interface ApplyProps {
   readonly after: PlainObject;
 }
 
-/** Shows how the change is made where the document is: an object is patched, a file is edited. */
+/** Shows how the user applies the change: an object is patched, a file is edited. */
 export function Apply({ detail: { namespace, name, generation }, before, after }: ApplyProps): VNode {
   const code = useRef<HTMLElement>(null);
   const changes = fieldChanges(before, after, '');

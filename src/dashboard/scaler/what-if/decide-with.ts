@@ -10,12 +10,12 @@ import type { PastDecision } from '../model/answers.js';
 import { readSnapshot } from '../model/read-snapshot.js';
 import { isSame } from '../../../scaler/field-changes.js';
 
-/** A problem of a document with the message of `promscaler validate`. */
+/** A problem of a document, with the message that `promscaler validate` prints. */
 export interface DocumentProblem {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly message: string;
-  /** `spec.metrics[0].pods.query`; empty: the whole document. */
+  /** Path of the field, such as `spec.metrics[0].pods.query`; empty: the whole document. */
   readonly path: string;
 }
 
@@ -23,13 +23,13 @@ export interface WhatIf {
   /** Null: the document has an error. */
   readonly decision: PastDecision | null;
   readonly problems: readonly DocumentProblem[];
-  /** Facts that this decision does not consider. */
+  /** What this decision does not take into account. */
   readonly notes: readonly string[];
 }
 
 /**
- * Decides with another document on a snapshot of the API. Reports only problems that the document of the snapshot does
- * not have: the service has accepted that document, possibly by rules of its data sources, which the page does not
+ * Decides on a snapshot of the API with another document. Problems that the document of the snapshot also has are not
+ * reported, because the service has accepted them, possibly by rules about its data sources that the page does not
  * know.
  */
 export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): WhatIf {
@@ -63,12 +63,12 @@ function unreadable(message: string): DocumentProblem {
   return { severity: 'error', code: 'snapshot', message, path: '' };
 }
 
-/** The JSON of a decision has the same shape as in the API. */
+/** The cast is safe, because a decision has the same JSON form in the API. */
 function toPast(decision: ReturnType<typeof decide>): PastDecision {
   return decisionToJson(decision) as unknown as PastDecision;
 }
 
-/** A sample belongs to its query. A changed query has no sample. */
+/** Returns the samples for the metrics. A metric with a new query has no sample, because the snapshot contains none. */
 function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapshot): readonly Sample[] {
   const known = scaler.spec.metrics;
   const isUnchanged =
@@ -85,13 +85,16 @@ function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapsho
 
 const NOT_QUERIED: Sample = errorSample('missing', 'this snapshot has no answer to this query');
 
-/** Returns whether the snapshot has no answer to the query of `maxReplicasFrom`, nor its last value. */
+/** Returns whether the query of `maxReplicasFrom` is a new one, so that the snapshot contains no value for it. */
 function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
   const { maxReplicasFrom } = spec;
   return maxReplicasFrom !== null && !isSame(maxReplicasFrom, scaler.spec.maxReplicasFrom);
 }
 
-/** An additional query that was added or changed has no answer; one that was removed is not needed. */
+/**
+ * Returns whether the snapshot contains the answers that a metric needs: its query and its additional queries must not
+ * be new. A removed additional query does not matter.
+ */
 function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   if (a.type !== b.type || a.source !== b.source) return false;
   const known = sideQueries(b);
@@ -102,7 +105,7 @@ function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   return a.query === b.query && isSame(a.selector, b.selector);
 }
 
-/** Undefined: the metric has no such query. */
+/** Returns the additional queries of a metric; undefined: the metric has no such query. */
 function sideQueries(metric: MetricSpec): readonly unknown[] {
   if (metric.type === 'Resource') return [metric.saturation?.servedQuery];
   if (metric.type !== 'Object' && metric.type !== 'External') return [];

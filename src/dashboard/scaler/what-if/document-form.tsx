@@ -8,7 +8,7 @@ import { isAtField, listFields } from './fields.js';
 import type { Field, FieldGroup } from './fields.js';
 
 interface DocumentFormProps {
-  /** The document that opened the form. */
+  /** The document with which the form was opened. */
   readonly base: unknown;
   readonly document: unknown;
   readonly problems: readonly DocumentProblem[];
@@ -97,7 +97,7 @@ function FieldInput({ field, document, base, problems, onChange }: FieldInputPro
 
 interface ProblemsProps {
   readonly problems: readonly DocumentProblem[];
-  /** Connects an input with its problems. */
+  /** The ID by which an input refers to its problems. */
   readonly id?: string;
 }
 

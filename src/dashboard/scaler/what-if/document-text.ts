@@ -5,23 +5,23 @@ import { readDocuments } from '../../../scaler/read/read-scalers.js';
 import { eachYamlDocument } from '../../../scaler/yaml/read-yaml.js';
 
 declare global {
-  // The YAML parser sets this property, which the browser types lack. Browsers without it ignore it.
+  // The YAML parser sets this property, which the types of browsers lack. A browser without it ignores it.
   interface ErrorConstructor {
     stackTraceLimit: number;
   }
 }
 
-/** The file name in problems of the text. */
+/** What problems call the text instead of a file name. */
 const FILE = 'document';
 
 interface ReadText {
-  /** Null: the text cannot be parsed, or is not one document. */
+  /** Null: the text is no YAML, or contains more than one document. */
   readonly value: unknown;
-  /** The output of `promscaler validate` with line and caret, without the problems of `known`, a document in effect. */
+  /** Problems as `promscaler validate` prints them, without those of the document in effect. */
   readonly problems: readonly string[];
 }
 
-/** Parses YAML, which includes JSON. */
+/** Parses a document in YAML, of which JSON is a part. `known`: the document in effect. */
 export function readDocumentText(text: string, known: unknown): ReadText {
   const documents = [...eachYamlDocument(text, FILE)];
   const [only] = documents;

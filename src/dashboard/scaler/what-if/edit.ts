@@ -1,10 +1,11 @@
 import { isPlainObject, valueAt } from '../../../scaler/plain-json.js';
 
-/** Keys and list indexes from the root of the document. */
+/** The keys and list indexes from the root of a document to a field. */
 export type Path = readonly (string | number)[];
 
 /**
- * Copies a document with another value at `path`. Undefined removes the field, and objects and lists that become empty.
+ * Returns a copy of a document with another value at `path`. If the value is undefined, the field is removed, and so
+ * are objects and lists that become empty.
  */
 export function withValue(document: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
@@ -30,14 +31,14 @@ function isGone(next: unknown, value: unknown): boolean {
   return Array.isArray(next) ? next.length === 0 : isPlainObject(next) && Object.keys(next).length === 0;
 }
 
-/** Returns the value for the text of an input: undefined, a number in YAML syntax, or a string. */
+/** Returns the value for the text of an input: undefined for an empty one, a number in YAML syntax, or a string. */
 export function readInput(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
 }
 
-/** Returns the text of a field for its input; empty: unset. */
+/** Returns the text that an input shows for a field; empty: the field is unset. */
 export function textAt(document: unknown, path: Path): string {
   const value = valueAt(document, path);
   if (value === undefined || value === null) return '';

@@ -9,7 +9,7 @@ import { PRESETS } from '../../../scaler/schema/presets.js';
 import { defaultsInEffect } from '../model/effective-fields.js';
 import type { Path } from './edit.js';
 
-/** An input of the form. `placeholder`: the default in effect, if any. `choices`: null: any text. */
+/** An input. `placeholder`: the default in effect, if any. `choices`: the allowed values; null: any text. */
 export interface Field {
   readonly path: Path;
   readonly label: string;
@@ -23,8 +23,9 @@ export interface FieldGroup {
 }
 
 /**
- * Returns the groups of inputs for a document. Fields that change no decision of this snapshot, and lists of objects,
- * are only in the text. The targets are those of `base`, so the input of a target remains while it is empty.
+ * Returns the inputs of the form in groups. Fields that cannot change the decision on this snapshot, and lists of
+ * objects, have no input and can only be edited as text. The inputs of targets are those of `base`, so that an input
+ * remains while it is empty.
  */
 export function listFields(document: unknown, base: unknown): readonly FieldGroup[] {
   const spec = valueAt(document, ['spec']);
@@ -114,7 +115,7 @@ function nameOf(body: unknown): string | null {
   return names.find((name) => typeof name === 'string') ?? null;
 }
 
-/** Returns the value fields of a target that are written, in either form, and other numbers of the metric. */
+/** Returns the paths of the numbers of a metric that have an input: target values in either form, and other numbers. */
 function targetPaths(body: unknown): readonly (readonly string[])[] {
   const members = TARGET_TYPES.map((type) => MEMBER_OF_TARGET[type]);
   const inTarget = members.map((member) => ['target', member]);
@@ -127,7 +128,7 @@ function targetPaths(body: unknown): readonly (readonly string[])[] {
   return [...inTarget, ...flat, ...parts].filter((path) => valueAt(body, path) !== undefined);
 }
 
-/** Returns the inputs of the written policies, and of one more. */
+/** Returns the inputs for the existing policies, and for a new one. */
 function policyFields(path: Path, policies: unknown): readonly Field[] {
   const count = Array.isArray(policies) ? policies.length : 0;
   return Array.from({ length: count + 1 }, (_, index) =>
@@ -140,7 +141,7 @@ function policyFields(path: Path, policies: unknown): readonly Field[] {
   ).flat();
 }
 
-/** Returns whether a problem is at the path of a field, or below it. */
+/** Returns whether a problem is about a field, or about something within it. */
 export function isAtField(problemPath: string, fieldPath: string): boolean {
   return (
     problemPath === fieldPath ||

@@ -7,12 +7,12 @@ import { decideWith } from './decide-with.js';
 
 export interface PastInput {
   readonly entry: Pick<DecisionEntry, 'firstAt' | 'lastAt' | 'count'>;
-  /** Desired replicas of the service. */
+  /** The desired replicas that the service has decided. */
   readonly desired: number;
   readonly snapshot: SnapshotAnswer;
 }
 
-/** A decision that another document would have changed. */
+/** A past decision that would be different with another document. */
 export interface OtherDecision extends PastInput {
   readonly current: number;
   readonly other: number;
@@ -20,14 +20,14 @@ export interface OtherDecision extends PastInput {
 
 export interface Comparison {
   readonly different: readonly OtherDecision[];
-  /** Lowest and highest desired count, as it was and with the other document. */
+  /** The lowest and the highest desired count, as decided (`was`) and with the other document (`other`). */
   readonly was: readonly [number, number];
   readonly other: readonly [number, number];
 }
 
 /**
- * Decides each input again with another document. Each starts from the replicas, pods and windows of its snapshot, so
- * the decisions do not influence each other. Null: there is no input, or the document is rejected.
+ * Decides again on each input with another document. Each decision starts with the replicas, pods and windows of its
+ * own snapshot, so that the decisions do not influence each other. Null: there is no input, or the document is invalid.
  */
 export function compareDecisions(inputs: readonly PastInput[], document: unknown): Comparison | null {
   const made = inputs.flatMap((input) => {
@@ -50,7 +50,7 @@ export function compareDecisions(inputs: readonly PastInput[], document: unknown
 const MOST = 40;
 const AT_ONCE = 5;
 
-/** Reads the newest decisions at or before `at` (RFC 3339) with their inputs, as far as the service keeps them. */
+/** Reads the newest decisions at or before `at` (RFC 3339), with their snapshots as far as they are kept. */
 export async function readPastInputs(
   api: Api,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -68,13 +68,13 @@ export async function readPastInputs(
   for (let start = 0; start < items.length; start += AT_ONCE) {
     const found = await Promise.all(items.slice(start, start + AT_ONCE).map(read));
     inputs.push(...found.filter((input) => input !== null));
-    // Older snapshots are dropped first.
+    // If a snapshot is dropped, all older ones are, too.
     if (found.at(-1) === null) break;
   }
   return inputs;
 }
 
-/** Returns null for a snapshot that is no longer kept. */
+/** Returns null if the service does not have the snapshot anymore. */
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;

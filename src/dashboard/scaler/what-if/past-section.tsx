@@ -14,7 +14,7 @@ interface PastSectionProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
   readonly document: unknown;
-  /** The decisions up to this time, in RFC 3339. */
+  /** Decisions up to this time are shown, in RFC 3339. */
   readonly at: string;
 }
 

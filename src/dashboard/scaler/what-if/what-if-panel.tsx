@@ -22,7 +22,7 @@ export interface WhatIfPanelProps {
   readonly detail: ScalerDetail;
 }
 
-/** Shows a form for the document, and the decision of the service next to the decision with the changed document. */
+/** Shows a form for the document, and what the changed document would decide next to what the service has decided. */
 export function WhatIfPanel({ api, snapshot, detail }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
@@ -121,7 +121,7 @@ function countText({ currentReplicas: from, desiredReplicas: to }: PastDecision)
   return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)} → ${formatCount(to)}`;
 }
 
-/** Loads the YAML parser when it is opened. */
+/** Loads the YAML parser only when the section is opened. */
 function TextSection(props: TextEditorProps): VNode {
   const [isOpen, setIsOpen] = useState(false);
   const { part, hasFailed } = usePart(loadEditor, isOpen);

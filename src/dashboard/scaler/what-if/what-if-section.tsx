@@ -12,7 +12,7 @@ import type { WhatIfPanelProps } from './what-if-panel.jsx';
 interface WhatIfSectionProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
-  /** RFC 3339; null: the last decision. */
+  /** Time of the decision in RFC 3339; null: the last decision. */
   readonly at: string | null;
 }
 
@@ -25,7 +25,7 @@ type PanelState =
       readonly snapshot: WhatIfPanelProps['snapshot'];
     };
 
-/** Loads the decision code and the snapshot on request. */
+/** Loads the code and the snapshot when the user asks for them. */
 export function WhatIfSection({ api, detail, at }: WhatIfSectionProps): VNode {
   const [state, setState] = useState<PanelState>({ kind: 'closed' });
   const open = async (): Promise<void> => {
