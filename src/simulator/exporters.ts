@@ -6,9 +6,9 @@ import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import type { PodState } from './controllers/step-workload.js';
 
 export interface ExporterFaults {
-  /** Answers 503 to every scrape. */
+  /** Whether every scrape gets 503. */
   isDown: boolean;
-  /** `NAMESPACE/POD` of pods whose application answers 503. */
+  /** `NAMESPACE/POD` of the pods whose application answers 503. */
   readonly failingPods: Set<string>;
 }
 
@@ -18,8 +18,8 @@ interface TargetGroup {
 }
 
 /**
- * Creates the server that Prometheus scrapes: `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
- * `/pods/NAMESPACE/NAME`. `/sd` lists all targets for http_sd, `/sd/cadvisor` and so on the targets of one kind. All
+ * Creates the server that Prometheus scrapes. Its pages are `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
+ * `/pods/NAMESPACE/NAME`. For http_sd, `/sd` lists all targets, and `/sd/cadvisor` and so on those of one kind. All
  * targets have the label `job`; targets of pods also have `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
@@ -47,7 +47,7 @@ function send(response: ServerResponse, code: number, body: string, type?: strin
   response.end(body);
 }
 
-/** Returns the page; empty: answer 503; null: 404. */
+/** Returns the content of a page; empty: the answer is 503; null: the answer is 404. */
 function pageFor(
   controllers: WorkloadControllers,
   faults: ExporterFaults,
@@ -91,7 +91,10 @@ function discoverTargets(
   return groups;
 }
 
-/** Returns pods whose containers have started. `instance` is the pod name, because all pods share one address. */
+/**
+ * Returns targets for the pods whose containers have started. Their `instance` is the name of the pod, because all of
+ * them have the same address.
+ */
 function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
   const groups: TargetGroup[] = [];
   for (const [pod, phase] of runtime.written) {
@@ -120,7 +123,7 @@ function cadvisorPage(runtimes: Iterable<Runtime>): string {
       const cpuSeconds = podTotals(runtime, pod).cpuSeconds;
       const bytes = memoryOf(runtime, phase === 'ready');
       const base = `namespace="${runtime.namespace}",pod="${pod}"`;
-      // cAdvisor exposes the cgroup of the pod as well as the cgroups of its containers.
+      // Like cAdvisor, reports the cgroup of the pod in addition to those of its containers.
       const sum = `{container="",image="",${base}}`;
       cpu.push(`container_cpu_usage_seconds_total${sum} ${cpuSeconds}`);
       memory.push(`container_memory_working_set_bytes${sum} ${bytes}`);
@@ -145,7 +148,7 @@ function cadvisorPage(runtimes: Iterable<Runtime>): string {
 interface ContainerShare {
   readonly name: string;
   readonly image: string;
-  /** Share of the pod's usage: a tenth for each further container, the rest for the first one. */
+  /** Share of the pod's usage. Each container but the first one has a tenth, the first one has the rest. */
   readonly share: number;
 }
 
@@ -183,7 +186,7 @@ function applicationPage(runtime: Runtime, pod: string): string {
   ].join('\n');
 }
 
-/** Returns the metrics of a queue exporter: the backlog of each queue that a workload consumes. */
+/** Returns the metrics of a queue exporter: the backlog of each queue from which a workload takes messages. */
 function queuePage(runtimes: Iterable<Runtime>): string {
   const lines: string[] = [];
   for (const { behavior, namespace, load } of runtimes) {
@@ -200,7 +203,7 @@ function queuePage(runtimes: Iterable<Runtime>): string {
 
 type Lines = Map<string, string[]>;
 
-/** Help of each metric, in the order of the page. */
+/** The help texts of the metrics, in the order of the page. */
 const METRICS = {
   kube_deployment_spec_replicas: 'Number of desired pods for a deployment.',
   kube_deployment_status_replicas_ready: 'The number of ready replicas per deployment.',
@@ -214,9 +217,7 @@ const METRICS = {
 
 type Metric = keyof typeof METRICS;
 
-/**
- * Returns the metrics of kube-state-metrics that a back-test reads: replicas, requests, limits, and the start of pods.
- */
+/** Returns the metrics of kube-state-metrics that a back-test reads: replicas, requests, limits, start of pods. */
 function statePage(runtimes: Iterable<Runtime>): string {
   const lines: Lines = new Map();
   for (const runtime of runtimes) {
@@ -257,7 +258,7 @@ function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): 
 function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodState): void {
   const base = `namespace="${namespace}",pod="${pod.name}"`;
   add(lines, 'kube_pod_created', base, pod.createdAt / 1000);
-  // Initial pods have no start time: they were created ready.
+  // Not for the initial pods, which were created as ready pods.
   if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
     add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
   for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {

@@ -26,36 +26,36 @@ import { listen, shut } from './sockets.js';
 
 export interface WorkloadOptions extends ManifestOptions {
   readonly behavior?: Partial<Omit<Behavior, 'timing'>> & { readonly timing?: Partial<PodTiming> };
-  /** Age of its ready pods; default 3600. Null: the pods are created at the start and are Pending. */
+  /** Age in seconds of the ready pods; default 3600. Null: the pods are created at the start and are Pending. */
   readonly podAgeSeconds?: number | null;
 }
 
 export interface SimulatorOptions {
   readonly clock: Clock;
-  /** Port of the API; default: any free one. */
+  /** Port of the API. Default: any free port. */
   readonly port?: number;
-  /** Port of the exporters; default: any free one. */
+  /** Port of the exporters. Default: any free port. */
   readonly exporterPort?: number;
   readonly workloads?: readonly WorkloadOptions[];
-  /** Namespaces in addition to `default`, `kube-system` and the namespaces of the workloads. */
+  /** Namespaces besides `default`, `kube-system` and those of the workloads. */
   readonly namespaces?: readonly string[];
   readonly rbac?: Rbac;
-  /** A number in [0, 1). It determines names and uids. Default: from the clock. */
+  /** A number from 0 to below 1 that determines names and uids. Default: it is taken from the clock. */
   readonly seed?: number;
-  /** Number of requests that the log keeps; default 10,000. */
+  /** How many requests the log keeps; default 10,000. */
   readonly requestLogSize?: number;
   /** Interval of bookmarks. Default: 60, as in the real server. */
   readonly bookmarkSeconds?: number;
-  /** Answers 403 to every request for a resource during this time, like a real server that is starting. Default: 0. */
+  /** For this time, every request for a resource gets 403, as from a real server that is starting. Default: 0. */
   readonly startingSeconds?: number;
-  /** The address in the response to `GET /api`. Default: the host of the request. */
+  /** The address in the answer to `GET /api`. Default: the host of the request. */
   readonly advertisedAddress?: string;
-  /** False: there are no controllers. Workloads then get no pods, and deleted namespaces remain. Default: true. */
+  /** Without controllers, workloads get no pods, and deleted namespaces remain. Default: true. */
   readonly hasControllers?: boolean;
   readonly resources?: readonly Resource[];
 }
 
-/** `kind` is needed only if two workloads have the same name. */
+/** Identifies a workload. `kind` is only needed if two workloads have the same name. */
 interface WorkloadName {
   readonly namespace: string;
   readonly name: string;
@@ -66,38 +66,38 @@ interface WorkloadView {
   readonly replicas: number;
   readonly pods: readonly string[];
   readonly readyPods: number;
-  /** Mean over the ready pods. */
+  /** A mean over the ready pods. */
   readonly requestsPerSecondPerPod: number;
 }
 
 export interface Simulator {
   readonly url: string;
   readonly exporterUrl: string;
-  /** URL for `http_sd_configs`. Append `/cadvisor`, `/pods` or `/queues` for one kind of target. */
+  /** URL for `http_sd_configs`. With `/cadvisor`, `/pods` or `/queues` appended, it lists only that kind of targets. */
   readonly sdUrl: string;
   readonly faults: FaultPlan;
   readonly watches: Watches;
   readonly exporterFaults: ExporterFaults;
   readonly log: RequestLog;
   readonly requests: () => readonly LoggedRequest[];
-  /** Creates an object, and its namespace if needed. */
+  /** Creates an object, and its namespace if that does not exist. */
   readonly addObject: (manifest: JsonObject) => KubeObject;
   readonly addWorkload: (options: WorkloadOptions) => void;
-  /** Returns an object. A resource is named `GROUP/PLURAL`, or `/pods` in the core group. */
+  /** Returns an object. `resource`: `GROUP/PLURAL`, or for the core group `/PLURAL`. */
   readonly getObject: (resource: string, namespace: string | null, name: string) => KubeObject | null;
   readonly listObjects: (resource: string, namespace?: string) => readonly KubeObject[];
   readonly describe: (workload: WorkloadName) => WorkloadView;
-  /** Sets the load curve, which starts now. */
+  /** Sets the curve of the load, which starts now. */
   readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
-  /** Merges the patch into the pod template, which starts a rolling update. */
+  /** Merges a patch into the pod template, which starts a rolling update. */
   readonly setTemplate: (workload: WorkloadName, patch: JsonObject) => void;
   readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
-  /** Makes a pod permanently unready, or lets it become ready again. */
+  /** Makes a pod unready until it is called again with `isBroken` false. */
   readonly breakPod: (namespace: string, pod: string, isBroken?: boolean) => void;
   readonly setRbac: (rbac: Rbac) => void;
-  /** Drops the history. Older watches and continue tokens then get 410. */
+  /** Drops the history. Watches and continue tokens of earlier revisions get 410 from now on. */
   readonly compact: () => void;
-  /** Stalls all further requests and watches until the returned function is called. */
+  /** Stalls all new requests and watches until the returned function is called. */
   readonly stallAll: (match?: FaultMatch) => () => void;
   readonly kubeconfig: (options?: KubeconfigOptions) => string;
   readonly close: () => Promise<void>;

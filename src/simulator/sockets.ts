@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** Listens on the loopback address; port 0: any free one. Returns the URL. */
+/** Listens on the loopback address and returns the URL. `port` 0: any free port. */
 export function listen(server: Server, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -14,7 +14,7 @@ import { discover, describeOpenApi } from './discovery.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
 
-/** Handles any request except a watch. Returns errors as an answer with a Status. */
+/** Answers any request but a watch. An error is returned as an answer with a Status. */
 export function answerRequest(
   { context, rbac }: Pick<ApiParts, 'context' | 'rbac'>,
   request: ApiRequest,
@@ -32,7 +32,7 @@ export function answerRequest(
   }
 }
 
-/** Starts a watch that sends its events to `peer`. Returns null, or the answer if the watch is refused. */
+/** Starts a watch, whose events are sent to `peer`. Returns null, or the answer if the watch is refused. */
 export function openWatch(
   { context, rbac, watches }: Pick<ApiParts, 'context' | 'rbac' | 'watches'>,
   { authorization, sent }: Pick<ApiRequest, 'authorization' | 'sent'>,
@@ -75,19 +75,19 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/';
 const ACCESS_REVIEWS = `${REVIEWS}subjectaccessreviews`;
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 
-/** Answers the probes, which need no token. Returns null for any other path. */
+/** Answers probes, which need no token; null: the path is not that of a probe. */
 function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
   const path = address.pathname.replace(/\/$/, '');
   return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
 }
 
 /**
- * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl requires one to apply a List, and
- * validates only kinds that are defined.
+ * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl needs a document to apply a List,
+ * but it validates only kinds that the document defines.
  */
 const OPENAPI_V2 = '\n\u00032.0';
 
-/** Answers discovery and access reviews, and 404 for any other path. Throws `StatusError`. */
+/** Answers discovery and access reviews; any other path gets 404. Throws `StatusError`. */
 function answerOther(
   context: ApiContext,
   { subject, rbac }: { readonly subject: Subject; readonly rbac: Rbac },
@@ -107,7 +107,7 @@ function answerOther(
     discover(context.catalog, path, context.advertisedAddress ?? host) ??
     describeOpenApi(context.catalog, path);
   if (found !== null) return { code: 200, body: JSON.stringify(found) };
-  // The real server answers with a Status only below a group that it serves.
+  // The real server answers 404 with a Status only if it serves the group of the path.
   if (isServed(context, path)) throw noSuchResource();
   return { code: 404, body: '404 page not found\n' };
 }

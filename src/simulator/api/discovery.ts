@@ -6,7 +6,7 @@ import type { ObjectType, Type } from '../kinds/type.js';
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
-/** Version of the kube-apiserver that the simulator imitates; `test/conformance` has its recorded answers. */
+/** Version of the kube-apiserver that the simulator imitates. `test/conformance` contains its recorded answers. */
 export const IMITATED_VERSION = '1.36.2';
 
 const [MAJOR = '', MINOR = ''] = IMITATED_VERSION.split('.');
@@ -23,7 +23,7 @@ const SERVER_VERSION: JsonObject = {
   platform: 'simulated/any',
 };
 
-/** Answers a discovery path in the unaggregated form. Returns null for any other path. */
+/** Answers a discovery path in the unaggregated form; null: the path is not one of discovery. */
 export function discover(catalog: Catalog, path: string, host: string): JsonObject | null {
   const [root, group, version, ...rest] = path.split('/').filter((part) => part !== '');
   if (rest.length > 0) return null;
@@ -103,9 +103,9 @@ function subresourceEntry(resource: Resource, name: 'status' | 'scale'): JsonObj
 }
 
 /**
- * Returns the parts of the OpenAPI v3 document at a path that kubectl reads: `fieldValidation` of each kind, so `apply`
- * and `create` leave validation to the server, and the schemas for `explain`, without descriptions for built-in kinds.
- * Returns null for any other path.
+ * Returns those parts of an OpenAPI v3 document that kubectl reads; null: there is no document at the path. With
+ * `fieldValidation` of each kind, `apply` and `create` leave the validation to the server. The schemas are for
+ * `explain`; those of built-in kinds have no descriptions.
  */
 export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
   const groupVersions = new Map<string, Resource[]>();
@@ -193,7 +193,7 @@ function makeSchema(type: Type): JsonObject {
   }
 }
 
-/** Adds the keys by which a strategic merge patch merges lists. */
+/** Returns the schema of an object. The keys of its lists determine how a strategic merge patch merges the lists. */
 function objectSchema({ fields, isAtomic }: ObjectType): JsonObject {
   const properties = Object.entries(fields).map(([name, { type, fallback }]) => {
     const [key] = type.is === 'list' ? (type.keys ?? []) : [];

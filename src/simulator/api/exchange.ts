@@ -17,15 +17,15 @@ export interface ApiParts {
   readonly onClose: (stop: () => void) => void;
 }
 
-/** A request to the API, over HTTP or as a call in the same process. */
+/** A request to the API, which arrives over HTTP or as a call in the same process. */
 export interface ApiRequest {
   readonly method: string;
   readonly address: URL;
-  /** The `Host` header; empty if absent. */
+  /** The `Host` header; empty: the request has none. */
   readonly host: string;
   readonly authorization: string | undefined;
   readonly sent: Sent;
-  /** Null if the path is not a resource path. */
+  /** Null: the path is not that of a resource. */
   readonly parsed: ResourceRequest | null;
 }
 

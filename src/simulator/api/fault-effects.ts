@@ -65,7 +65,7 @@ export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffec
   }
 }
 
-/** A real server denies everything until it has read its roles and bindings. */
+/** Answers 403, as a real server does until it has read its roles and bindings. */
 function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): void {
   const { parsed, authorization } = exchange;
   let error: StatusError;
@@ -80,7 +80,7 @@ function forbid({ parts, note }: Serving, { response, ...exchange }: Exchange): 
   response.end(JSON.stringify(error.status));
 }
 
-/** Answers like API priority and fairness: plain text with `Retry-After`. */
+/** Answers 429 like API priority and fairness: as plain text with `Retry-After`. */
 function throttle(response: ServerResponse, retryAfterSeconds: number): void {
   response.writeHead(429, {
     'content-type': 'text/plain; charset=utf-8',
@@ -110,7 +110,7 @@ function refuse(
   response.end(body);
 }
 
-/** Stores other replicas than the request, like an admission webhook. The response contains them. */
+/** Stores other replicas than those of the request, like an admission webhook. The answer contains them. */
 function overrideReplicas(
   { parts, respond }: Serving,
   exchange: Exchange,

@@ -20,7 +20,7 @@ export interface Reply {
 }
 
 export interface Sent {
-  /** UTF-8; a protobuf body as Latin-1, one character per byte. */
+  /** The body as UTF-8. A protobuf body is Latin-1, so that each character is a byte. */
   readonly body: string;
   readonly contentType: string;
   readonly accept: string;
@@ -28,8 +28,8 @@ export interface Sent {
 }
 
 /**
- * Kinds for which deletion answers with the object. For other kinds it answers with a Status, or with the object while
- * it only has a deletionTimestamp.
+ * Kinds for which a deletion is answered with the object. For other kinds, the answer is a Status, or the object if it
+ * only got a deletionTimestamp.
  */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 
@@ -38,7 +38,7 @@ function readBody({ body, contentType }: Sent): JsonObject {
   return parseBody(body, contentType);
 }
 
-/** Handles a request to a resource, except a watch. Throws `StatusError`. */
+/** Answers any request to a resource but a watch. Throws `StatusError`. */
 export function answerResource(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
   const { verb } = request;
   const form = negotiate(sent.accept);

@@ -9,11 +9,11 @@ import { type ResourceRequest, parseRequest } from './requests/request.js';
 import type { WatchPeer } from './reads/watch.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
-/** A watch client that does not read is disconnected above this limit, because its events would fill the memory. */
+/** If more bytes are unread, a watch is disconnected, because a client that does not read would fill the memory. */
 const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 const MOST_WARNINGS = 20;
 const LONGEST_WARNING = 256;
-/** How long the real server waits for its cache to reach a revision. */
+/** How long a read waits for a revision that does not exist yet, as in the real server. */
 const FRESHNESS_MS = 3000;
 
 export function makeApiServer(parts: ApiParts): Server {
@@ -51,7 +51,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   else meetFault({ parts, respond, carryOut: answerRequest, note }, exchange, fault);
 }
 
-/** Discards the rest of a body that is too large, and returns null. */
+/** Reads a body; null: it is too large. The rest of a body that is too large is read and discarded. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -63,7 +63,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return size > LARGEST_BODY_BYTES ? null : Buffer.concat(chunks);
 }
 
-/** A read of a future revision waits up to `FRESHNESS_MS` for it. */
+/** Answers a request. A read of a revision that does not exist yet waits for it, at most for `FRESHNESS_MS`. */
 function respond(parts: ApiParts, exchange: Exchange): void {
   const { parsed } = exchange;
   if (parsed?.verb === 'watch') {
@@ -103,7 +103,7 @@ function answer(parts: ApiParts, exchange: Exchange): void {
   response.end(exchange.method === 'HEAD' ? undefined : reply.body);
 }
 
-/** A header may contain only printable ASCII, but the field names of a client may contain any characters. */
+/** A header may only contain printable ASCII, but a warning may quote any field name. */
 function warningHeader(text: string): string {
   const printable = text.replaceAll(/[^ -~]/g, '?').slice(0, LONGEST_WARNING);
   return `299 - ${JSON.stringify(printable)}`;

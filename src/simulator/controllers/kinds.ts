@@ -43,8 +43,8 @@ export function templateOf(object: KubeObject): JsonObject {
 }
 
 /**
- * Resolves maxSurge and maxUnavailable (default 25 %). maxSurge rounds up, maxUnavailable down; if both are 0,
- * maxUnavailable becomes 1. Recreate deletes all pods first.
+ * Resolves maxSurge (rounded up) and maxUnavailable (rounded down); the default of both is 25 %. If both are 0,
+ * maxUnavailable becomes 1. With the strategy Recreate, all pods may be unavailable.
  */
 function surgeOf(object: KubeObject, replicas: number): Pick<WorkloadSpec, 'maxSurge' | 'maxUnavailable'> {
   if (stringAt(object, 'spec', 'strategy', 'type') === 'Recreate')
@@ -61,7 +61,7 @@ function resolve(value: Json | undefined, replicas: number, round: (share: numbe
   return round((Number(percent) * replicas) / 100);
 }
 
-/** Returns the owner with `controller: true`, or null. */
+/** Returns the owner that has `controller: true`, or null. */
 export function controllerOf(object: KubeObject): { readonly kind: string; readonly name: string } | null {
   for (const owner of listAt(object, 'metadata', 'ownerReferences')) {
     const kind = stringAt(owner, 'kind');

@@ -2,12 +2,13 @@ interface Capacity {
   readonly cpuSecondsPerRequest: number;
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;
-  /** Sum of the limits of all containers; Infinity: no limit. */
+  /** The sum of the limits of all containers; Infinity: there is no limit. */
   readonly cpuLimitCores: number;
 }
 
 /**
- * Totals of a hypothetical pod that was ready from the start. The counters of a pod are differences of these totals.
+ * What a pod would have counted that was ready from the start of the simulation. The counters of a real pod are
+ * differences between two such totals.
  */
 export interface PodTotals {
   readonly cpuSeconds: number;
@@ -18,7 +19,7 @@ export interface PodTotals {
 export interface LoadState {
   readonly atSeconds: number;
   readonly totals: PodTotals;
-  /** Waiting messages of the workload's queue; 0 without a queue. */
+  /** The waiting messages in the queue of the workload; 0: it has no queue. */
   readonly backlog: number;
   /** Current usage of each ready pod. */
   readonly cores: number;
@@ -33,7 +34,7 @@ export const NO_LOAD: LoadState = {
   requestsPerSecond: 0,
 };
 
-/** Requests are served immediately or fail; messages wait in a queue. */
+/** A source of load. Requests are served at once or fail, while messages wait in a queue. */
 export interface LoadSource {
   readonly kind: 'requests' | 'queue';
   readonly curve: Curve;
@@ -43,8 +44,8 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Advances the load to `toSeconds` with `readyPods` pods that share it evenly. A step is at most 1 s long and uses the
- * load at its middle. Usage is idle + served requests * cost, up to the limit.
+ * Advances the load until `toSeconds`. The `readyPods` share it evenly. A step is at most 1 s long and uses the load at
+ * its middle. The CPU usage of a pod is that of an idle pod plus the cost of its requests, at most its limit.
  */
 export function advanceLoad(
   source: LoadSource,
@@ -98,7 +99,7 @@ function servable({
   return Math.min(requestsPerSecondPerPod, Math.max(0, cpuLimitCores - idleCores) / cpuSecondsPerRequest);
 }
 
-/** A load of at least 0, such as requests per second, by seconds since its start. */
+/** Maps the seconds since the start of a load to its value, such as requests per second. At least 0. */
 export type Curve = (seconds: number) => number;
 
 export function constant(value: number): Curve {
@@ -116,7 +117,8 @@ export function dailyWave(options: {
 }
 
 /**
- * Returns `base`, then from `atSeconds` a linear rise to `peak` in `riseSeconds`, held for `holdSeconds`, then a fall.
+ * Returns a curve that is `base`, rises linearly to `peak` from `atSeconds` on for `riseSeconds`, stays there for
+ * `holdSeconds`, and falls to `base` for `fallSeconds`.
  */
 export function flashCrowd(options: {
   readonly base: number;

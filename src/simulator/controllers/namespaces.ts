@@ -3,20 +3,20 @@ import { namespaceOf } from '../objects/kube-object.js';
 import { NAMESPACES } from '../objects/resources.js';
 import { Schedule } from './schedule.js';
 
-/** Delay of the first attempt, and between attempts while pods terminate. */
+/** Delay of the first attempt to empty a namespace, and between attempts while pods are terminating. */
 const REACTION_MS = 100;
-/** Grace period of pods. Pods that remain after it are removed. */
+/** Pods that still exist after this time are removed. */
 const GRACE_MS = 30_000;
 
 /**
- * Empties deleted namespaces and then removes them. Leaves pods and ReplicaSets to the controller of their workload,
- * which terminates them gracefully.
+ * Empties namespaces that are being deleted, and then removes them. Pods and ReplicaSets are left to the controller of
+ * their workload, so that pods terminate gracefully.
  */
 export class NamespaceController {
   readonly #context: ClusterState;
   readonly #schedule: Schedule;
   readonly #unsubscribe: () => void;
-  /** Namespace -> start of its deletion, on the monotonic clock. */
+  /** Maps a namespace to the monotonic time at which its deletion started. */
   readonly #startMs = new Map<string, number>();
 
   constructor(context: ClusterState) {

@@ -12,7 +12,7 @@ interface Counts {
   readonly ready: number;
 }
 
-/** Counts pods except terminating ones; a pod of `revision` counts as updated. */
+/** Counts the pods that are not terminating. Pods of `revision` count as updated. */
 export function countPods(pods: readonly PodState[], revision: string, now: Instant): Counts {
   const living = pods.filter((pod) => pod.deletedAt === null);
   return {
@@ -29,7 +29,7 @@ interface StatusSource {
   readonly counts: Counts;
 }
 
-/** Returns the status that the controller writes. Like the real controllers, omits counts of 0. */
+/** Returns the status that the controller writes. As in a real cluster, it omits most counts that are 0. */
 export function renderStatus(source: StatusSource, now: Instant): JsonObject {
   const { object, spec, counts } = source;
   const { style, kind } = source.kind;
@@ -85,7 +85,7 @@ function conditionsOf({ object, spec, counts }: StatusSource, now: Instant): rea
   ];
 }
 
-/** An unchanged condition keeps its times. */
+/** Returns a condition. If nothing in it has changed, it keeps its times. */
 function condition(
   object: KubeObject,
   now: Instant,
@@ -110,7 +110,7 @@ export function renderReplicaSet(
     readonly counts: Counts;
     readonly stored: KubeObject | null;
     readonly uid: string;
-    /** Revision of the template, from 1. */
+    /** The number of the template's revision; the first one is 1. */
     readonly revisionNumber: number;
   },
   now: Instant,
@@ -159,9 +159,9 @@ interface PodSource {
   readonly pod: PodState;
   readonly owner: KubeObject;
   readonly template: JsonObject;
-  /** Labels besides those of the template, such as hash and ordinal. */
+  /** Labels that the template does not contain, such as the hash and the ordinal. */
   readonly labels: JsonObject;
-  /** The stored pod, whose metadata is kept; null for a new pod. */
+  /** The stored pod, whose metadata stays; null: the pod is new. */
   readonly stored: KubeObject | null;
   readonly uid: string;
   readonly podIp: string;
@@ -170,7 +170,7 @@ interface PodSource {
 
 const ADMITTED = new WeakMap<JsonObject, JsonObject>();
 
-/** Cached per template, because all its pods share the spec. */
+/** Cached for each template, because all of its pods have the same spec. */
 function admittedSpec(spec: JsonObject): JsonObject {
   const known = ADMITTED.get(spec) ?? admittedPodSpec(spec);
   ADMITTED.set(spec, known);
@@ -212,7 +212,7 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   });
 }
 
-/** The scheduler's message for a cluster of one node without free capacity. */
+/** What the scheduler writes if a cluster with one node has no free capacity. */
 const UNSCHEDULABLE = {
   reason: 'Unschedulable',
   message: '0/1 nodes are available: 1 Insufficient cpu.',

@@ -5,23 +5,23 @@ import type { WorkloadKind } from './kinds.js';
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { type JsonObject, listAt, stringAt } from '../kinds/json.js';
 
-/** The behavior of a workload's pods, which no manifest contains. */
+/** How the pods of a workload behave, which no manifest says. */
 export interface Behavior {
   readonly timing: PodTiming;
   readonly cpuSecondsPerRequest: number;
   /** Requests (or messages) per second that one pod can serve. */
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;
-  /** Working set of an idle pod; each request per second adds `memoryBytesPerRequestRate`. */
+  /** The working set of an idle pod. `memoryBytesPerRequestRate` is added for each request per second. */
   readonly memoryBytes: number;
   readonly memoryBytesPerRequestRate: number;
-  /** The queue that the workload consumes; null if it serves requests. */
+  /** The queue from which the workload takes messages; null: it serves requests. */
   readonly queue: string | null;
-  /** Requests (or messages) per second as a function of the seconds since the load was set. */
+  /** Maps the seconds since the load was set to requests (or messages) per second. */
   readonly load: Curve;
 }
 
-/** A web service without load: 50 ms of a core per request, 2 s to start, 3 s to be ready. */
+/** A web service without load. A request takes 50 ms of a core. Pods take 2 s to start and 3 s more to be ready. */
 export const DEFAULT_BEHAVIOR: Behavior = {
   timing: { startSeconds: 2, readySeconds: 3, terminationSeconds: 2, jitterRatio: 0 },
   cpuSecondsPerRequest: 0.05,
@@ -33,7 +33,7 @@ export const DEFAULT_BEHAVIOR: Behavior = {
   load: constant(0),
 };
 
-/** Returns the load of pods with this template; the curve starts at `offsetSeconds`. */
+/** Returns the load of pods with this template. Its curve starts at `offsetSeconds`. */
 export function loadSource(behavior: Behavior, template: JsonObject, offsetSeconds: number): LoadSource {
   const { cpuSecondsPerRequest, requestsPerSecondPerPod, idleCores, load } = behavior;
   return {
@@ -43,7 +43,7 @@ export function loadSource(behavior: Behavior, template: JsonObject, offsetSecon
   };
 }
 
-/** Returns the sum of the CPU limits in cores; Infinity if a container has none. */
+/** Returns the sum of the CPU limits in cores; Infinity: a container has no limit. */
 function cpuLimit(template: JsonObject): number {
   let cores = 0;
   for (const container of listAt(template, 'spec', 'containers')) {
@@ -54,24 +54,27 @@ function cpuLimit(template: JsonObject): number {
   return cores === 0 ? Number.POSITIVE_INFINITY : cores;
 }
 
-/** The state of a workload in addition to its object. Only `controllers/` changes it. */
+/** What is known about a workload besides its object. Only `controllers/` changes it. */
 export interface Runtime {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
-  /** Null after deletion, while pods terminate. */
+  /** Null: the workload is deleted, and its pods are terminating. */
   object: KubeObject | null;
   pods: Pods;
   readonly replicaSets: Set<string>;
-  /** Pod name -> phase in the stored object. */
+  /** Maps the name of a pod to the phase that its stored object has. */
   readonly written: Map<string, PodPhase>;
   behavior: Behavior;
-  /** When the load was set, in seconds since the start of the simulation. */
+  /** Seconds from the start of the simulation until the load was set. */
   loadOffsetSeconds: number;
   load: LoadState;
-  /** Cached until the template or the behavior changes. */
+  /** Null: it must be computed again, because the template or the behavior has changed. */
   source: LoadSource | null;
-  /** Totals of the workload when a pod became ready and when it stopped being ready (null while it is ready). */
+  /**
+   * For each pod, the totals of the workload when the pod became ready (`from`), and when it stopped being ready (`to`;
+   * null: it is ready).
+   */
   readonly meters: Map<string, { readonly from: PodTotals; readonly to: PodTotals | null }>;
 }
 

@@ -1,7 +1,7 @@
 import { type Instant, instantFromMs } from '../../units/time.js';
 import { generatedName, type Random } from '../objects/names.js';
 
-/** Durations of the phases of a pod. Infinity: the next phase is never reached. */
+/** The durations of the phases of a pod. Infinity: the phase never ends. */
 export interface PodTiming {
   /** Seconds from the creation to the start of the containers. */
   readonly startSeconds: number;
@@ -9,19 +9,22 @@ export interface PodTiming {
   readonly readySeconds: number;
   /** Seconds from the deletion until the pod is removed. */
   readonly terminationSeconds: number;
-  /** Each duration is extended by a random share of at most this ratio. */
+  /** Each duration is multiplied by a random factor from 1 to 1 + this ratio. */
   readonly jitterRatio: number;
 }
 
 export interface WorkloadSpec {
   readonly name: string;
-  /** `rolling`: pods with random names, replaced with surge; `ordered`: `name-0`, `name-1` ... */
+  /**
+   * `rolling`: pods have random names, and are replaced with a surge. `ordered`: pods are named `name-0`, `name-1` and
+   * so on.
+   */
   readonly order: 'rolling' | 'ordered';
   readonly replicas: number;
-  /** Hash of the pod template; part of the pod name if `isRevisionNamed`. */
+  /** Hash of the pod template. If `isRevisionNamed`, the names of pods contain it. */
   readonly revision: string;
   readonly isRevisionNamed: boolean;
-  /** Number of pods; percentages are already resolved. */
+  /** As numbers of pods; percentages are already resolved. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly isPaused: boolean;
@@ -30,10 +33,10 @@ export interface WorkloadSpec {
 
 export type Pods = readonly PodState[];
 
-/** Limits the passes of one step. A pass adds or deletes pods, which may allow more changes in the next pass. */
+/** Limits the passes of a step. Each pass creates or deletes pods, which may make further changes possible. */
 const MOST_PASSES = 100;
 
-/** Creates, deletes and removes pods like the controllers of Kubernetes. Pure, except for `random`. */
+/** Creates, deletes and removes pods as the controllers of Kubernetes do. Depends only on its arguments. */
 export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, random: Random): Pods {
   const step = spec.order === 'ordered' ? stepOrdered : stepRolling;
   let pods = before.filter((pod) => phaseOf(pod, now) !== 'gone');
@@ -46,7 +49,7 @@ export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, ran
   return pods;
 }
 
-/** Returns Infinity if there is no further change. */
+/** Returns when a pod reaches its next phase; Infinity: none will. */
 export function nextChangeAt(pods: Pods, now: Instant): number {
   return Math.min(Number.POSITIVE_INFINITY, ...pods.map((pod) => nextPhaseAt(pod, now)));
 }
@@ -60,7 +63,7 @@ export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number
   }));
 }
 
-/** Marks a pod as terminating from `now`. Returns a terminating pod unchanged. */
+/** Returns the pod as terminating since `now`. A pod that is already terminating is returned unchanged. */
 export function endPod(pod: PodState, now: Instant, timing: PodTiming, random: Random): PodState {
   if (pod.deletedAt !== null) return pod;
   return { ...pod, deletedAt: now, goneAt: now + delayMs(timing.terminationSeconds, timing, random) };
@@ -93,7 +96,8 @@ function makePod(
 }
 
 /**
- * Steps like the Deployment controller: at most replicas + surge pods, and at least replicas - unavailable ready pods.
+ * Steps like the Deployment controller. There are at most replicas + surge pods, and at least replicas - unavailable
+ * ready ones.
  */
 function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const living = present.filter((pod) => pod.deletedAt === null);
@@ -132,8 +136,8 @@ function endedByRollout(
 }
 
 /**
- * Returns the pods to delete in the simplified order of the ReplicaSet controller: unready before ready, lower deletion
- * cost first, then newer first.
+ * Returns the pods to delete in about the order of the ReplicaSet controller: pods that are not ready, then pods with a
+ * lower deletion cost, then newer pods.
  */
 function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
   if (count <= 0) return [];
@@ -149,7 +153,10 @@ function firstToEnd(pods: Pods, now: Instant, count: number): Pods {
     .slice(0, count);
 }
 
-/** Steps like the StatefulSet controller: one pod at a time, created in ascending and deleted in descending order. */
+/**
+ * Steps like the StatefulSet controller: one pod at a time, in ascending order for creations and in descending order
+ * for deletions.
+ */
 function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const byOrdinal = new Map(present.map((pod) => [pod.ordinal, pod]));
   for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {
@@ -170,27 +177,27 @@ function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Ra
   return present.map((pod) => (pod === condemned ? endPod(pod, now, spec.timing, random) : pod));
 }
 
-/** A pod with the planned times of its phases, in milliseconds since the epoch; Infinity: never. */
+/** A pod, with the planned times of its phases in milliseconds since the Unix epoch; Infinity: never. */
 export interface PodState {
   readonly name: string;
   readonly revision: string;
-  /** Ordinal in a StatefulSet; otherwise 0. */
+  /** The ordinal of a pod of a StatefulSet; otherwise 0. */
   readonly ordinal: number;
   readonly createdAt: Instant;
   readonly startsAt: number;
   readonly readyAt: number;
-  /** Null while the pod is not terminating. */
+  /** Null: the pod is not terminating. */
   readonly deletedAt: Instant | null;
   readonly goneAt: number;
-  /** The pod is not ready, regardless of `readyAt`. */
+  /** Whether the pod is not ready, whatever `readyAt` is. */
   readonly isBroken: boolean;
-  /** Among otherwise equal pods, the one with the lowest cost is deleted first. */
+  /** Of otherwise equal pods, the one with the lowest cost is deleted first. */
   readonly deletionCost: number;
 }
 
 export type PodPhase = 'pending' | 'starting' | 'ready' | 'terminating' | 'gone';
 
-/** A terminating pod is not ready. */
+/** Returns the phase of a pod. A terminating pod does not count as ready. */
 export function phaseOf(pod: PodState, now: Instant): PodPhase {
   if (now >= pod.goneAt) return 'gone';
   if (pod.deletedAt !== null) return 'terminating';
@@ -198,7 +205,7 @@ export function phaseOf(pod: PodState, now: Instant): PodPhase {
   return now < pod.readyAt || pod.isBroken ? 'starting' : 'ready';
 }
 
-/** Infinity: no further phase. */
+/** Returns when the pod reaches its next phase; Infinity: never. */
 function nextPhaseAt(pod: PodState, now: Instant): number {
   const moments = pod.deletedAt === null && !pod.isBroken ? [pod.startsAt, pod.readyAt] : [pod.startsAt];
   const ahead = (pod.deletedAt === null ? moments : [pod.goneAt]).filter((moment) => moment > now);

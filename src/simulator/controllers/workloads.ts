@@ -11,7 +11,7 @@ import { Writer } from './writer.js';
 
 const REACTION_MS = 20;
 
-/** The controllers of all workloads. A workload uses CPU only when an object changes or a pod enters its next phase. */
+/** Controls all workloads. A workload takes CPU time only when an object changes or a pod reaches its next phase. */
 export class WorkloadControllers {
   readonly #context: ClusterState;
   readonly #writer: Writer;
@@ -35,7 +35,7 @@ export class WorkloadControllers {
     this.#unsubscribe.push(context.store.subscribe(PODS, (change) => this.#onPod(change)));
   }
 
-  /** Includes deleted workloads with terminating pods. */
+  /** All workloads, including deleted ones whose pods are terminating. */
   get runtimes(): Iterable<Runtime> {
     return this.#runtimes.values();
   }
@@ -44,7 +44,7 @@ export class WorkloadControllers {
     return (this.#context.clock.monotonicMs() - this.#startMs) / 1000;
   }
 
-  /** Throws `Error` if no workload has this name and kind (default: any kind). */
+  /** Returns the workload with this name and kind (default: any kind). Throws `Error` if there is none. */
   find(namespace: string, name: string, kind?: string): Runtime {
     for (const runtime of this.#runtimes.values()) {
       const isNamed = runtime.namespace === namespace && runtime.name === name;
@@ -65,7 +65,7 @@ export class WorkloadControllers {
     runtime.load = advanceLoad(runtime.source, runtime.load, this.elapsedSeconds, readyPods);
   }
 
-  /** Changes the behavior of pods. A new `load` curve starts now. */
+  /** Changes how the pods behave. A new `load` curve starts now. */
   setBehavior(runtime: Runtime, change: Partial<Behavior>): void {
     this.accrue(runtime);
     runtime.behavior = { ...runtime.behavior, ...change };
@@ -81,7 +81,7 @@ export class WorkloadControllers {
     this.#settle(keyOfRuntime(runtime));
   }
 
-  /** Makes the pods of a new workload ready and `ageSeconds` old. */
+  /** Makes the pods of a new workload ready, with an age of `ageSeconds`. */
   settleAsOld(runtime: Runtime, ageSeconds: number): void {
     const { clock, random } = this.#context;
     if (runtime.object === null) return;

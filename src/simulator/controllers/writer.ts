@@ -10,10 +10,10 @@ import type { Runtime } from './runtime.js';
 
 const REPLICA_SETS = 'apps/replicasets';
 const REVISION = 'deployment.kubernetes.io/revision';
-/** The default `revisionHistoryLimit` of a Deployment. */
+/** How many old ReplicaSets of a Deployment are kept: the default of `revisionHistoryLimit`. */
 const OLD_REPLICA_SETS = 10;
 
-/** Synchronizes the stored objects of a workload with its pods. Writes only differences. */
+/** Makes the stored objects of a workload match its pods. Writes only objects that differ. */
 export class Writer {
   readonly #context: ClusterState;
   #podCount = 0;
@@ -50,7 +50,7 @@ export class Writer {
     if (stored === null && (owner === null || pod.deletedAt !== null)) return;
     this.#podCount += 1;
     const serial = this.#podCount;
-    // Only a stored pod can have an owner that was deleted; its metadata is kept.
+    // If the owner was deleted, the pod is stored already, and its metadata stays.
     const named = owner ?? stored;
     if (named === null) return;
     const template = owner === null ? { spec: stored?.['spec'] } : templateOf(owner);
@@ -78,7 +78,7 @@ export class Writer {
     this.#context.store.remove(PODS, runtime.namespace, name);
   }
 
-  /** Writes one ReplicaSet per template: the current one, those with pods, and some old ones. Returns them by hash. */
+  /** Writes a ReplicaSet for each template: the current one, those with pods, some old ones. Returns them by hash. */
   #writeReplicaSets(runtime: Runtime, now: Instant): ReadonlyMap<string, KubeObject> {
     const { store, random } = this.#context;
     const { object, namespace, name } = runtime;
@@ -130,7 +130,7 @@ export class Writer {
     return found;
   }
 
-  /** Removes ReplicaSets without pods, oldest first, until `kept` are left. */
+  /** Removes ReplicaSets without pods until `kept` of them are left, the oldest first. */
   #removeReplicaSets(runtime: Runtime, kept: number): void {
     const known = [...this.#replicaSetsOf(runtime)].sort((a, b) => revisionOf(a) - revisionOf(b));
     const isLast = runtime.object === null;
@@ -146,7 +146,7 @@ export class Writer {
     const from = numberAt(before ?? undefined, 'spec', 'replicas') ?? 0;
     const to = numberAt(after, 'spec', 'replicas') ?? 0;
     const hash = hashOf(after);
-    // A workload that exists from the start was scaled before the simulation.
+    // No event for a workload that exists from the start, because it was scaled before the simulation began.
     const isOld = before === null && runtime.pods.some((pod) => pod.revision === hash && pod.createdAt < now);
     if (from === to || runtime.object === null || isOld) return;
     recordEvent(this.#context, runtime.object, {
@@ -220,7 +220,7 @@ function withRevision(object: KubeObject, revision: number): KubeObject {
 }
 
 const EVENTS = '/events';
-/** Above this number the oldest events are removed; a real server removes them after an hour. */
+/** If there are more events, the oldest ones are removed. A real server removes them after an hour. */
 const MOST_EVENTS = 5000;
 
 function recordEvent(

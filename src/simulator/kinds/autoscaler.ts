@@ -55,7 +55,7 @@ const rules = object('HPAScalingRules', {
   tolerance: pointer(quantity),
 });
 
-/** `autoscaling/v2`, the stored form. */
+/** The type of `autoscaling/v2`, in which autoscalers are stored. */
 export const autoscaler = object('HorizontalPodAutoscaler', {
   kind: string,
   apiVersion: string,
@@ -79,7 +79,7 @@ export const autoscaler = object('HorizontalPodAutoscaler', {
   }),
 });
 
-/** `autoscaling/v1`, where only CPU has a field; other metrics are in an annotation. */
+/** The type of `autoscaling/v1`. It has a field only for CPU; other metrics are in an annotation. */
 export const autoscalerV1 = object('HorizontalPodAutoscaler', {
   kind: string,
   apiVersion: string,

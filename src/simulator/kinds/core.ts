@@ -44,7 +44,7 @@ export const node = kind('Node', {
   status: pointer(any, {}),
 });
 
-/** `stringData` is write-only: see `fillDefaults`. */
+/** `stringData` can only be written: see `fillDefaults`. */
 export const secret = kind('Secret', {
   immutable: pointer(bool),
   data: map(string),

@@ -1,13 +1,13 @@
 import { type Json, type JsonObject, isList, isObject } from './json.js';
 import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
 
-/** A value has the wrong type for its field. The real server has the same message. */
+/** Thrown if a value has the wrong type for its field. The message is that of the real server. */
 export class DecodeError extends Error {
   override name = 'DecodeError';
 }
 
 export interface Decoding {
-  /** Collects the paths of unknown fields, which are dropped. */
+  /** Gets the paths of unknown fields, which are dropped. */
   readonly unknown?: string[];
   readonly isCompleted?: boolean;
 }
@@ -18,7 +18,7 @@ interface FieldLocation {
 }
 
 /**
- * Decodes and encodes an object like the server: drops unknown and empty fields, and adds fields that are always
+ * Decodes and encodes an object as the server does: drops unknown and empty fields, and adds fields that are always
  * written. Throws `DecodeError`.
  */
 export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
@@ -100,7 +100,7 @@ function decodeMembers(
   const result: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    // The real server decodes null as the zero value, and its errors name the map without the key.
+    // The real server decodes null as the zero value. Its errors name the map, but not the key.
     const read = member === null ? zeroOf(type) : member;
     result[key] = decodeValue(type, read, { path, go }, decoding);
   }

@@ -26,7 +26,7 @@ const TOLERATIONS = ['not-ready', 'unreachable'].map((condition) => ({
   tolerationSeconds: 300,
 }));
 
-/** Sets defaults that depend on several fields. The defaults of single fields must already be set. */
+/** Sets defaults that depend on more than one field. The defaults of single fields must be set before. */
 export function fillDefaults(object: JsonObject): JsonObject {
   switch (`${stringAt(object, 'apiVersion') ?? ''}/${stringAt(object, 'kind') ?? ''}`) {
     case 'apps/v1/Deployment':
@@ -83,7 +83,7 @@ function ofReplicationController(object: JsonObject): JsonObject {
   return valueAt(object, 'spec', 'selector') === undefined ? withSpec(object, { selector: labels }) : object;
 }
 
-/** Images without a tag or with `latest` get the policy `Always`. */
+/** Sets the pull policy, which is `Always` for images without a tag or with the tag `latest`. */
 function withPullPolicies(spec: JsonObject): JsonObject {
   const pulled = (member: string): Json | undefined =>
     spec[member] === undefined
@@ -130,7 +130,7 @@ export function admittedPodSpec(spec: JsonObject): JsonObject {
   };
 }
 
-/** Guaranteed: the CPU and memory limits of all containers equal the requests. */
+/** Returns the QoS class. Guaranteed: the limits of CPU and memory of all containers equal the requests. */
 function qosClass(spec: JsonObject): string {
   const containers = [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')];
   const amounts = containers.map((container) => objectAt(container, 'resources'));
@@ -149,7 +149,7 @@ function qosClass(spec: JsonObject): string {
   return isGuaranteed ? 'Guaranteed' : 'Burstable';
 }
 
-/** Moves `stringData` to `data`, in base64. */
+/** Moves `stringData` to `data`, which is in base64. */
 function ofSecret(object: JsonObject): JsonObject {
   const { stringData, ...rest } = object;
   if (!isObject(stringData)) return rest;

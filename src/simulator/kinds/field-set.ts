@@ -2,18 +2,18 @@ import { type Json, type JsonObject, isList, isObject, sameJson } from './json.j
 import { type ListType, type Type, memberType } from './type.js';
 
 /**
- * Paths of fields. A path consists of steps in the notation of `FieldsV1` (`f:NAME`, `k:{...}`, `v:...`), joined by
- * line feeds. The set may contain both a map, object or list item and its fields.
+ * Paths of fields. The steps of a path (`f:NAME`, `k:{...}`, `v:...`, as in `FieldsV1`) are joined by line feeds. The
+ * set may contain a map, an object or a list item, and also fields in it.
  */
 export type FieldSet = ReadonlySet<string>;
 
-/** `changed`: fields that are new or have another value. `removed`: fields that no longer exist. */
+/** `changed`: fields that are new or have a new value. `removed`: fields that do not exist anymore. */
 interface FieldChanges {
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** Fields without owners. They identify an object, or only the server writes them. */
+/** Fields that have no owners, because they identify an object, or only the server writes them. */
 const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink'],
@@ -29,7 +29,7 @@ export function fieldChanges(type: Type, before: JsonObject, after: JsonObject):
 export function fieldsOf(type: Type, value: JsonObject): FieldSet {
   const fields = new Set<string>();
   collect(type, ownable(value), '', fields, 'configured');
-  // Only metadata other than identifying fields has owners.
+  // Metadata itself has no owner, only those of its fields that do not identify the object.
   fields.delete('f:metadata');
   return fields;
 }
@@ -47,7 +47,10 @@ interface Child {
   readonly value: Json;
 }
 
-/** Returns the children of a value by step; null for a leaf. Lists without keys and atomic objects are leaves. */
+/**
+ * Returns the children of a value by their steps; null: the value is a leaf. Lists without keys and atomic objects are
+ * leaves.
+ */
 export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> | null {
   if (isList(value)) {
     if (type.is !== 'list' || type.keys === undefined) return null;
@@ -62,7 +65,7 @@ export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> 
   return children;
 }
 
-/** A key that is absent in the item has its default value. */
+/** Returns the step for a list item. If the item lacks a key, the default value of the key is used. */
 function stepOf({ keys = [], of }: ListType, item: Json): string {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const members = isObject(item) ? item : {};
@@ -90,7 +93,7 @@ function compare(
     if (!sameJson(before, after)) changes.changed.add(path);
     return;
   }
-  // An empty value that replaces null gets no new owner.
+  // If an empty value replaces null, its owner stays.
   if (before === undefined) changes.changed.add(path);
   for (const [step, child] of children)
     compare(child.type, known?.get(step)?.value, child.value, join(path, step), changes);
@@ -98,7 +101,7 @@ function compare(
     if (!children.has(step)) collect(child.type, child.value, join(path, step), changes.removed, 'all');
 }
 
-/** Collects fields. With `configured`, a map or object is added only if it is empty; a list item is always added. */
+/** Collects fields. If `configured`, a map or object itself is only added if it is empty; a list item always is. */
 function collect(
   type: Type,
   value: Json,
@@ -151,7 +154,7 @@ export function fieldsFromTree(tree: JsonObject): FieldSet {
   return fields;
 }
 
-/** Returns a field in the notation of conflict messages: `.spec.template.spec.containers[name="app"].image`. */
+/** Returns a field as messages about conflicts show it: `.spec.template.spec.containers[name="app"].image`. */
 export function fieldText(path: string): string {
   return path
     .split('\n')

@@ -1,7 +1,7 @@
-/** A result of `JSON.parse`. */
+/** A value that `JSON.parse` can return. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
-/** Serializing omits `undefined` members. */
+/** An object whose members may be undefined. Serializing omits them. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
@@ -10,7 +10,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value at a path of member names and list indices, or undefined. */
+/** Returns the value at a path of member names and list indexes; undefined: there is none. */
 export function valueAt(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let current = value;
   for (const step of path) {
@@ -44,7 +44,7 @@ export function numberAt(value: Json | undefined, ...path: readonly (string | nu
   return typeof found === 'number' ? found : null;
 }
 
-/** Returns the members with string values of the object at the path. */
+/** Returns those members of the object at the path whose values are strings. */
 export function stringsAt(
   value: Json | undefined,
   ...path: readonly (string | number)[]
@@ -60,7 +60,7 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Compares values. The order of members is ignored; undefined members count as absent. */
+/** Returns whether two values are equal, in any order of members. Undefined members count as absent. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (isList(a) && isList(b)) return a.length === b.length && a.every((item, i) => sameJson(item, b[i]));

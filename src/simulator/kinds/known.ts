@@ -34,7 +34,7 @@ const TYPES: ReadonlyMap<string, ObjectType> = new Map([
   ['events.k8s.io/v1/Event', eventsEvent],
 ]);
 
-/** Returns null for a custom resource and a CustomResourceDefinition. */
+/** Returns the type of a kind; null: it is a custom resource or a CustomResourceDefinition. */
 export function knownType(apiVersion: string, kind: string): ObjectType | null {
   return TYPES.get(`${apiVersion}/${kind}`) ?? null;
 }

@@ -60,7 +60,7 @@ export const objectReference = atomic(
   }),
 );
 
-/** The Scale of `autoscaling/v1`, which all kinds use. */
+/** The type of the Scale in `autoscaling/v1`, which all kinds share. */
 export const scale = object('Scale', {
   kind: string,
   apiVersion: string,

@@ -20,7 +20,7 @@ import {
 } from './type.js';
 
 const quantities = map(quantity);
-/** An object whose fields are not decoded. */
+/** An object whose fields are kept without being decoded. */
 const open = pointer(any);
 const localReference = atomic(object('LocalObjectReference', { name: string }));
 

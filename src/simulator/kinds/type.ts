@@ -1,31 +1,34 @@
 import type { Json } from './json.js';
 
-/** The type of a field, like the Go types of the API. */
+/** The type of a field, as in the Go types of the API. */
 export type Type = ScalarType | MapType | ListType | ObjectType;
 
-/** `any`: kept unchanged. */
+/** `any`: the value is kept unchanged. */
 export interface ScalarType {
   readonly is:
     'string' | 'int32' | 'int64' | 'bool' | 'time' | 'microTime' | 'intOrString' | 'quantity' | 'any';
 }
 
-/** Any keys with values of one type. Each key has an owner. */
+/** An object with any keys, whose values have the same type. Each key has an owner. */
 interface MapType {
   readonly is: 'map';
   readonly of: Type;
 }
 
-/** With `keys`, items are identified, merged and owned by key. Without keys, the list is one value. */
+/**
+ * `keys`: the fields that identify an item, by which items are merged and owned. Without keys, the list is merged and
+ * owned as one value.
+ */
 export interface ListType {
   readonly is: 'list';
   readonly of: Type;
   readonly keys?: readonly string[];
 }
 
-/** Atomic: server-side apply owns and replaces the object as a whole. */
+/** `isAtomic`: server-side apply owns and replaces the object as a whole. */
 export interface ObjectType {
   readonly is: 'object';
-  /** Name of the Go type, for decoding errors. */
+  /** The name of the Go type, which errors about decoding contain. */
   readonly go: string;
   readonly fields: Readonly<Record<string, Field>>;
   readonly isAtomic?: boolean;
@@ -34,10 +37,11 @@ export interface ObjectType {
 export interface Field {
   readonly type: Type;
   /**
-   * `value`: omitted if empty, except objects; `always`: written even if empty; `pointer`: written if set, even to 0.
+   * `value`: omitted if empty, unless it is an object. `always`: written even if empty. `pointer`: written if it is
+   * set, even to 0.
    */
   readonly mode: 'value' | 'always' | 'pointer';
-  /** Default that the server sets. */
+  /** The default that the server sets if the field is unset. */
   readonly fallback?: Json;
 }
 
@@ -50,7 +54,7 @@ export const time: ScalarType = { is: 'time' };
 /** RFC 3339 with six decimals. */
 export const microTime: ScalarType = { is: 'microTime' };
 export const intOrString: ScalarType = { is: 'intOrString' };
-/** A quantity such as `500m` or `1Gi`. A number becomes a string. */
+/** A quantity such as `500m` or `1Gi`. A number is converted to a string. */
 export const quantity: ScalarType = { is: 'quantity' };
 export const any: ScalarType = { is: 'any' };
 
@@ -62,7 +66,7 @@ export function list(of: Type, keys?: readonly string[]): ListType {
   return keys === undefined ? { is: 'list', of } : { is: 'list', of, keys };
 }
 
-/** Returns an object with the Go type `go`. A bare type as field has the mode `value`. */
+/** Returns an object type with the Go name `go`. A field that is only a type has the mode `value`. */
 export function object(go: string, fields: Readonly<Record<string, Field | Type>>): ObjectType {
   const complete = Object.entries(fields).map(
     ([name, field]) => [name, 'mode' in field ? field : value(field)] as const,

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, isObject, stringAt } from '../kinds/json.js
 
 type ObjectMeta = JsonObject & {
   readonly name: string;
-  /** Absent on cluster-scoped objects. */
+  /** Unset: the object is cluster-scoped. */
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -11,14 +11,14 @@ type ObjectMeta = JsonObject & {
   readonly generation?: number;
 };
 
-/** A stored object. Immutable: a change replaces it. */
+/** A stored object. It is never changed, only replaced. */
 export type KubeObject = JsonObject & {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
-/** Checks the fields that every stored object has. A thrown `Error` is a bug of the simulator. */
+/** Checks that an object has the fields of every stored object. If it throws, the simulator has a defect. */
 export function asKubeObject(value: JsonObject): KubeObject {
   const complete =
     typeof value['apiVersion'] === 'string' &&
@@ -36,20 +36,20 @@ function describe(value: JsonObject): string {
   return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
 }
 
-/** Annotation of a pod: among otherwise equal pods, the one with the lowest cost is deleted first. */
+/** Annotation of a pod. Of otherwise equal pods, the one with the lowest deletion cost is deleted first. */
 export const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** `NAMESPACE/NAME`, or `/NAME` for a cluster-scoped object. */
+/** Returns `NAMESPACE/NAME`, or `/NAME` for a cluster-scoped object. */
 export function keyOf(namespace: string | null | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
 }
 
-/** Null for a cluster-scoped object. */
+/** Returns the namespace of an object; null: it is cluster-scoped. */
 export function namespaceOf(object: KubeObject): string | null {
   return object.metadata.namespace ?? null;
 }
 
-/** Returns the object with changed metadata; `undefined` removes a field. */
+/** Returns the object with changed metadata. A field that is `undefined` in `change` is removed. */
 export function withMetadata(
   object: KubeObject,
   change: Readonly<Record<string, Json | undefined>>,

@@ -5,19 +5,19 @@ import { type KubeObject, timestamp, withMetadata } from './kube-object.js';
 
 export interface Writer {
   readonly manager: string;
-  /** `scale`, `status`; empty: none. */
+  /** For example `scale` or `status`; empty: none. */
   readonly subresource: string;
   readonly nowMs: number;
   /** Whether an unknown field is an error (`fieldValidation=Strict`). */
   readonly isStrict?: boolean;
-  /** Collects `Warning` headers of the response (`fieldValidation=Warn`). */
+  /** Gets the texts of the `Warning` headers of the response (`fieldValidation=Warn`). */
   readonly warnings?: string[];
-  /** Whether nothing is stored (`dryRun=All`), as with `kubectl diff`. */
+  /** Whether nothing is stored (`dryRun=All`), as in requests of `kubectl diff`. */
   readonly isDryRun?: boolean;
   readonly isForced?: boolean;
 }
 
-/** Returns the manager of a request: `fieldManager`, or the user agent up to its first slash. */
+/** Returns the field manager of a request: `fieldManager`, otherwise the user agent before its first slash. */
 export function managerOf(query: URLSearchParams, userAgent: string | undefined): string {
   const named = query.get('fieldManager');
   if (named !== null && named !== '') return named;
@@ -49,14 +49,14 @@ export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
     }));
 }
 
-/** Cached, because unchanged entries are passed from write to write. */
+/** Cached, because each write passes on the entries that have not changed. */
 function readFields(tree: JsonObject): FieldSet {
   const fields = READ.get(tree) ?? fieldsFromTree(tree);
   READ.set(tree, fields);
   return fields;
 }
 
-/** Sets the owners. Drops owners without fields. */
+/** Sets the owners of fields. An owner without fields is dropped. */
 export function withOwnerships(object: KubeObject, ownerships: readonly Ownership[]): KubeObject {
   const order = ({ operation, time, manager }: Ownership): string => [operation, time, manager].join();
   const entries = ownerships
@@ -79,8 +79,9 @@ function entryOf({ manager, operation, apiVersion, subresource, time, fields }: 
 }
 
 /**
- * Returns the object after an update (POST, PUT, PATCH): the writer becomes the only owner of the changed fields, and
- * removed fields have no owner. `before` is the stored object; null: compare with `empty`, an empty object of the type.
+ * Returns the object after a POST, PUT or PATCH: the writer is the only owner of the fields that it has changed, and
+ * removed fields have no owner. `before`: the stored object; null: there was none, and `empty`, an empty object of the
+ * type, is compared.
  */
 export function ownChanges(
   change: {

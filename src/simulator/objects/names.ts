@@ -1,4 +1,4 @@
-/** Characters of generated names in Kubernetes, which have no vowels and no similar characters. */
+/** The characters of generated names in Kubernetes, without vowels and characters that look alike. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 const SUFFIX_CHARACTERS = 5;
@@ -10,27 +10,27 @@ function randomSuffix(random: Random): string {
   return suffix;
 }
 
-/** Longest prefix from `generateName`, because a generated name has at most 63 characters. */
+/** How many characters of `generateName` are used, because a generated name has at most 63 characters. */
 const MAX_GENERATED_STEM = 58;
 
-/** Generates a name: the first 58 characters, then 5 random letters. Source: apiserver, storage/names/generate.go */
+/** Generates a name: at most 58 characters, and 5 random ones. Source: apiserver, storage/names/generate.go */
 export function generatedName(generateName: string, random: Random): string {
   return generateName.slice(0, MAX_GENERATED_STEM) + randomSuffix(random);
 }
 
-/** Returns a `pod-template-hash` of at most 10 characters (FNV-1a). */
+/** Returns a `pod-template-hash`, which has at most 10 characters (FNV-1a). */
 export function templateHash(text: string): string {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193) >>> 0;
   return String(hash).replace(/\d/g, (digit) => ALPHABET.charAt(digit.charCodeAt(0) % ALPHABET.length));
 }
 
-/** Returns a number in [0, 1). */
+/** Returns a number from 0 to below 1. */
 export type Random = () => number;
 
 /**
- * Returns a generator that repeats its numbers for the same seed (mulberry32). Uids and pod names are then distinct
- * even if the clock of a test is constant.
+ * Returns a generator of random numbers that depend only on the seed (mulberry32). So uids and pod names are distinct
+ * even if a test has a constant clock.
  */
 export function seededRandom(seed: number): Random {
   let state = Math.floor(seed * 0x1_0000_0000) >>> 0;

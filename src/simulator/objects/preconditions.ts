@@ -17,14 +17,14 @@ export interface Addressed {
   readonly name: string;
 }
 
-/** Returns the name for messages and details. Only the uid check includes the subresource. */
+/** Returns the name for messages and details. Only the check of the uid includes the subresource. */
 export function nameOf({ resource, subresource, name }: Addressed, isWithSubresource = false): ObjectName {
   const plural =
     isWithSubresource && subresource !== '' ? `${resource.plural}/${subresource}` : resource.plural;
   return { resource: plural, group: resource.group, name };
 }
 
-/** Throws 409 if uid or resourceVersion differ from the stored object, 400 if the name differs. */
+/** Throws 409 if the uid or resourceVersion is not that of the stored object, and 400 if the name is not. */
 export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
   const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
   if (uid !== '' && uid !== current.metadata.uid)
@@ -34,7 +34,7 @@ export function checkPreconditions(target: Addressed, current: KubeObject, wante
   checkAddress(target, wanted);
 }
 
-/** Throws 400 if name or namespace differ from the path. */
+/** Throws 400 if the name or namespace is not that of the path. */
 export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject): void {
   const own = stringAt(wanted, 'metadata', 'name') ?? name;
   if (own !== name)
@@ -44,7 +44,7 @@ export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** Throws 422 for a PUT without a resourceVersion, for kinds that require one. */
+/** Throws 422 if a PUT has no resourceVersion although its kind requires one. */
 export function requireVersion({ resource, name }: Addressed, body: JsonObject): void {
   const isStrict =
     resource.isCustom || resource.kind === 'Lease' || resource.kind === 'CustomResourceDefinition';

@@ -13,17 +13,17 @@ interface Reading {
   readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
 }
 
-/** Returns the type that determines merging and ownership, in the stored form. */
+/** Returns the type of the stored form, which determines merging and ownership. */
 export function storedType(resource: Resource): Type {
   const { kind, schema } = resource;
   if (schema !== null) return typeOfSchema(schema);
   return knownType(resource.storedAs, kind) ?? any;
 }
 
-/** Cached per type, because every write and every bookmark needs an empty object. */
+/** Cached for each type, because each write and each bookmark needs an empty object. */
 const EMPTY = new WeakMap<ObjectType, JsonObject>();
 
-/** Returns an object without values; default: in the stored form. */
+/** Returns an object without values. By default, it has the stored form. */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
   if (type === null) return { metadata: {} };
@@ -33,8 +33,8 @@ export function emptyObject(resource: Resource, apiVersion = resource.storedAs):
 }
 
 /**
- * Decodes an object like the server: checks types, drops unknown and empty fields, sets defaults. Throws 400 (422 for a
- * patch) for a wrong type and, if the writer is strict, for an unknown field.
+ * Decodes an object as the server does: checks types, drops unknown and empty fields, and sets defaults. Throws 400
+ * (422 for a patch) if a type is wrong or, for a strict writer, if a field is unknown.
  */
 export function readObject(resource: Resource, sent: JsonObject, reading: Reading): JsonObject {
   const type = knownType(apiVersionOf(resource), resource.kind);
@@ -84,7 +84,7 @@ function unreadable(
 
 const TYPES = new WeakMap<JsonObject, Type>();
 
-/** Returns the type for merging and ownership, from the list types and map types of a schema. */
+/** Returns the type for merging and ownership, according to the list types and map types of a schema. */
 function typeOfSchema(schema: JsonObject): Type {
   const known = TYPES.get(schema);
   if (known !== undefined) return known;

@@ -11,21 +11,21 @@ export interface Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly ('status' | 'scale')[];
-  /** Whether `metadata.generation` counts changes of the spec. */
+  /** Whether changes of the spec increase `metadata.generation`. */
   readonly hasGeneration: boolean;
-  /** A custom resource does not support strategic merge patches. */
+  /** Whether the resource is a custom one, which supports no strategic merge patches. */
   readonly isCustom: boolean;
-  /** Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups may share it. */
+  /** Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups may have the same objects. */
   readonly storage: string;
-  /** apiVersion of the stored objects, possibly of another version or group. */
+  /** apiVersion of the stored objects, which may be of another version or group. */
   readonly storedAs: string;
-  /** The structural schema of the CustomResourceDefinition; null: none. */
+  /** The structural schema of the CustomResourceDefinition; null: the resource is built in. */
   readonly schema: JsonObject | null;
-  /** `additionalPrinterColumns`; null for a resource without a CustomResourceDefinition. */
+  /** `additionalPrinterColumns`; null: the resource has no CustomResourceDefinition. */
   readonly columns: readonly JsonObject[] | null;
 }
 
-/** Returns the key of a resource in the store: `apps/deployments`, `/pods`. */
+/** Returns the key of a resource in the store, such as `apps/deployments` or `/pods`. */
 export function storageName(group: string, plural: string): string {
   return `${group}/${plural}`;
 }
@@ -49,7 +49,7 @@ type Extra = Partial<
   >
 >;
 
-/** Returns a resource, by default namespaced and without subresources. */
+/** Returns a resource. By default, it is namespaced and has no subresources. */
 export function makeResource(
   names: { readonly group: string; readonly version: string; readonly plural: string; readonly kind: string },
   extra: Extra = {},
@@ -162,20 +162,20 @@ export class Catalog {
     );
   }
 
-  /** Returns null if the resource is not served. */
+  /** Returns a resource by its path; null: it is not served. */
   byPath(group: string, version: string, plural: string): Resource | null {
     return (
       this.#resources.find((r) => r.group === group && r.version === version && r.plural === plural) ?? null
     );
   }
 
-  /** Returns null if the resource is not served. */
+  /** Returns a resource by its kind; null: it is not served. */
   byKind(apiVersion: string, kind: string): Resource | null {
     return this.#resources.find((r) => apiVersionOf(r) === apiVersion && r.kind === kind) ?? null;
   }
 }
 
-/** `apps/v1`, `v1`. */
+/** Returns for example `apps/v1` or `v1`. */
 export function apiVersionOf(resource: Pick<Resource, 'group' | 'version'>): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }

@@ -27,7 +27,7 @@ function parseLabelSelector(text: string): (labels: Labels) => boolean {
   return (labels) => terms.every((term) => term(labels));
 }
 
-/** Splits at commas that are not inside `in (...)`. */
+/** Splits a selector at its commas, except those in `in (...)`. */
 function splitOutsideParentheses(text: string): readonly string[] {
   return text.trim() === '' ? [] : text.split(/,(?![^(]*\))/);
 }
@@ -68,7 +68,7 @@ function parseFieldTerm(text: string, resource: Resource): Match {
   return (object) => (textAt(object, steps) === value) === (operator !== '!=');
 }
 
-/** Returns numbers and booleans as strings for comparison; an absent boolean is `false`. */
+/** Returns a field as a string that can be compared. A boolean that is absent is `false`. */
 function textAt(object: KubeObject, steps: readonly string[]): string {
   const found = valueAt(object, ...steps);
   if (found === undefined && ['hostNetwork', 'unschedulable'].includes(steps.at(-1) ?? '')) return 'false';
@@ -79,7 +79,7 @@ function asText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Formats a `spec.selector` as the string in `/scale`. A ReplicationController has a map of labels as selector. */
+/** Returns a `spec.selector` as the string in `/scale`. That of a ReplicationController is a map of labels. */
 export function selectorText(selector: JsonObject): string {
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector);
   const labels = isPlain ? stringsAt(selector) : stringsAt(selector, 'matchLabels');
@@ -98,7 +98,7 @@ function expressionText(expression: JsonObject): string {
   return `${key} ${operator} (${values.sort().join(',')})`;
 }
 
-/** apiVersion and kind -> supported fields of field selectors besides `metadata.name` and `metadata.namespace`. */
+/** Maps apiVersion and kind to the fields of field selectors besides `metadata.name` and `metadata.namespace`. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'v1/Pod': [
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],
@@ -117,13 +117,13 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'apps/v1/ReplicaSet': ['status.replicas'],
 };
 
-/** Field of core events -> name in `events.k8s.io`. */
+/** Maps fields of `events.k8s.io` to those of core events, as which events are stored. */
 const EVENT_FIELDS: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
   regarding: 'involvedObject',
 };
 
-/** Returns the path in the stored object for a field of a selector. Throws 400 if the field is not supported. */
+/** Returns the path of a selector's field in the stored object. Throws 400 if the field is not supported. */
 function selectableField(
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
   label: string,

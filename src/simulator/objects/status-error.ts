@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kinds/json.js';
 
-/** A failure, sent as a Kubernetes `Status` object. */
+/** A failure. It is sent as a `Status` object of Kubernetes. */
 export class StatusError extends Error {
   override name = 'StatusError';
   readonly status: JsonObject;
@@ -48,7 +48,7 @@ export function notFound(object: ObjectName): StatusError {
   );
 }
 
-/** 404: the group is served, but has no such resource. */
+/** 404: the group is served, but it has no such resource. */
 export function noSuchResource(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 }
@@ -69,7 +69,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
-/** 409: the resourceVersion differs from the stored object. */
+/** 409: the resourceVersion is not that of the stored object. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
@@ -77,7 +77,7 @@ export function conflict(object: ObjectName, cause?: string): StatusError {
   return new StatusError(409, 'Conflict', message, detailsOf(object));
 }
 
-/** 409: the uid differs from the stored object. */
+/** 409: the uid is not that of the stored object. */
 export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
   return conflict(
     object,
@@ -85,7 +85,7 @@ export function uidConflict(object: ObjectName, wanted: string, actual: string):
   );
 }
 
-/** An invalid field. `text` follows its path in the message. */
+/** Why a field is invalid. In the message, `text` follows the path of the field. */
 export interface FieldCause {
   readonly reason:
     | 'FieldValueInvalid'
@@ -120,7 +120,7 @@ export function invalidFields(
   });
 }
 
-/** 422: a query parameter is invalid. `kind` is the type of the parameters, such as `PatchOptions`. */
+/** 422: a query parameter is invalid. `kind`: the type of the parameters, such as `PatchOptions`. */
 export function invalidOption(kind: string, cause: FieldCause): StatusError {
   return invalidFields({ kind, group: 'meta.k8s.io', name: '' }, [cause]);
 }
@@ -146,7 +146,7 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** 406: no form of the `Accept` header is supported. */
+/** 406: the `Accept` header contains no form that is supported. */
 export function notAcceptable(): StatusError {
   const message = '406: Not Acceptable\n\nAvailable representations: application/json';
   return new StatusError(406, 'NotAcceptable', message, {});
@@ -157,7 +157,7 @@ export function tooLargeBody(limit: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', message);
 }
 
-/** 500 without a reason, as for an internal error of the real server. */
+/** 500 without a reason, as after an internal error of the real server. */
 export function serverFault(message: string): StatusError {
   return new StatusError(500, undefined, message);
 }
@@ -172,12 +172,12 @@ export function unauthorized(): StatusError {
   return new StatusError(401, 'Unauthorized', 'Unauthorized');
 }
 
-/** 410: a watch starts before the history. */
+/** 410: the history does not reach back to the start of a watch. */
 export function tooOld(revision: number, current: number): StatusError {
   return new StatusError(410, 'Expired', `too old resource version: ${revision} (${current})`);
 }
 
-/** 504: a list or get requests a revision that has not been reached. */
+/** 504: a list or get asks for a revision that does not exist yet. */
 export function tooLarge(revision: number, current: number): StatusError {
   const message = `Timeout: Too large resource version: ${revision}, current: ${current}`;
   return new StatusError(504, 'Timeout', message, {

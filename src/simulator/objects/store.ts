@@ -3,7 +3,7 @@ import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object
 import type { Random } from './names.js';
 import type { Catalog } from './resources.js';
 
-/** Retention of changes, which is the compaction interval of etcd in a real cluster. */
+/** How long changes are kept: as long as etcd keeps them in a real cluster until it compacts. */
 const HISTORY_MS = 300_000;
 const HISTORY_CHANGES = 20_000;
 
@@ -11,23 +11,23 @@ export interface Change {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: KubeObject;
-  /** The object before the change; null for ADDED. */
+  /** The object before the change; null: the object is new. */
   readonly previous: KubeObject | null;
   readonly atMs: number;
 }
 
-/** Called after each change, in order, before the response to the write. */
+/** Called after each change, in order, and before the write is answered. */
 type ChangeListener = (change: Change) => void;
 
 interface Collection {
   readonly objects: Map<string, KubeObject>;
   history: Change[];
-  /** The history starts after this revision. */
+  /** The history contains the changes after this revision. */
   compacted: number;
   readonly listeners: Set<ChangeListener>;
 }
 
-/** All objects, with one revision counter and a history per resource (`GROUP/PLURAL`, or `/pods`), like etcd. */
+/** Stores all objects like etcd: one counter of revisions, and a history for each resource (`GROUP/PLURAL`). */
 export class Store {
   readonly #clock: Clock;
   readonly #collections = new Map<string, Collection>();
@@ -46,7 +46,7 @@ export class Store {
     return this.#collection(resource).objects.get(keyOf(namespace, name)) ?? null;
   }
 
-  /** Returns all objects, unordered. */
+  /** Returns all objects of a resource in no particular order. */
   all(resource: string): Iterable<KubeObject> {
     return this.#collection(resource).objects.values();
   }
@@ -55,7 +55,7 @@ export class Store {
     return this.#collection(resource).objects.size;
   }
 
-  /** Returns the objects at a revision by key; null if the history does not reach back to it. */
+  /** Returns the objects at a revision, by their keys; null: the history does not reach back to it. */
   allAt(resource: string, revision: number): ReadonlyMap<string, KubeObject> | null {
     const collection = this.#collection(resource);
     this.#forgetOld(collection);
@@ -85,7 +85,7 @@ export class Store {
     return stored;
   }
 
-  /** Removes an object. Returns its last state with the revision of the removal, or null if it does not exist. */
+  /** Removes an object. Returns it with the revision of its removal; null: it does not exist. */
   remove(resource: string, namespace: string | null, name: string): KubeObject | null {
     const collection = this.#collection(resource);
     const key = keyOf(namespace, name);
@@ -98,7 +98,7 @@ export class Store {
     return removed;
   }
 
-  /** Returns the changes after a revision, oldest first; null if the history does not reach back to it. */
+  /** Returns the changes after a revision, the oldest first; null: the history does not reach back to it. */
   changesSince(resource: string, revision: number): readonly Change[] | null {
     const collection = this.#collection(resource);
     this.#forgetOld(collection);
@@ -114,14 +114,14 @@ export class Store {
     return () => listeners.delete(listener);
   }
 
-  /** Calls `callback` once when a future revision is reached, unless the returned function is called first. */
+  /** Calls `callback` once when the store reaches a revision. The returned function cancels this. */
   whenReached(revision: number, callback: () => void): () => void {
     const waiter = { revision, callback };
     this.#waiting.add(waiter);
     return () => this.#waiting.delete(waiter);
   }
 
-  /** Drops the history. Older watches and continue tokens then get 410. */
+  /** Drops the history. Watches and continue tokens of earlier revisions get 410 from now on. */
   compact(): void {
     this.#revision += 1;
     for (const collection of this.#collections.values()) {

@@ -3,10 +3,10 @@ import type { Writer } from './managed-fields.js';
 import type { Resource } from './resources.js';
 import { badRequest, invalidPatch } from './status-error.js';
 
-/** What the client sent. It determines the status code and message of an error. */
+/** How an object was sent, which determines the status code and the message of an error. */
 export type Arrival = 'body' | 'patch';
 
-/** Reports unknown fields by `fieldValidation`: Strict throws 400 (422 for a patch), Warn adds warnings. */
+/** Reports unknown fields as `fieldValidation` says: Strict throws 400 (422 for a patch), Warn adds a warning. */
 export function reportUnknown(
   fields: readonly string[],
   about: {

@@ -13,7 +13,7 @@ const TEXTS = new WeakMap<KubeObject, Map<string, Texts>>();
 
 /**
  * Converts a stored object to the group and version of `resource`. Events are stored as core events and served in two
- * groups; HorizontalPodAutoscalers are stored in v2 and also served in v1.
+ * groups. HorizontalPodAutoscalers are stored in v2 and also served in v1.
  */
 export function toWire(resource: Resource, object: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(resource);
@@ -27,14 +27,14 @@ export function fromWire(resource: Resource, object: KubeObject): KubeObject {
   return isFirstAutoscaler(resource) ? autoscalerFromV1(object) : object;
 }
 
-/** Returns the JSON of an object, serialized once for all clients. */
+/** Returns an object as JSON. It is serialized only once for all clients. */
 export function wireText(resource: Resource, object: KubeObject): string {
   const texts = textsOf(resource, object);
   texts.whole ??= JSON.stringify(shownObject(resource, object));
   return texts.whole;
 }
 
-/** Same as `wireText`, for an item of a list: items of built-in kinds have no kind and apiVersion. */
+/** Returns an object as an item of a list. Items of built-in kinds have no kind and apiVersion. */
 export function itemText(resource: Resource, object: KubeObject): string {
   if (knownType(apiVersionOf(resource), resource.kind) === null) return wireText(resource, object);
   const texts = textsOf(resource, object);
@@ -46,7 +46,7 @@ export function itemText(resource: Resource, object: KubeObject): string {
   return texts.item;
 }
 
-/** An object from a dry run has no resourceVersion. */
+/** Removes the resourceVersion of an object of a dry run, which has none. */
 function shownObject(resource: Resource, object: KubeObject): JsonObject {
   const shown = toWire(resource, object);
   if (shown.metadata.resourceVersion !== '') return shown;
@@ -110,12 +110,12 @@ function eventToCore(object: KubeObject): KubeObject {
 }
 
 /**
- * The annotation in which autoscaling/v1 keeps the metrics that have no field. Source:
- * pkg/apis/autoscaling/annotations.go and v1/conversion.go.
+ * The annotation for the metrics that have no field in autoscaling/v1. Source: pkg/apis/autoscaling/annotations.go and
+ * v1/conversion.go.
  */
 const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
-/** Returns the stored autoscaler as autoscaling/v1: CPU utilization in its field, other metrics in the annotation. */
+/** Converts an autoscaler to autoscaling/v1: CPU utilization to its field, other metrics to the annotation. */
 function autoscalerToV1(object: KubeObject): KubeObject {
   const { scaleTargetRef, minReplicas, maxReplicas } = objectAt(object, 'spec');
   const spec = { scaleTargetRef, minReplicas, maxReplicas };
@@ -139,7 +139,7 @@ function autoscalerToV1(object: KubeObject): KubeObject {
   };
 }
 
-/** Returns the stored form of an autoscaler in autoscaling/v1: first the metrics of the annotation, then CPU. */
+/** Converts an autoscaler from autoscaling/v1 to the stored form: first the metrics in the annotation, then CPU. */
 function autoscalerFromV1(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage: percent, ...spec } = objectAt(object, 'spec');
   const target = { type: 'Utilization', averageUtilization: percent };
@@ -167,7 +167,7 @@ function annotated({ metadata }: KubeObject, text: string | undefined): KubeObje
   return { ...metadata, annotations };
 }
 
-/** Returns null if the annotation is absent or unreadable; the annotation is then kept unchanged. */
+/** Returns the metrics in the annotation; null: there is none, or it cannot be read. It is then kept unchanged. */
 function readKept(text: string | null): readonly Json[] | null {
   try {
     const value = JSON.parse(text ?? 'null') as unknown;
@@ -230,8 +230,8 @@ function metricFromV1(metric: Json): Json {
 }
 
 /**
- * Returns the `/scale` of an object, always in autoscaling/v1. Like the real server, omits 0 from the spec but not from
- * the status. An object without `spec.replicas` has 1 replica.
+ * Returns the Scale of an object, always in autoscaling/v1. As in the real server, 0 replicas are omitted in the spec,
+ * but not in the status. An object without `spec.replicas` has 1 replica.
  */
 export function scaleOf(object: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
@@ -245,13 +245,13 @@ export function scaleOf(object: KubeObject): KubeObject {
   });
 }
 
-/** The selector of a custom resource is in its status. Its controller writes it. */
+/** Returns the selector. That of a custom resource is in its status, which its controller writes. */
 function selectorOf(object: KubeObject): string | undefined {
   const text = stringAt(object, 'status', 'selector') ?? selectorText(objectAt(object, 'spec', 'selector'));
   return text === '' ? undefined : text;
 }
 
-/** Returns the object with the replicas of a Scale; an absent count is 0. */
+/** Returns the object with the replicas of a Scale. If they are absent, they are 0. */
 export function withScale(object: KubeObject, scale: JsonObject): KubeObject {
   const replicas = numberAt(scale, 'spec', 'replicas') ?? 0;
   return { ...object, spec: { ...objectAt(object, 'spec'), replicas } };

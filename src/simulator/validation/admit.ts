@@ -9,8 +9,8 @@ import { type CelEvaluator, memberSchema, ruleProblems } from './cel-rules.js';
 const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
- * Returns the stored form of a custom resource: without unknown fields and with the defaults of the schema. Throws 422
- * if the object violates the schema or, after that, its CEL rules. `reportUnknown` reports unknown fields.
+ * Returns the stored form of a custom resource: without unknown fields, and with the defaults of its schema. Throws 422
+ * if the object violates the schema or, after that check, a CEL rule. Unknown fields are reported by `reportUnknown`.
  */
 export function admitCustom(
   resource: Resource,
@@ -18,7 +18,7 @@ export function admitCustom(
   options: {
     readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
     readonly arrival: Arrival;
-    /** Evaluates CEL rules; null: they are not checked. */
+    /** Evaluates CEL rules; null: the rules are not checked. */
     readonly cel: CelEvaluator | null;
     readonly before: KubeObject | null;
   },
@@ -40,7 +40,7 @@ export function admitCustom(
 
 interface Pruning {
   readonly unknown: string[];
-  /** Members that are kept even if the schema lacks them. */
+  /** Members that are kept even if they are not in the schema. */
   readonly kept?: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function prunedObject(
   return result;
 }
 
-/** Sets the defaults of a schema for fields that are absent, or null but not nullable. */
+/** Sets the default of a field that is absent, or null although it is not nullable. */
 export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
   if (isList(value)) {
     const { items } = schema;

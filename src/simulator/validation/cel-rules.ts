@@ -2,10 +2,10 @@ import type { FieldCause } from '../objects/status-error.js';
 import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../kinds/json.js';
 import { errorMessage } from '../../units/failure.js';
 
-/** Evaluates a CEL expression. Throws if it is invalid or fails. */
+/** Evaluates a CEL expression. Throws if the expression is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;
 
-/** Loads the optional library that evaluates CEL. Returns null if it is not installed: rules are then not checked. */
+/** Loads the optional library that evaluates CEL; null: it is not installed, so that rules are not checked. */
 export async function loadCel(): Promise<CelEvaluator | null> {
   try {
     const { parse } = await import('@marcbachmann/cel-js');
@@ -21,7 +21,7 @@ export async function loadCel(): Promise<CelEvaluator | null> {
   }
 }
 
-/** Returns violations of `x-kubernetes-validations`. Rules with `oldSelf` are skipped without an old value. */
+/** Returns the violations of `x-kubernetes-validations`. A rule with `oldSelf` is skipped if there is no old value. */
 export function ruleProblems(
   evaluate: CelEvaluator,
   schema: JsonObject,
@@ -80,7 +80,7 @@ function memberProblems(
 ): readonly FieldCause[] {
   if (isList(value)) {
     const { items } = schema;
-    // An item of a list has no unambiguous old value.
+    // There is no old value for an item of a list, because its index may have changed.
     return isObject(items)
       ? value.flatMap((item, index) =>
           ruleProblems(evaluate, items, { value: item, before: undefined, path: `${path}[${index}]` }),
@@ -101,7 +101,7 @@ function memberProblems(
   });
 }
 
-/** Returns the schema of a member of an object; null if the schema has none. */
+/** Returns the schema of a member of an object; null: there is none. */
 export function memberSchema(
   { properties, additionalProperties }: JsonObject,
   name: string,
@@ -111,7 +111,7 @@ export function memberSchema(
   return isObject(known) ? known : null;
 }
 
-/** Converts a value for CEL: integers to bigint; unset fields are omitted. */
+/** Converts a value for CEL: integers become bigints, and unset fields are omitted. */
 function celValue(value: Json, schema: JsonObject | null): unknown {
   if (typeof value === 'number' && Number.isInteger(value) && schema?.['type'] !== 'number')
     return BigInt(value);

@@ -47,8 +47,8 @@ function textsAt(value: Json, member: string): readonly string[] {
 }
 
 /**
- * Throws 422 for a definition that the real server rejects: its name is not `PLURAL.GROUP`, it does not have exactly
- * one storage version, or its schema is missing or not structural.
+ * Throws 422 if the real server would reject a definition: its name is not `PLURAL.GROUP`, it does not have exactly one
+ * storage version, or a schema is missing or not structural.
  */
 export function checkDefinition(definition: KubeObject): void {
   const { name } = definition.metadata;
@@ -72,7 +72,7 @@ export function checkDefinition(definition: KubeObject): void {
   });
 }
 
-/** Returns the status of a served definition, established immediately. */
+/** Returns the status of a definition. Unlike in a real cluster, it is established at once. */
 export function establishedStatus(definition: KubeObject, nowMs: number): JsonObject {
   const known = objectAt(definition, 'status');
   const lastTransitionTime = stringAt(known, 'conditions', 0, 'lastTransitionTime') ?? timestamp(nowMs);
@@ -97,8 +97,8 @@ export function establishedStatus(definition: KubeObject, nowMs: number): JsonOb
 }
 
 /**
- * Serves the resources of CustomResourceDefinitions while the definitions exist. If a definition is deleted, deletes
- * its objects and calls `endWatches` with its plural. Returns a function that stops this.
+ * Serves the resources of each CustomResourceDefinition as long as it exists. When one is deleted, deletes its objects
+ * and calls `endWatches` with its plural. The returned function stops this.
  */
 export function serveDefinitions(
   { store, catalog }: Pick<ClusterState, 'store' | 'catalog'>,
@@ -118,7 +118,7 @@ export function serveDefinitions(
   });
 }
 
-/** A violation. `path` leads to the schema node and starts with a dot; empty for the root. */
+/** A violation. `path`: the path of the schema node, which starts with a dot; empty: the root. */
 interface StructuralProblem {
   readonly path: string;
   readonly message: string;
@@ -136,7 +136,7 @@ const NEVER = [
   '$id',
 ];
 const NEVER_TOO = ['examples', 'if', 'then', 'else', 'propertyNames', 'contains', '$defs', 'prefixItems'];
-/** Keywords that annotate a value and do not restrict it: not allowed in allOf, anyOf, oneOf and not. */
+/** Keywords that a structural schema must not contain in allOf, anyOf, oneOf and not. */
 const NOT_IN_JUNCTORS = [
   'type',
   'description',
@@ -160,9 +160,9 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the violations of the rules for structural schemas: a node outside of a junctor (allOf, anyOf, oneOf, not)
- * has a type or is an int-or-string; a junctor declares only fields that are also declared outside of it; no node has
- * both `properties` and `additionalProperties`; the root is an object; all keywords are known.
+ * Returns the violations of these rules for structural schemas. A node outside of allOf, anyOf, oneOf and not has a
+ * type or is an int-or-string. Those four declare only fields that are also declared outside of them. No node has both
+ * `properties` and `additionalProperties`. The root is an object. All keywords are known.
  */
 export function structuralProblems(schema: JsonObject): readonly StructuralProblem[] {
   const problems = nodeProblems(schema, '');
@@ -209,7 +209,10 @@ function junctorsOf(schema: JsonObject): readonly (readonly [Json, string])[] {
   return not === undefined ? lists : [...lists, [not, '.not'] as const];
 }
 
-/** The only types in a junctor: `anyOf: [{type: integer}, {type: string}]` of an int-or-string. */
+/**
+ * Returns whether a branch is one of `anyOf: [{type: integer}, {type: string}]` of an int-or-string, the only place
+ * where it may contain a type.
+ */
 function isTypeOfIntOrString(branch: JsonObject, outside: JsonObject): boolean {
   const { type } = branch;
   const isKnown = type === 'integer' || type === 'string';

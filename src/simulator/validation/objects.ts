@@ -63,7 +63,7 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
   return isFine ? [] : [invalid('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 
-/** Validates the additional requirements of `events.k8s.io` for a new Event. */
+/** Returns violations of what `events.k8s.io` requires of a new Event in addition. */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
   return [
@@ -104,7 +104,10 @@ export function autoscalerCauses(object: KubeObject, before: KubeObject | null):
   ];
 }
 
-/** The target needs an API group, except for a ReplicationController. A stored target without a group may stay. */
+/**
+ * Checks that the target has an API group, unless it is a ReplicationController. A stored target without a group stays
+ * valid.
+ */
 function targetGroupCauses(target: JsonObject, before: KubeObject | null): readonly FieldCause[] {
   const apiVersion = stringAt(target, 'apiVersion') ?? '';
   const stored = before === null ? null : (stringAt(before, 'spec', 'scaleTargetRef', 'apiVersion') ?? '');

@@ -18,7 +18,7 @@ const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 export function podCauses(pod: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const cost = costCauses(pod);
   return [
-    // The real server validates annotations twice on an update, and reports errors twice.
+    // The real server validates annotations twice on an update, so that each error appears twice.
     ...(before === null ? cost : [...cost, ...cost]),
     ...podSpecCauses(objectAt(pod, 'spec'), 'spec'),
     ...(before === null ? [] : changeCauses(pod, before)),
@@ -42,7 +42,10 @@ function changeCauses(pod: KubeObject, before: KubeObject): readonly FieldCause[
   ];
 }
 
-/** Omits mutable fields, and fields that admission adds after a controller wrote the pod. */
+/**
+ * Returns the fields of a pod that must not change. Fields that admission adds after a controller has written the pod
+ * are not included.
+ */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = objectAt(pod, 'spec');
   const kept = Object.entries(spec).filter(([name]) => !MUTABLE.includes(name) && !ADMITTED.includes(name));
@@ -95,7 +98,7 @@ function resourceCauses(container: Json, path: string): readonly FieldCause[] {
   );
 }
 
-/** Returns whether `matchLabels` of a selector match. `matchExpressions` are not evaluated. */
+/** Returns whether the `matchLabels` of a selector match. `matchExpressions` are ignored. */
 function selects(selector: Json | undefined, labels: JsonObject): boolean {
   if (!isObject(selector)) return false;
   return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);
@@ -127,7 +130,7 @@ function selectorCauses(spec: JsonObject, labels: JsonObject): readonly FieldCau
   return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 }
 
-/** Validates a ReplicationController, whose selector is a map of labels. */
+/** Validates a ReplicationController. Its selector is a map of labels. */
 export function replicationControllerCauses(object: KubeObject): readonly FieldCause[] {
   const selector = objectAt(object, 'spec', 'selector');
   const labels = objectAt(object, 'spec', 'template', 'metadata', 'labels');

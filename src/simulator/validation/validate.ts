@@ -5,7 +5,7 @@ import { type JsonObject, valueAt, stringsAt } from '../kinds/json.js';
 import { negative, invalid, autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './objects.js';
 import { podCauses, replicationControllerCauses, workloadCauses } from './pods.js';
 
-/** Throws 422 with all causes if an object in its complete stored form is invalid. */
+/** Throws 422 with all violations if an object is invalid. `object` must be in its stored form. */
 export function validate(
   { kind, group }: Pick<Resource, 'kind' | 'group'>,
   object: KubeObject,

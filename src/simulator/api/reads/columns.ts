@@ -12,7 +12,7 @@ import {
 import type { KubeObject } from '../../objects/kube-object.js';
 import type { Resource } from '../../objects/resources.js';
 
-/** Descriptions of the columns of pods, identical to those of the real server. */
+/** Descriptions of the columns of pods, as in the answers of the real server. */
 const COLUMN_TEXTS: Readonly<Record<string, string>> = {
   Name: 'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names',
   Ready: 'The aggregate readiness state of this pod for accepting traffic.',
@@ -28,7 +28,7 @@ const COLUMN_TEXTS: Readonly<Record<string, string>> = {
     'If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to "True" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates',
 };
 
-/** A column of `kubectl get`; `-o wide` also prints those with priority 1. */
+/** A column of `kubectl get`. A column with priority 1 is only shown with `-o wide`. */
 interface Column {
   readonly name: string;
   readonly priority?: number;
@@ -38,7 +38,7 @@ interface Column {
   readonly cell: (object: KubeObject, nowMs: number) => Json;
 }
 
-/** Without `additionalPrinterColumns`, a custom resource has only the column Age. */
+/** Returns the columns of a resource. A custom resource without `additionalPrinterColumns` has only Name and Age. */
 export function columnsOf({ columns, plural }: Resource): readonly Column[] {
   if (columns === null) return COLUMNS[plural] ?? [NAME, AGE];
   if (columns.length === 0) return [NAME, AGE];
@@ -268,8 +268,8 @@ const STEP =
   /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;
 
 /**
- * Returns the values at a JSONPath. Supports the forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`,
- * `[?(@.type=="Ready")]`. Empty if nothing exists there or the form is not supported.
+ * Returns the values at a JSONPath; empty: there are none, or the form of the path is not supported. Supported are the
+ * forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`, `[?(@.type=="Ready")]`.
  */
 export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   let found: readonly Json[] = [object];
@@ -291,12 +291,12 @@ export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   return found;
 }
 
-/** Returns a list, because flatMap would flatten a value that is a list. */
+/** Returns a value in a list, because `flatMap` would flatten a value that is itself a list. */
 function present(value: Json | undefined): readonly Json[] {
   return value === undefined ? [] : [value];
 }
 
-/** Returns the cell of a printer column: the first value, or null. */
+/** Returns the cell of a printer column: the first value at its path, or null. */
 export function printedCell(object: JsonObject, column: JsonObject): Json {
   const [value = null] = valuesAt(object, stringAt(column, 'jsonPath') ?? '');
   if (value === null) return null;

@@ -20,17 +20,17 @@ interface Page {
   readonly resourceVersion: string;
   /** Empty on the last page. */
   readonly continueToken: string;
-  /** Null if unknown (with a selector) or if no item remains. */
+  /** Null: unknown, because there is a selector, or 0. */
   readonly remainingItemCount: number | null;
 }
 
-/** A continue token contains the revision of the list and the last returned key. Revision -1: the current one. */
+/** The contents of a continue token: the revision of the list (-1: the current one), and the last returned key. */
 interface Token {
   readonly revision: number;
   readonly after: string;
 }
 
-/** Returns an object. Throws 404, or 504 for a `resourceVersion` that has not been reached. */
+/** Returns an object. Throws 404, or 504 if the revision in `resourceVersion` does not exist yet. */
 export function getObject({ store }: ApiContext, request: ResourceRequest): KubeObject {
   const { resource, namespace, query } = request;
   const name = request.name ?? '';
@@ -42,9 +42,9 @@ export function getObject({ store }: ApiContext, request: ResourceRequest): Kube
 }
 
 /**
- * Returns a list at one revision, in pages of `limit`. The revision is the current one if `resourceVersion` is unset,
- * `0` or already reached. With `Exact`, it is exactly `resourceVersion`. Throws 410 for a continue token older than the
- * history, 504 for a revision that has not been reached.
+ * Returns a page of `limit` items of a list, all of them at the same revision. It is the current revision, except with
+ * `Exact`, where it is that of `resourceVersion`. Throws 410 if the history does not reach back to the revision of a
+ * continue token, and 504 if a revision does not exist yet.
  */
 export function listObjects(context: ApiContext, request: ResourceRequest): Page {
   const { query, resource, namespace } = request;
@@ -87,7 +87,7 @@ function cutPage(
   return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
 }
 
-/** Parses a `resourceVersion`; -1 if unset. Throws 500 if it is not a number, like the real server. */
+/** Parses a `resourceVersion`; -1: it is unset. If it is not a number, throws 500, as the real server does. */
 export function readRevision(text: string | null): number {
   if (text === null || text === '') return -1;
   const revision = Number(text);

@@ -63,7 +63,7 @@ function metadataOf(resource: Resource, object: KubeObject): JsonObject {
 
 type Included = 'None' | 'Metadata' | 'Object';
 
-/** Returns the objects as a `Table`; common kinds have the columns of the real server. */
+/** Returns the objects as a `Table`. Common kinds have the same columns as in the real server. */
 function tableOf(
   resource: Resource,
   objects: readonly KubeObject[],

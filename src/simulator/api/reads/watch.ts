@@ -13,7 +13,7 @@ const DEFAULT_TIMEOUT_SECONDS = 1800;
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** Serializes the object of an event, or its row of a table. */
+/** Serializes the object of an event, as itself or as a row of a table. */
 type Render = (object: KubeObject) => string;
 
 export interface WatchPeer {
@@ -21,7 +21,7 @@ export interface WatchPeer {
   readonly send: (line: string) => void;
   readonly end: () => void;
   readonly destroy: () => void;
-  /** Calls `callback` once the connection is closed by either side. */
+  /** Registers a function that is called when either side has closed the connection. */
   readonly onClose: (callback: () => void) => void;
 }
 
@@ -49,21 +49,21 @@ export class Watches {
     return this.#open.size;
   }
 
-  /** Ends matching watches, cleanly or by breaking the connection. Returns their number. */
+  /** Ends the matching watches: cleanly, or by breaking the connection. Returns how many. */
   close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher[how]();
     return chosen.length;
   }
 
-  /** Sends no more events to matching watches, like a half-open connection. Returns their number. */
+  /** Sends no further events to the matching watches, as on a half-open connection. Returns how many. */
   silence(match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.isSilent = true;
     return chosen.length;
   }
 
-  /** Sends an ERROR event with a Status of this code to matching watches and ends them. Returns their number. */
+  /** Sends an ERROR event with a Status of this code to the matching watches, and ends them. Returns how many. */
   sendError(code: number, reason: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     const object = makeStatus({ code, reason, message: `simulated ${reason}` });
@@ -74,16 +74,14 @@ export class Watches {
     return chosen.length;
   }
 
-  /**
-   * Sends arbitrary bytes to matching watches: garbage, part of a character, an unknown event. Returns their number.
-   */
+  /** Sends any text to the matching watches: garbage, a part of a character, an unknown event. Returns how many. */
   sendRaw(text: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.send(text);
     return chosen.length;
   }
 
-  /** Answers a watch until its timeout, its client or a fault ends it. */
+  /** Runs a watch until its timeout, its client or a fault ends it. */
   start(request: ResourceRequest, subject: Subject, peer: WatchPeer, render: Render): void {
     const { query } = request;
     const from = readRevision(query.get('resourceVersion'));
@@ -126,7 +124,7 @@ export class Watches {
     });
   }
 
-  /** Returns the changes after `from` (unset or 0: ADDED for each object), or null if the watch has already ended. */
+  /** Returns the changes after `from`; if it is unset or 0, an ADDED for each object. Null: the watch has ended. */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {
     const { store } = this.#context;
     const { watcher, request, match, render } = stream;
@@ -214,8 +212,8 @@ function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boo
 }
 
 /**
- * With a selector, an object that starts to match is ADDED, and an object that stops matching is DELETED. Returns null
- * if it matched neither before nor after.
+ * Returns the type of a change as a watch with a selector sees it: an object that starts to match is ADDED, and one
+ * that stops matching is DELETED. Null: it matches neither before nor after the change.
  */
 function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
   const matchedBefore = previous !== null && match(previous);

@@ -7,7 +7,10 @@ const ANYBODY: Subject = {
   rules: [{ apiGroups: ['*'], resources: ['*', '*/scale', '*/status'], verbs: ['*'] }],
 };
 
-/** Returns the subject of an `Authorization` header. Throws 401 for an unknown token, unless `rbac` is empty. */
+/**
+ * Returns the subject of an `Authorization` header. Throws 401 for an unknown token; if `rbac` is empty, anybody may do
+ * anything.
+ */
 export function authenticate(
   rbac: Rbac,
   issued: ReadonlyMap<string, string>,
@@ -67,11 +70,11 @@ interface ReviewParts {
   /** The client that sends the review. */
   readonly subject: Subject;
   readonly rbac: Rbac;
-  /** Token -> user. */
+  /** Maps a token to its user. */
   readonly issued: ReadonlyMap<string, string>;
 }
 
-/** Answers a TokenReview. An invalid token has an empty user and an error, as on the real server. */
+/** Answers a TokenReview. As in the real server, the answer for an invalid token has an empty user and an error. */
 export function reviewToken(parts: ReviewParts, review: JsonObject): JsonObject {
   authorize(parts.subject, 'authentication.k8s.io', 'tokenreviews');
   const token = stringAt(review, 'spec', 'token') ?? '';
@@ -94,7 +97,7 @@ function statusOf({ rbac, issued }: ReviewParts, token: string): JsonObject {
   }
 }
 
-/** Answers a SubjectAccessReview: what another user may do. */
+/** Answers a SubjectAccessReview, which asks what another user may do. */
 export function reviewUserAccess({ subject, rbac }: ReviewParts, review: JsonObject): JsonObject {
   authorize(subject, 'authorization.k8s.io', 'subjectaccessreviews');
   const user = stringAt(review, 'spec', 'user') ?? '';
@@ -114,7 +117,7 @@ export interface KubeconfigOptions {
   readonly token?: string;
   /** Namespace of the context; default `default`. */
   readonly namespace?: string;
-  /** Adds the token to the server path, because kubectl sends no credentials over plain HTTP. */
+  /** Whether the path of the server contains the token, because kubectl sends no credentials over plain HTTP. */
   readonly isForKubectl?: boolean;
 }
 
@@ -138,7 +141,7 @@ export function kubeconfigText(url: string, options: KubeconfigOptions): string 
   );
 }
 
-/** Splits the token from the start of a path; null if there is none. */
+/** Splits a path into the token at its start (null: there is none) and the rest. */
 export function splitToken(path: string): { readonly token: string | null; readonly rest: string } {
   const end = path.startsWith(PREFIX) ? path.indexOf('/', PREFIX.length) : -1;
   if (end < 0) return { token: null, rest: path };

@@ -1,10 +1,10 @@
 import type { Verb } from './request.js';
 
-/** Selects requests or watch events; an absent field matches everything. */
+/** Selects requests or watch events. An unset field matches everything. */
 export interface FaultMatch {
   readonly verbs?: readonly Verb[];
   readonly resource?: string;
-  /** `scale`; empty: the object itself. */
+  /** For example `scale`; empty: the object itself. */
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface FaultMatch {
 }
 
 export type FaultEffect =
-  /** Answers with this response and changes nothing. Default body: a Status with this code. */
+  /** The request gets this response and changes nothing. Default body: a Status with this code. */
   | {
       readonly kind: 'refuse';
       readonly status: number;
@@ -22,16 +22,16 @@ export type FaultEffect =
     }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'drop' }
-  /** Applies the request, then closes the connection without a response. */
+  /** The request is applied, but the connection is closed without a response. */
   | { readonly kind: 'lose-answer' }
-  /** Answers 504, and applies the request after this time. */
+  /** The request gets 504 at once, and is applied after this time. */
   | { readonly kind: 'apply-late'; readonly ms: number }
   | { readonly kind: 'stall' }
-  /** Answers 403, like a server that has not read its roles and bindings yet. */
+  /** The request gets 403, as from a server that has not read its roles and bindings yet. */
   | { readonly kind: 'forbid' }
-  /** Answers 429 with `Retry-After` (default 1), like API priority and fairness. */
+  /** The request gets 429 with `Retry-After` (default 1), as from API priority and fairness. */
   | { readonly kind: 'throttle'; readonly retryAfterSeconds?: number }
-  /** Stores the object with these replicas, like an admission webhook. */
+  /** The object is stored with these replicas, as by an admission webhook. */
   | { readonly kind: 'override-replicas'; readonly replicas: number };
 
 type EventFault = 'swallow' | 'duplicate';
@@ -53,22 +53,22 @@ interface Planned<E> {
 
 type RemoveFault = () => void;
 
-/** The active faults. A request gets the first fault that matches; a fault ends after `times` uses. */
+/** The active faults. A request gets the first fault that matches it. A fault ends after `times` uses. */
 export class FaultPlan {
   readonly #requests = new Set<Planned<FaultEffect>>();
   readonly #events = new Set<Planned<EventFault>>();
 
-  /** Adds a fault for `times` requests; default: until the returned function is called. */
+  /** Adds a fault for `times` requests. By default, it lasts until the returned function is called. */
   add(match: FaultMatch, effect: FaultEffect, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#requests, { match, effect, left: times });
   }
 
-  /** Drops or duplicates `times` watch events; default: until the returned function is called. */
+  /** Drops or duplicates `times` watch events. By default, this lasts until the returned function is called. */
   addEventFault(match: FaultMatch, effect: EventFault, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#events, { match, effect, left: times });
   }
 
-  /** Returns the fault for a request, or null, and counts the use. */
+  /** Returns the fault for a request, or null. The fault counts as used. */
   takeForRequest(subject: Subject): FaultEffect | null {
     return take(this.#requests, subject);
   }

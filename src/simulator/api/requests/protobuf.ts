@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isList, isObject } from '../../kinds/json.js';
 import { badRequest, unsupportedMediaType } from '../../objects/status-error.js';
 
-/** Type of a field. `skip`: a field that no client sets. */
+/** Type of a field. `skip`: the field is not decoded, because no client sets it. */
 type Wire =
   | 'string'
   | 'bytes'
@@ -12,7 +12,7 @@ type Wire =
   | { readonly list: Wire }
   | { readonly map: Wire };
 
-/** JSON name and type of each field, by field number. */
+/** Maps the number of a field to its name in JSON and its type. */
 type Message = Readonly<Record<number, readonly [name: string, wire: Wire]>>;
 
 const STRINGS: Wire = { map: 'string' };
@@ -91,8 +91,9 @@ const METRIC: Message = {
 };
 
 /**
- * The kinds that `kubectl create`, `autoscale` and `create token` send as protobuf, with the fields that these commands
- * set, by apiVersion and kind. Source: generated.proto of k8s.io/api and k8s.io/apimachinery.
+ * Maps apiVersion and kind to the fields that are decoded. Only the kinds and fields are included that `kubectl
+ * create`, `autoscale` and `create token` send as protobuf. Source: generated.proto of k8s.io/api and
+ * k8s.io/apimachinery.
  */
 const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['v1/Namespace', object({ 2: ['spec', 'skip'], 3: ['status', 'skip'] })],
@@ -127,7 +128,7 @@ const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
 ]);
 
 const MAGIC = 'k8s\0';
-/** The fields of `ResourceAttributes` by number; source: k8s.io/api authorization/v1/generated.proto. */
+/** The fields of `ResourceAttributes` by number. Source: k8s.io/api authorization/v1/generated.proto. */
 const ATTRIBUTES = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
 
 /** Decodes a SelfSubjectAccessReview, which `kubectl auth can-i` sends as protobuf. Throws 400 if it is invalid. */
@@ -151,7 +152,7 @@ export function decodeManifest(bytes: Buffer): JsonObject {
   return { ...readMessage(message, messageOf(bytes, 2)), apiVersion, kind };
 }
 
-/** Returns part 1 (the type) or 2 (the object) of the envelope. */
+/** Returns a part of the envelope: 1 is the type, 2 the object. */
 function messageOf(bytes: Buffer, part: 1 | 2): Buffer {
   if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
     throw badRequest('the body is no Kubernetes protobuf');
@@ -169,7 +170,7 @@ function readMessage(message: Message, bytes: Buffer): JsonObject {
   for (const { number, value } of fieldsOf(bytes)) {
     const field = message[number];
     if (field === undefined) {
-      // Go encodes unset fields as empty values.
+      // Accepted, because Go encodes unset fields as empty values.
       if (isEmptyMessage(value)) continue;
       throw unsupportedMediaType(['application/json', 'application/yaml']);
     }
@@ -202,7 +203,7 @@ function readField(wire: Wire, value: Buffer | bigint, before: Json | undefined)
   return { ...(isObject(before) ? before : {}), [name]: member };
 }
 
-/** A message with a single unnamed field is encoded as the value of that field. */
+/** If a message has a single field without a name, returns the value of that field instead of the message. */
 function unwrapped(message: JsonObject): Json {
   return message[''] ?? message;
 }
@@ -234,7 +235,7 @@ function fieldsOf(message: Buffer): readonly WireField[] {
   return fields;
 }
 
-/** Returns the bytes of the last length-delimited field with this number; empty if absent. */
+/** Returns the bytes of the last length-delimited field with this number; empty: there is none. */
 function lastOf(message: Buffer, wanted: number): Buffer {
   const found = fieldsOf(message).findLast(({ number }) => number === wanted)?.value;
   return Buffer.isBuffer(found) ? found : Buffer.alloc(0);

@@ -6,24 +6,24 @@ export interface LoggedRequest {
   readonly monotonicMs: number;
   readonly method: string;
   readonly path: string;
-  /** Null for a request to no resource, such as discovery. */
+  /** Null: the request is not for a resource, but for example for discovery. */
   readonly verb: Verb | null;
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string | null;
   readonly name: string | null;
-  /** Null if no response was sent: dropped, stalled or lost. */
+  /** Null: no response was sent, because of a fault. */
   readonly code: number | null;
   readonly userAgent: string;
-  /** The body of a write, up to 64 kB; null for reads. */
+  /** The body of a write, at most 64 kB; null: the request is a read. */
   readonly body: string | null;
-  /** Whether the change was made, with or without a response. */
+  /** Whether the request has changed something, even if no response was sent. */
   readonly isApplied: boolean;
 }
 
 const LONGEST_BODY = 65_536;
 
-/** Contains the last requests, oldest first, and the total count. */
+/** The last requests, the oldest first, and the number of all requests. */
 export class RequestLog {
   readonly #capacity: number;
   #entries: LoggedRequest[] = [];
@@ -33,7 +33,7 @@ export class RequestLog {
     this.#capacity = capacity;
   }
 
-  /** Includes requests that are no longer kept. */
+  /** The number of all requests, including those that are no longer in the log. */
   get total(): number {
     return this.#total;
   }
@@ -48,7 +48,7 @@ export class RequestLog {
     if (this.#entries.length > this.#capacity * 1.5) this.#entries = this.#entries.slice(-this.#capacity);
   }
 
-  /** The total is not reset. */
+  /** Removes all entries, but does not reset `total`. */
   clear(): void {
     this.#entries = [];
   }

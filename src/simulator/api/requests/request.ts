@@ -8,16 +8,16 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 export interface ResourceRequest {
   readonly verb: Verb;
   readonly resource: Resource;
-  /** `scale`, `status` or another subresource; empty: none. */
+  /** For example `scale` or `status`; empty: there is no subresource. */
   readonly subresource: string;
-  /** Null for all namespaces or a cluster-scoped object. */
+  /** Null: the request is for all namespaces, or for a cluster-scoped object. */
   readonly namespace: string | null;
-  /** Null for a collection. */
+  /** Null: the request is for a list. */
   readonly name: string | null;
   readonly query: URLSearchParams;
 }
 
-/** Parses a request. Returns null if no resource is served at the path. */
+/** Parses a request; null: no resource is served at the path. */
 export function parseRequest(catalog: Catalog, method: string, address: URL): ResourceRequest | null {
   const path = decodePath(address.pathname);
   if (path === null) return null;
@@ -46,7 +46,7 @@ function decodePath(pathname: string): string[] | null {
   }
 }
 
-/** The path `namespaces/NAME`, possibly with `status` or `finalize`, addresses the namespace itself. */
+/** Splits the namespace from a path. `namespaces/NAME` (or its `status` or `finalize`) is the namespace itself. */
 function splitNamespace(
   group: string,
   parts: readonly string[],
@@ -88,7 +88,7 @@ const KINDS: Readonly<Record<string, string>> = {
   deletecollection: 'DeleteOptions',
 };
 
-/** Reads the query parameters of a write. Throws 422 for an invalid one. */
+/** Reads who writes and how from the query parameters of a write. Throws 422 if a parameter is invalid. */
 export function readWriter(
   { query, subresource, verb }: ResourceRequest,
   sent: { readonly userAgent: string; readonly contentType: string },
@@ -118,7 +118,7 @@ export function readWriter(
 
 export type Form = 'object' | 'table' | 'metadata';
 
-/** Returns the first supported form of an `Accept` header, always as JSON. Throws 406 if there is none. */
+/** Returns the first supported form in an `Accept` header, which is always JSON. Throws 406 if there is none. */
 export function negotiate(accept: string): Form {
   if (accept.trim() === '') return 'object';
   for (const clause of accept.split(',')) {

@@ -1,13 +1,13 @@
 import type { ResourceRequest } from './request.js';
 import { StatusError } from '../../objects/status-error.js';
 
-/** An RBAC rule; `*` matches everything in each list. */
+/** An RBAC rule. `*` in a list matches everything. */
 export interface Rule {
   readonly apiGroups: readonly string[];
-  /** For example `deployments` and `deployments/scale`. A star and `/scale` match the scale of every resource. */
+  /** For example `deployments` and `deployments/scale`. A star before `/scale` matches the scale of every resource. */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Namespaces of the rule; absent: all, including lists over all namespaces. */
+  /** Namespaces in which the rule applies; unset: all of them, including lists of all namespaces. */
   readonly namespaces?: readonly string[];
   readonly resourceNames?: readonly string[];
 }
@@ -17,7 +17,7 @@ export interface Subject {
   readonly rules: readonly Rule[];
 }
 
-/** Bearer token -> subject. Empty: everything is allowed, with or without a token. */
+/** Maps bearer tokens to subjects. If it is empty, everything is allowed, even without a token. */
 export type Rbac = Readonly<Record<string, Subject>>;
 
 interface Access {

@@ -17,9 +17,9 @@ interface Applied {
 }
 
 /**
- * Merges a configuration into an object (server-side apply). The manager owns exactly the fields that it sets. A field
- * that it no longer sets is removed, unless another manager owns it as well. Throws 409 if another manager owns a field
- * whose value changes, unless `isForced`: the other manager then loses the field.
+ * Merges a configuration into an object (server-side apply). After that, the manager owns exactly the fields of the
+ * configuration. A field that it owned before is removed, unless another manager owns it, too. If a field of another
+ * manager would change, throws 409, or with `isForced` takes the field from that manager.
  */
 export function applyConfiguration(
   { type, apiVersion }: { readonly type: Type; readonly apiVersion: string },
@@ -113,7 +113,7 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
   return Object.fromEntries(rest.map(([step, member]) => [step.slice('f:'.length), member]));
 }
 
-/** Throws 400 for a configuration that is invalid for every kind. */
+/** Throws 400 if a configuration is invalid for every kind. */
 export function checkConfiguration(
   configuration: JsonObject,
   wanted: { readonly apiVersion: string; readonly kind: string },

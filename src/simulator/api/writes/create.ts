@@ -29,13 +29,13 @@ interface Place {
 }
 
 interface Creation {
-  /** Whether the status of the manifest is kept, for initial objects. */
+  /** Whether the status of the manifest is stored, as for the initial objects. */
   readonly keepsStatus?: boolean;
-  /** Owners of the fields, if server-side apply has computed them. */
+  /** The owners of the fields; unset: they are computed here, because the request is no server-side apply. */
   readonly ownerships?: readonly Ownership[];
 }
 
-/** Creates an object from a manifest. Throws 404 if its namespace does not exist, 409 if the name is taken. */
+/** Creates an object. Throws 404 if its namespace does not exist, and 409 if an object has its name. */
 export function createObject(
   context: ApiContext,
   { resource, namespace: path }: Place,
@@ -126,14 +126,14 @@ function checkNamespace(
   throw namespaceTerminating({ resource: resource.plural, group: resource.group, name }, namespace);
 }
 
-/** Inputs of validation other than the object. */
+/** What the validation of an object needs besides the object. */
 export interface Admission {
   readonly writer: Writer;
   readonly arrival: Arrival;
   readonly cel: CelEvaluator | null;
 }
 
-/** Returns the complete object as it is stored. Throws if it is invalid. */
+/** Returns the object in the form in which it is stored. Throws if it is invalid. */
 export function prepare(
   resource: Resource,
   object: KubeObject,
@@ -176,8 +176,8 @@ const LEAST_SECONDS = 600;
 const DEFAULT_SECONDS = 3600;
 
 /**
- * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME` and has
- * the rules of the subject with that name.
+ * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME`, and has
+ * the rules of the subject with that user name.
  */
 export function issueToken(
   { store, tokens, clock, random }: ApiContext,

@@ -17,8 +17,8 @@ function without(object: JsonObject, member: string): JsonObject {
 }
 
 /**
- * Applies a JSON patch (RFC 6902). Like the real server, throws 400 for an invalid patch, and 422 for a failed `test`
- * or an operation on a path that does not exist.
+ * Applies a JSON patch (RFC 6902). As in the real server, an invalid patch results in 400. A failed `test`, or a path
+ * that does not exist, results in 422.
  */
 export function jsonPatch(target: Json, patch: Json): Json {
   if (!isList(patch)) throw badRequest('error decoding patch: a JSON patch is a list of operations');
@@ -135,8 +135,8 @@ const DELETE_FROM = '$deleteFromPrimitiveList/';
 const RETAIN = '$retainKeys';
 
 /**
- * Applies a strategic merge patch. It differs from a JSON merge patch for lists with merge keys (containers, env,
- * conditions), which are merged by the first key.
+ * Applies a strategic merge patch. In contrast to a JSON merge patch, it merges lists that have merge keys, such as
+ * containers, env and conditions; items with the same first key are merged.
  */
 export function strategicMergePatch(type: Type, target: Json | undefined, patch: Json): Json {
   if (isList(patch)) return mergeLists(type, isList(target) ? target : [], patch);
@@ -179,7 +179,7 @@ function mergeLists(type: Type, target: readonly Json[], patch: readonly Json[])
   return result;
 }
 
-/** Sorts a list by `$setElementOrder`; unlisted items come last. */
+/** Sorts lists by `$setElementOrder`. Items that it does not list come last. */
 function inOrder(type: Type, object: Record<string, Json | undefined>, patch: JsonObject): JsonObject {
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(ORDER) || !isList(order)) continue;

@@ -10,9 +10,9 @@ interface Removed {
 }
 
 /**
- * Deletes an object if the preconditions of the DeleteOptions hold. Some objects get only a deletionTimestamp: a pod
- * with an owner, unless its grace period is 0 (its controller removes it); a namespace that is not empty; an object
- * with finalizers.
+ * Deletes an object if the preconditions of the DeleteOptions hold. Some objects only get a deletionTimestamp: a pod
+ * with an owner and a grace period, which its controller removes later; a namespace that is not empty; an object with
+ * finalizers.
  */
 export function deleteObject(
   context: ApiContext,
@@ -36,7 +36,7 @@ export function deleteObject(
   return { object: withMetadata(dated, { resourceVersion }), isMarked };
 }
 
-/** Only pods have a grace period. A pod that is not running yet is deleted immediately. */
+/** Returns the grace period in seconds; null: the kind has none. A pod that is not scheduled is deleted at once. */
 function graceOf(kind: string, current: KubeObject, options: JsonObject): number | null {
   if (kind !== 'Pod') return null;
   const isRunning = (stringAt(current, 'spec', 'nodeName') ?? '') !== '';

@@ -28,7 +28,7 @@ export interface Written {
   readonly isCreated: boolean;
 }
 
-/** Kinds that PUT creates if they do not exist. */
+/** Kinds whose objects a PUT creates if they do not exist. */
 const CREATED_BY_PUT: readonly string[] = ['Lease', 'Event'];
 
 export function updateObject(
@@ -49,7 +49,8 @@ export function updateObject(
 }
 
 /**
- * Applies a merge patch, JSON patch, strategic merge patch or apply configuration. Throws 415 for any other media type.
+ * Applies a merge patch, a JSON patch, a strategic merge patch or an apply configuration. Throws 415 if the media type
+ * is another one.
  */
 export function patchObject(
   context: ApiContext,
@@ -173,12 +174,12 @@ function changed(
   const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
   if (reading.arrival === 'body') requireVersion(target, read);
   checkPreconditions(target, current, read);
-  // An object from a controller may lack defaults; a write without changes does not add them.
+  // A write without changes must not add defaults that an object of a controller lacks.
   if (sameJson(shown, wanted)) return current;
   return prepare(resource, merge(current, read, target), current, reading);
 }
 
-/** Takes only the fields that this path may change. Never changes the identity. */
+/** Returns the object with only those fields of `read` that a request to this path may change. Its identity stays. */
 function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
   const shown = toWire(resource, current);
   if (subresource === 'status') return { ...shown, status: read['status'] };
