@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { eventSchemas } from './answer-schemas.js';
 import type { NAMED_SCHEMAS, SchemaName } from './named-schemas.js';
 
-/** The JSON of an answer of the API, deeply readonly. */
+/** The JSON of an answer of the API, read-only at all levels. */
 export type AnswerOf<Name extends SchemaName> = Answer<(typeof NAMED_SCHEMAS)[Name]>;
 
-/** The JSON that a schema describes, deeply readonly. */
+/** The JSON that a schema describes, read-only at all levels. */
 export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -15,7 +15,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     : T;
 
 export type ScalerList = AnswerOf<'ScalerList'>;
-/** A row of the list. The detail has the same members. */
+/** A row of the list. The detail of a scaler has the same members. */
 export type ScalerView = AnswerOf<'Scaler'>;
 export type ScalerDetail = AnswerOf<'ScalerDetail'>;
 export type MetricView = AnswerOf<'Metric'>;

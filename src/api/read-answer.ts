@@ -3,12 +3,12 @@ import type { Answer } from './answers.js';
 import { NAMED_SCHEMAS } from './named-schemas.js';
 import { ROUTES, type AnswerOfRoute, type JsonRouteId, type ParametersOf } from './routes.js';
 
-/** An answer is not what the API defines: another program or another version of promscaler sent it. */
+/** An answer is not as the API defines it: another program, or another version of promscaler, has sent it. */
 export class AnswerError extends Error {
   override name = 'AnswerError';
-  /** Path of the page, such as `/api/v1/scalers`. */
+  /** The path of the page, such as `/api/v1/scalers`. */
   readonly page: string;
-  /** The member `version` of the answer; null: it has none. */
+  /** The member `version` of the answer; null: the answer has none. */
   readonly version: string | null;
 
   constructor(page: string, message: string, version: string | null) {
@@ -19,9 +19,9 @@ export class AnswerError extends Error {
 }
 
 /**
- * Returns the JSON of a page after a check. It may be from another version of promscaler: unknown members remain, a
- * missing member that may be null is null, a missing list is empty, and an enum may have an unknown string. Throws
- * `AnswerError` for any other missing member, which all versions have, and for a member of another type.
+ * Checks and returns the JSON of a page, which may be from another version of promscaler. Unknown members stay. A
+ * missing member becomes null if it may be null, and an empty list if it is a list. An enum may have an unknown string.
+ * Throws `AnswerError` if any other member is missing, because all versions have it, and if a member has another type.
  */
 export function readAnswer<Schema extends z.ZodType>(
   schema: Schema,
@@ -37,7 +37,7 @@ export function readAnswer<Schema extends z.ZodType>(
   }
 }
 
-/** Same as `readAnswer`, but returns null instead of an error. */
+/** Returns what `readAnswer` returns, but null instead of an error. */
 export function readAnswerOrNull<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -52,7 +52,10 @@ export function readAnswerOrNull<Schema extends z.ZodType>(
 
 class Unexpected extends Error {}
 
-/** `path`: where the value is, such as `items[0].target`; empty for the answer. */
+/**
+ * Returns a value with its missing members. `path` says where the value is, such as `items[0].target`; empty: the whole
+ * answer.
+ */
 function complete(schema: z.core.$ZodType, value: unknown, path: string): unknown {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
@@ -79,7 +82,7 @@ function complete(schema: z.core.$ZodType, value: unknown, path: string): unknow
       if (typeof value !== 'string') throw unexpected('string', value, path);
       return value;
     case 'union':
-      // Only samples of a snapshot are unions, and `parseSnapshot` reads them.
+      // Not checked: only samples of a snapshot are unions, and `parseSnapshot` reads them.
       return value;
     default: {
       const { error } = z.safeParse(schema, value);
@@ -112,12 +115,12 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sends a GET request to the service and returns the JSON of a 200 answer. Throws for any other status. */
+/** Sends a GET request to the service and returns the JSON of a 200 response. Throws for any other status. */
 export type Get = (path: string, query: Readonly<Record<string, string>>) => Promise<unknown>;
 
 /**
- * Reads a page of the API. Throws the errors of `Get`, and `AnswerError` if the answer is not what the API defines;
- * `readAnswer` describes what is accepted from other versions.
+ * Reads a page of the API. Throws what `Get` throws, and `AnswerError` if the answer is not as the API defines it;
+ * `readAnswer` says what is accepted from other versions.
  */
 export type ApiClient = <Id extends JsonRouteId>(
   id: Id,

@@ -3,11 +3,11 @@ import type { SchemaName } from './named-schemas.js';
 
 export interface Route {
   readonly id: string;
-  /** OpenAPI path, such as `/api/v1/scalers/{namespace}/{name}`. */
+  /** The path as in OpenAPI, such as `/api/v1/scalers/{namespace}/{name}`. */
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** Answer for each status. Other responses (405, 413, 414, 421, 500) are an Error. */
+  /** The answer for each status. For any other status (405, 413, 414, 421, 500), it is an Error. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 
@@ -21,7 +21,7 @@ export interface Parameter {
 export interface RouteAnswer {
   readonly description: string;
   readonly mediaType: 'application/json' | 'text/plain' | 'text/event-stream';
-  /** Unset: any string or object. */
+  /** The schema of the answer. Unset: any string or object. */
   readonly schema?: SchemaName;
 }
 
@@ -221,12 +221,12 @@ export type RouteId = (typeof TABLE)[number]['id'];
 
 export const ROUTES: readonly (Route & { readonly id: RouteId })[] = TABLE;
 
-/** The pages whose answer has a schema. */
+/** The pages whose answers have a schema. */
 export type JsonRouteId = JsonRoute['id'];
 
 export type AnswerOfRoute<Id extends JsonRouteId> = AnswerOf<JsonRouteOf<Id>['answers'][200]['schema']>;
 
-/** The parameters of a page: the required parameters of its path, and any of its query. */
+/** The parameters of a page. Those of its path are required, those of its query are not. */
 export type ParametersOf<Id extends JsonRouteId> = {
   readonly [Name in NameOf<Id, 'path'>]: string;
 } & { readonly [Name in NameOf<Id, 'query'>]?: string | undefined };

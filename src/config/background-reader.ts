@@ -8,26 +8,26 @@ import { errorCode } from '../units/failure.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 
-/** 1 MiB takes 1 to 5 s of one CPU, and a container may have a fifth of a CPU. */
+/** Time limit for a source. 1 MiB takes 1 to 5 s of a CPU, and a container may have a fifth of a CPU. */
 const DEADLINE_MS = 60_000;
 
 /**
- * 1 MiB takes up to 300 MiB of heap. The container has more in total, so the process survives a worker that exceeds the
- * limit.
+ * Heap of the worker. 1 MiB takes up to 300 MiB. The container has more memory in total, so the process survives a
+ * worker that exceeds its limit.
  */
 const MEMORY_MIB = 384;
 
 interface BackgroundReaderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Module of the worker. Default: reading-worker.js. */
+  /** The module of the worker. Default: reading-worker.js. */
   readonly entry?: URL;
 }
 
 /**
- * Reads small sources in this thread and large ones in a worker, so that no document delays rounds, probes and the
- * renewal of the Lease. The worker starts with the first large source (50 ms) and stops with `close`. A worker that
- * exceeds its time or memory is terminated, which becomes a problem of the source that it was reading.
+ * Creates a reader that reads small sources in this thread and large ones in a worker, so that no document delays
+ * rounds, probes and the renewal of the Lease. The worker starts with the first large source (50 ms) and stops with
+ * `close`. A worker that exceeds its time or memory is terminated, and the source that it was reading gets a problem.
  */
 export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
   const here = readerOfThisThread(options.clock);
@@ -61,7 +61,7 @@ export function createBackgroundReader(options: BackgroundReaderOptions): Docume
   };
 }
 
-/** Without environment variables, which may contain secrets and which the worker does not need. */
+/** Starts a worker without environment variables: they may contain secrets, and the worker does not need them. */
 function startWorker(entry = new URL('./reading-worker.js', import.meta.url)): Worker {
   return new Worker(entry, { env: {}, resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB } });
 }
@@ -109,7 +109,7 @@ function requestAnswer(
   });
 }
 
-/** Objects lose their frozen state when they are sent between threads. */
+/** Freezes the scaler again, because an object that is sent between threads loses its frozen state. */
 function frozen(document: ReadDocument): ReadDocument {
   return { ...document, scaler: deepFreeze(document.scaler) };
 }

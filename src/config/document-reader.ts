@@ -27,18 +27,18 @@ export interface DocumentSource {
 
 /** Reads scaler documents without blocking the event loop for long. */
 export interface DocumentReader {
-  /** Never rejects: a failure is a problem of the document. */
+  /** Returns the documents of a source. Never rejects: a failure becomes a problem of the document. */
   readonly read: (source: DocumentSource, options: ReadOptions) => Promise<readonly ReadDocument[]>;
-  /** Terminates the worker, if any. The next `read` starts a new one. */
+  /** Ends the worker if there is one. The next `read` starts a new one. */
   readonly close: () => void;
 }
 
 /**
- * Reads in this thread and yields to other work between documents, but not within one. For sources up to
- * `MAX_SMALL_LENGTH`, and for commands without concurrent work.
+ * Creates a reader that reads in this thread. It yields to other work between documents, but not within one, so it is
+ * for sources up to `MAX_SMALL_LENGTH`, and for commands that do nothing else meanwhile.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
-  // Shared by all sources, because thousands of small ones would block as long as one large one.
+  // One for all sources, because thousands of small ones would block as long as a large one.
   const nextTurn = takeTurns(clock);
   return {
     read: async (source, options) => {
@@ -54,8 +54,8 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Reading takes up to 3 us per character, or 30 us before the parser is compiled: a longer source would block the event
- * loop for more than 100 ms.
+ * Longest source that is read in this thread. Reading takes up to 3 us per character, or 30 us before the parser is
+ * compiled, so a longer one would block the event loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;
 
@@ -63,7 +63,7 @@ export function isSmall({ content }: DocumentSource): boolean {
   return ('text' in content ? content.text : content.object.specText).length <= MAX_SMALL_LENGTH;
 }
 
-/** Never throws: a failure is a problem of the document. */
+/** Never throws: a failure becomes a problem of the document. */
 export function* eachSourceDocument(
   { file, content }: DocumentSource,
   options: ReadOptions,
@@ -79,16 +79,16 @@ export function* eachSourceDocument(
 export interface DocumentObject {
   readonly namespace: string;
   readonly name: string;
-  /** JSON; empty if the object has no `spec`. */
+  /** The `spec` as JSON; empty: the object has none. */
   readonly specText: string;
-  /** Annotations for promscaler as JSON. Default: none. */
+  /** The annotations for promscaler as JSON. Default: none. */
   readonly annotationsText?: string;
 }
 
 /**
- * Returns the document of a Scaler object. The limits for files apply to each object: 1 MiB and 1,000 keys. (The limit
- * of 64 levels applies to all documents.) Problems have the path of the field but no line. Throws `SyntaxError` if
- * `specText` is not JSON.
+ * Returns the document of a Scaler object. Each object has the limits of a file: 1 MiB and 1,000 keys. (The limit of 64
+ * levels applies to all documents.) Problems have the path of the field but no line. Throws `SyntaxError` if `specText`
+ * is not JSON.
  */
 export function readObjectDocument(
   { namespace, name, specText, annotationsText }: DocumentObject,

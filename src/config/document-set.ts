@@ -5,17 +5,17 @@ import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { PathContents } from './read-path-contents.js';
 
-/** Characters of all files and objects together. */
+/** Limits the characters of all files and objects together. */
 export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
 export interface ActiveScaler {
   readonly scaler: Scaler;
-  /** Entry of `scalers.paths` that contains the document. */
+  /** The entry of `scalers.paths` in which the document is. */
   readonly path: string;
   readonly file: string;
 }
 
-/** Maps `NAMESPACE/NAME` to the document. */
+/** The documents by `NAMESPACE/NAME`. */
 export type DocumentSet = ReadonlyMap<string, ActiveScaler>;
 
 export interface ReadPath {
@@ -26,18 +26,18 @@ export interface ReadPath {
 export interface NextSet {
   readonly set: DocumentSet;
   readonly problems: readonly Problem[];
-  /** Includes rejected documents. */
+  /** All documents, including rejected ones. */
   readonly documents: readonly ReadDocument[];
-  /** Files that exist but cannot be read: their last documents stay in effect. */
+  /** Files that exist but cannot be read. Their last documents stay in effect. */
   readonly keptFiles: ReadonlySet<string>;
   readonly length: number;
 }
 
 /**
- * Returns the scalers in effect after a reload. An invalid document, the documents of an unreadable file, and all
- * documents of a path that is unreadable or exceeds the limits keep their last valid version. Only a document that is
- * missing from a readable path is removed. With `mayBeAbsent`, an empty path, or an absent one that never had
- * documents, is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
+ * Returns the scalers in effect after a reload. The last valid version stays in effect for an invalid document, for the
+ * documents of an unreadable file, and for all documents of a path that is unreadable or exceeds the limits. A scaler
+ * is removed only if its document is missing from a readable path. `mayBeAbsent`: a path that is empty, or absent and
+ * never had documents, is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -75,14 +75,17 @@ export function nextSet(
   return { set, problems: [...fromPaths, ...fromText], documents: all, keptFiles: kept.files, length };
 }
 
-/** An empty or absent path is no problem if documents may also come from the cluster and the path never had any. */
+/**
+ * Returns whether a path may be empty or absent, because documents may also come from the cluster, and the path never
+ * had any.
+ */
 function isIgnorable(read: ReadPath, set: DocumentSet): boolean {
   const { path, error, isAbsent } = read.contents;
   const isUnreadable = error !== null && isAbsent !== true;
   return isEmpty(read) && !isUnreadable && Array.from(set.values()).every((active) => active.path !== path);
 }
 
-/** Returns the same object for an unchanged document, so that its state is kept. */
+/** Returns the previous object if the document is unchanged, so that the scaler keeps its state. */
 export function keepUnchanged(before: ActiveScaler | undefined, scaler: Scaler): Scaler {
   if (before === undefined || before.scaler === scaler) return scaler;
   return JSON.stringify(before.scaler.document) === JSON.stringify(scaler.document) ? before.scaler : scaler;
@@ -105,7 +108,7 @@ function keptFiles(
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ contents }) => contents.files.filter(({ text }) => text === null));
-  // If a directory cannot be read, neither can its files.
+  // If a directory cannot be read, its files count as unreadable, too.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
   );

@@ -6,59 +6,63 @@ import { errorCode } from '../units/failure.js';
 import { mapAtOnce } from '../units/semaphore.js';
 import { describeReadError } from '../files/read-bounded.js';
 
-/** A file with a document extension, or an entry that could not be inspected. */
+/** A file with the extension of a document, or an entry that could not be inspected. */
 export interface FoundFile {
-  /** Name for messages: as in the config, or within a directory of the config. */
+  /** The name in messages: the path as in the config, followed by the path within that directory. */
   readonly name: string;
   readonly path: string;
   readonly directoryDev: number;
-  /** Null if the file could not be inspected, `error` is the reason; or if it is a regular file of a listing for reading. */
+  /**
+   * Null: the file could not be inspected because of `error`, or it is a regular file and the listing is for `reading`.
+   */
   readonly stats: Stats | null;
   readonly error: string | null;
 }
 
 interface ListedDirectory {
   readonly directory: string;
-  /** Resolved path. For a mounted ConfigMap, the target of its `..data`. */
+  /** The resolved path. For a mounted ConfigMap, it is that of `..data`. */
   readonly real: string;
   readonly stats: Stats;
 }
 
 interface Listing {
-  /** Sorted by name within each directory. */
+  /** The files, sorted by name within each directory. */
   readonly files: readonly FoundFile[];
   readonly directories: readonly ListedDirectory[];
 }
 
 interface ListOptions {
-  /** Replaces `path` in file names. */
+  /** Stands for `path` in the names of files. */
   readonly name: string;
   /**
-   * `signing`: with metadata, but without the files of a version of a ConfigMap, which never change. `reading`: all
-   * files, without the metadata of regular ones, which takes a system call each.
+   * `signing`: with metadata, but without the files in a version of a ConfigMap, which never change. `reading`: all
+   * files, but regular ones without metadata, which would take a system call each.
    */
   readonly purpose: 'signing' | 'reading';
 }
 
 const DEEPEST_DIRECTORY = 8;
-/** 1,000 files take 0.35 s one by one, and 0.1 s this way. */
+/** Number of entries that are inspected at the same time: 1,000 files take 0.1 s this way, and 0.35 s one by one. */
 export const ENTRIES_AT_ONCE = 16;
 const DOCUMENT_FILE = /\.ya?ml$/;
 
-/** Symbolic link in a mounted ConfigMap, which the kubelet replaces to update all files at once. */
+/** A symbolic link in a mounted ConfigMap. The kubelet replaces it to update all files at once. */
 const DATA_LINK = '..data';
 
-/** Target of `..data`: the kubelet creates a new directory for each version and never changes an old one. */
+/**
+ * The directory to which `..data` leads. The kubelet creates a new one for each version and never changes an old one.
+ */
 const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 
 /**
- * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
- * dot. Throws if the path, or an entry that was just listed, no longer exists.
+ * Lists a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Names that begin with a dot
+ * are skipped. Throws if the path, or an entry that was just listed, does not exist anymore.
  */
 export async function listPath(path: string, { name, purpose }: ListOptions): Promise<Listing> {
   const found = await stat(path);
   if (!found.isDirectory()) {
-    // A file of a mounted ConfigMap is a link to ..data/NAME, so its content is always of one version.
+    // A file in a mounted ConfigMap is a link to ..data/NAME, so its content is always of one version.
     const directoryDev = (await stat(dirname(path))).dev;
     return { files: [{ name, path, directoryDev, stats: found, error: null }], directories: [] };
   }
@@ -76,7 +80,7 @@ interface Directory {
 interface GrowingListing {
   readonly files: FoundFile[];
   readonly directories: ListedDirectory[];
-  /** Directories already listed, by device and inode, because links may form a cycle. */
+  /** The device and inode of each directory that was listed, because links may form a cycle. */
   readonly seen: Set<string>;
   readonly purpose: ListOptions['purpose'];
 }
@@ -113,7 +117,7 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
   }
 }
 
-/** A subdirectory without permission is an error of that entry only, like an unreadable file. */
+/** Lists a subdirectory. If it cannot be read, that is an error of this entry only, as for an unreadable file. */
 async function listSubdirectory(
   directory: Directory & Pick<FoundFile, 'directoryDev'>,
   listing: GrowingListing,
@@ -128,12 +132,16 @@ async function listSubdirectory(
   }
 }
 
-/** Returns the reason as a string if the entry cannot be inspected. Throws if it no longer exists. */
+/**
+ * Returns the metadata of an entry, or as a string why it cannot be inspected. Throws if the entry does not exist
+ * anymore.
+ */
 async function inspect(path: string): Promise<Stats | string> {
   try {
     return await stat(path);
   } catch (error) {
-    // If the entry is gone, lstat throws and the directory is listed again. Otherwise it is a broken link.
+    // If the entry does not exist anymore, `lstat` throws, and the directory is listed again. Otherwise it is a broken
+    // link.
     const entry = await lstat(path);
     return errorCode(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
@@ -141,7 +149,7 @@ async function inspect(path: string): Promise<Stats | string> {
   }
 }
 
-/** Resolves a directory. For a mounted ConfigMap, resolves its `..data`. */
+/** Returns the resolved path of a directory. For a mounted ConfigMap, it is that of `..data`. */
 export async function resolveData(directory: string): Promise<string> {
   try {
     return await realpath(join(directory, DATA_LINK));

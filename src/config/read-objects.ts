@@ -27,14 +27,15 @@ export interface ReadObject {
   readonly document: ReadDocument;
 }
 
-/** Returns `scalers.promscaler.dev/NAMESPACE/NAME`, the file name in problems. */
+/** Returns the name of an object in problems, in place of a file: `scalers.promscaler.dev/NAMESPACE/NAME`. */
 export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace' | 'name'>): string {
   return `${OBJECTS_PATH}/${namespace}/${name}`;
 }
 
 /**
- * Checks objects by the same rules as files, and uses only namespace, name and the annotations for promscaler of their
- * metadata. An object with the same `spec` and annotations as in `before` is not read again. Yields to other work every 20 ms.
+ * Checks objects by the same rules as files. Of their metadata, only the namespace, the name and the annotations for
+ * promscaler are used. An object is not read again if its `spec` and annotations are those in `before`. Yields to other
+ * work every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,
@@ -65,23 +66,23 @@ async function readObject(
 ): Promise<ReadObject> {
   const file = objectFile(object);
   const { namespace, name, specText, annotationsText } = object;
-  // Sends only these members, because the stored object has others that cannot be sent to a worker.
+  // Only these members are sent, because the stored object has others that a worker cannot receive.
   const sent = { namespace, name, specText, ...(annotationsText === undefined ? {} : { annotationsText }) };
   const [first] = await reader.read({ file, content: { object: sent } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
-  // The key of an object is known even if its `spec` is invalid.
+  // The key of an object is known, even if its `spec` is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };
 }
 
 export interface ObjectVerdict {
-  /** The checked `spec` as JSON. An object with a different `spec` has not been checked yet. */
+  /** The checked `spec` as JSON. If the object has another one now, it has not been checked yet. */
   readonly specText: string;
   readonly problems: readonly Problem[];
-  /** The scaler in effect, from this version or the last valid one; null: none. */
+  /** The scaler in effect, made from this version or the last valid one; null: none. */
   readonly scaler: Scaler | null;
 }
 
-/** Documents and characters that objects may add to the files. */
+/** How many documents and characters the objects may have in addition to the files. */
 export interface Capacity {
   readonly documents: number;
   readonly length: number;
@@ -95,9 +96,9 @@ export interface AddedObjects {
 
 /**
  * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with the same
- * name, even while the file is invalid. An invalid object keeps its last valid version; a deleted object is removed.
- * Above the limits, objects already in effect take precedence over new ones, so that a user who creates objects cannot
- * stop the scalers of others.
+ * name, even while the file is invalid. If an object is invalid, its last valid version stays in effect; if it is
+ * deleted, it is removed. If the limits are exceeded, objects that are already in effect take precedence over new ones:
+ * a user who creates many objects cannot stop the scalers of others.
  */
 export function addObjects(
   files: NextSet,
@@ -136,8 +137,8 @@ function nextActive(
 }
 
 /**
- * Returns the unreadable file whose last version has a document with this name, or null. An empty or absent path blocks
- * no object.
+ * Returns the unreadable file that blocks the object with this name, because the last version of the file has a
+ * document of that name. Null: none. A path that is empty or absent blocks no object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);

@@ -10,18 +10,18 @@ import { mapAtOnce } from '../units/semaphore.js';
 import { ENTRIES_AT_ONCE, type FoundFile, listPath, resolveData } from './list-path.js';
 
 interface ReadFile {
-  /** Name for messages: as in the config, or within a directory of the config. */
+  /** The name in messages: the path as in the config, followed by the path within that directory. */
   readonly name: string;
-  /** Null if the file could not be read; `error` is the reason. */
+  /** Null: the file could not be read because of `error`. */
   readonly text: string | null;
   readonly error: string | null;
-  /** Whether the file is a subPath mount, which the kubelet never updates. */
+  /** Whether the file is mounted by `subPath`, in which case the kubelet never updates it. */
   readonly isOwnMount: boolean;
 }
 
 export interface PathContents {
   readonly path: string;
-  /** Sorted by name. */
+  /** The files, sorted by name. */
   readonly files: readonly ReadFile[];
   /** Why the whole path could not be read; null: it was read. */
   readonly error: string | null;
@@ -30,16 +30,18 @@ export interface PathContents {
 
 const ATTEMPTS = 3;
 
-/** Time limits for a file system that does not respond: per file and per path. */
+/** Time limits for a file and for a path, in case a file system does not respond. */
 const FILE_DEADLINE_MS = 20_000;
 const PATH_DEADLINE_MS = 60_000;
 
 /**
- * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Skips names that start with a
- * dot. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if the link
- * changes during the read, all files are read again. An entry that cannot be read (not a regular file, a broken link,
- * too long) is an error of that entry. `clock` measures the time limits; null: none. `name` replaces `path` in file
- * names. Never throws. Source: reliability.md C1, C2.
+ * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Names that begin with a dot
+ * are skipped.
+ * A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that link changes
+ * meanwhile, all files are read again. If an entry cannot be read (it is not a regular file, a broken link or too
+ * long), that is an error of this entry only.
+ * `clock` measures the time limits; null: there are none. `name` stands for `path` in the names of files. Never throws.
+ * Source: reliability.md C1, C2.
  */
 export async function readPathContents(
   path: string,
@@ -92,7 +94,7 @@ export async function directoryToWatch(path: string): Promise<string> {
 async function readPath(path: string, name: string, clock: Clock | null): Promise<readonly ReadFile[]> {
   const { files, directories } = await listPath(path, { name, purpose: 'reading' });
   const contents = await mapAtOnce(files, ENTRIES_AT_ONCE, (file) => readOne(file, clock));
-  // The kubelet replaces `..data` and then deletes the old files one by one, so a directory read at that time
+  // The kubelet replaces `..data` and then deletes the old files one by one. A directory that was read at that time
   // seems to have fewer documents, or none.
   for (const { directory, real } of directories)
     if ((await resolveData(directory)) !== real)
@@ -107,7 +109,8 @@ class SwappedError extends Error {
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Throws if the file no longer exists, because the directory has changed. Any other failure is an error of the file.
+ * Reads a file. Throws if the file does not exist anymore, because the directory has then changed. Any other failure
+ * becomes an error of the file.
  */
 async function readOne(
   { name, path, directoryDev, stats, error }: FoundFile,
@@ -129,12 +132,18 @@ async function readOne(
   }
 }
 
-/** Returns whether a file is a separate mount (`subPath`): it is on another device than its directory. */
+/**
+ * Returns whether a file is mounted separately (`subPath`), which means that it is on another device than its
+ * directory.
+ */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
 
-/** Includes the path of the error if it differs from `path`, for example for a broken link in the directory. */
+/**
+ * Returns why a path could not be read. If the error is about another path, such as a broken link in the directory,
+ * that path is named.
+ */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
   return `${place === path ? '' : `${place}: `}${describeReadError(error)}`;
@@ -145,20 +154,24 @@ function placeOf(error: unknown): string | null {
   return isPlaced && typeof error.path === 'string' ? error.path : null;
 }
 
-/** Detects possible changes of files without reading them: reading 10,000 files every 10 s takes a fifth of a core. */
+/**
+ * Detects possible changes of files by their metadata: reading 10,000 files every 10 s would take a fifth of a core.
+ */
 export interface ChangeDetector {
-  /** Records the metadata. Call it before reading the files, so that a change during the read is not missed. */
+  /** Remembers the metadata. To be called before the files are read, so that a change meanwhile is not missed. */
   readonly note: () => Promise<void>;
-  /** Returns whether the metadata differs from the last `note`, or cannot rule out a change. */
+  /** Returns whether the metadata differs from the last `note`, or does not rule out a change. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
-/** Contents are compared at this interval regardless of the metadata, which a file system may report incorrectly. */
+/**
+ * Interval at which contents are compared whatever the metadata is, because a file system may report wrong metadata.
+ */
 const CONTENTS_INTERVAL_MS = 600_000;
 
 /**
- * A file whose timestamp is younger than the resolution of the file system (2 s with FAT, 1 s with NFS) may change
- * again without a new timestamp.
+ * How old a timestamp must be to rule out a change. A younger file may change again without a new timestamp, because
+ * timestamps have a resolution (2 s with FAT, 1 s with NFS).
  */
 const RESOLUTION_MS = 3000;
 
@@ -167,19 +180,22 @@ interface Noted {
   readonly atMs: number;
 }
 
-/** `deadlines` measures the time limits for a file system that does not respond; null: no limits. */
+/**
+ * Creates a detector. `deadlines` measures the time limits for a file system that does not respond; null: there are
+ * none.
+ */
 export function createChangeDetector(
   paths: readonly string[],
   { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
 ): ChangeDetector {
-  /** Null: the metadata cannot rule out a change. */
+  /** Null: the metadata does not rule out a change. */
   let noted: Noted | null = null;
 
   const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {
     try {
       return await withinDeadline(deadlines, signPaths(paths));
     } catch {
-      // The files are read then, which lists the same paths and reports the error.
+      // The files are then read, which reports the same error.
       return null;
     }
   };
@@ -200,7 +216,8 @@ export function createChangeDetector(
 }
 
 /**
- * Includes only the directory of the current version of a mounted ConfigMap. Throws if something cannot be listed.
+ * Returns a hash of the metadata. Of a mounted ConfigMap, only the directory of the current version is included. Throws
+ * if something cannot be listed.
  */
 async function signPaths(
   paths: readonly string[],

@@ -29,11 +29,11 @@ interface ReadServiceConfig {
 }
 
 /**
- * Parses the service config and returns all problems. `file` is the file name in problems. Relative paths are resolved
- * against the directory of `path`. An empty file is a config with all defaults.
+ * Parses the service config and returns all problems. `file` is its name in problems. Relative paths in the config are
+ * relative to the directory of `path`. An empty file is a config with all defaults.
  */
 export function readServiceConfig(text: string, file: string, path: string = file): ReadServiceConfig {
-  // Parsing stops at the second document, because there may be thousands.
+  // Documents after the second one are not parsed, because there may be thousands.
   const [document, second] = eachYamlDocument(text, file);
   if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
   if (second !== undefined) {
@@ -54,7 +54,7 @@ export function readServiceDocument(
   try {
     return readValue({ value, problems, locate }, path);
   } catch (cause) {
-    // The error message may quote a value, which may be a secret.
+    // The message of the error is not used, because it may quote a value that is a secret.
     const name = cause instanceof Error ? cause.name : typeof cause;
     return { config: null, problems: [locate(finding('internal-error', [], internalErrorMessage(name)))] };
   }
@@ -70,12 +70,12 @@ function readValue({ value, problems, locate }: LocatedDocument, path: string): 
   return { config: isRefused || input === null ? null : resolveServiceConfig(input, path), problems: all };
 }
 
-/** Returns whether a YAML document is meant as a service config: an object that is not a Kubernetes object. */
+/** Returns whether a YAML document is probably a service config: an object, but not one of Kubernetes. */
 export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** As `isServiceDocument`, for a file that is not valid YAML. */
+/** Returns whether a text that is not valid YAML is probably a service config. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }
@@ -93,7 +93,7 @@ function checkServiceDocument(value: unknown): {
   const earlier = [...plain.findings, ...checked.findings];
   const isBroken = (path: Path): boolean =>
     earlier.some((other) => path.every((step, index) => other.path[index] === step));
-  // `readable` contains only values that passed the schema.
+  // The cast is safe, because `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
   return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
 }

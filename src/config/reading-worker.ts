@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import { type DocumentSource, eachSourceDocument } from './document-reader.js';
 
-/** Null requests the next part of the current source. */
+/** A source to read; null: the next documents of the current source. */
 export type WorkerRequest = { readonly source: DocumentSource; readonly options: ReadOptions } | null;
 
 export interface WorkerAnswer {
@@ -10,7 +10,7 @@ export interface WorkerAnswer {
   readonly isLast: boolean;
 }
 
-/** Limits a message, because deserializing it blocks the receiving thread. */
+/** Limits the documents in a message, because deserializing it blocks the thread that receives it. */
 const DOCUMENTS_AT_ONCE = 100;
 
 let documents: Iterator<ReadDocument> = [][Symbol.iterator]();

@@ -7,26 +7,26 @@ import { serviceSchema } from './service-schema.js';
 
 const REDACTED = '***';
 
-/** Field names and enum values of the schema, which are never secrets. */
+/** Names of fields and enum values in the schema. They are never secrets. */
 const VOCABULARY: ReadonlySet<string> = new Set([
   ...wordsOf(serviceSchema),
   ...QUERY_VARIABLES,
   ...['default', 'true', 'false', 'null', 'Authorization', 'apiVersion', 'kind', 'cpu', 'memory', 'window'],
 ]);
 
-/** Fields that may contain or name secrets. In other fields, a secret is recognized by its form. */
+/** Fields whose values may be secrets. In any other field, a secret is recognized by its form. */
 const SECRET_FIELD =
   /auth|token|password|passwd|secret|credential|header|bearer|api-?key|file|urls?$|user|params|client|scopes|kubeconfig|context/i;
 
-/** Values that are probably meant as numbers: `5`, `5m`, `0.5`, `500MB`. */
+/** Values that were probably meant as numbers: `5`, `5m`, `0.5`, `500MB`. */
 const NUMBER_LIKE = /^[+-]?\d{1,9}(?:\.\d{1,9})?\s?[A-Za-z]{0,3}$/;
 const NAME_LIKE = /^[A-Za-z][A-Za-z_]{0,31}$/;
 const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SHORTEST_SECRET = 4;
 
 /**
- * Returns numbers, booleans and words of the schema unchanged, and only the type of any other value: any field may
- * contain a secret by mistake, such as a token as a file name or a password in a URL.
+ * Returns a value for a message. Numbers, booleans and words of the schema are shown; of any other value only its type,
+ * because any field may contain a secret by mistake, such as a token as a file name or a password in a URL.
  */
 export function describeValue(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list';
@@ -44,7 +44,7 @@ export function redactFinding(found: Finding, texts: readonly string[]): Finding
   let clean = isHeader
     ? `${formatPath(path)} must be a string of one line (its value is not shown)`
     : message;
-  // Longest path first, because it contains the shorter ones.
+  // Longer paths first, because they contain the shorter ones.
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length);
     clean = clean.replaceAll(formatPath(part), formatPath(redactPath(part)));
@@ -58,7 +58,7 @@ export function redactFinding(found: Finding, texts: readonly string[]): Finding
   return { ...found, message: clean };
 }
 
-/** Longest first, because a string may contain a shorter one. */
+/** Returns the strings of a config that may be secrets, longest first, because a string may contain a shorter one. */
 export function possibleSecrets(value: unknown): readonly string[] {
   const found = new Set<string>();
   const collect = (item: unknown): void => {
@@ -71,7 +71,7 @@ export function possibleSecrets(value: unknown): readonly string[] {
   return [...found].sort((a, b) => b.length - a.length);
 }
 
-/** Redacts the path, and removes the source line unless it contains only words of the schema and numbers. */
+/** Redacts the path of a problem. Removes its source line, unless the line has only numbers and words of the schema. */
 export function redactProblem(problem: Problem, path: Path | null): Problem {
   const { sourceLine } = problem;
   return {
@@ -81,7 +81,7 @@ export function redactProblem(problem: Problem, path: Path | null): Problem {
   };
 }
 
-/** The YAML parser quotes its input, so only the start of its message is kept. */
+/** Redacts a problem of the YAML parser. Only the start of its message is kept, because the parser quotes its input. */
 export function redactYamlProblem(problem: Problem): Problem {
   return redactProblem({ ...problem, message: syntaxMessage(problem) }, null);
 }
@@ -101,7 +101,7 @@ function syntaxMessage({ code, message }: Problem): string {
   }
 }
 
-/** Returns the words before a version number or the first character that may start a quotation. */
+/** Returns the start of a message, up to a version number or the first character that may begin a quotation. */
 function plainBeginning(message: string): string {
   const ends = [message.indexOf('version'), message.search(/[^A-Za-z ,-]/)].filter((end) => end !== -1);
   return ends.length === 0 ? message : message.slice(0, Math.min(...ends));
@@ -111,7 +111,10 @@ function redactPath(path: Path): Path {
   return path.map((step, index) => (isHarmlessStep(path, index) ? step : REDACTED));
 }
 
-/** Names of data sources are not secrets. Names of headers and parameters may be. */
+/**
+ * Returns whether a step of a path can be shown. Names of data sources are not secrets, but names of headers and
+ * parameters may be.
+ */
 function isHarmlessStep(path: Path, index: number): boolean {
   const step = path[index];
   if (typeof step !== 'string') return true;

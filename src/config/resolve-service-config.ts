@@ -9,7 +9,7 @@ import type { SourceInput } from './source-schema.js';
 import { windowOfInterval } from '../units/bounds.js';
 import type { TlsFiles } from '../http/tls.js';
 
-/** Connection to the API server; null: the default (in-cluster, $KUBECONFIG, ~/.kube/config). */
+/** How to connect to the API server. Null: the default (the cluster of the pod, $KUBECONFIG, ~/.kube/config). */
 interface KubernetesConfig {
   /** The namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
@@ -18,9 +18,9 @@ interface KubernetesConfig {
   readonly url: string | null;
 }
 
-/** Invariant: leaseDuration > renewDeadline > 1.2 x retryPeriod. */
+/** The times of leader election. leaseDuration > renewDeadline > 1.2 x retryPeriod, which `checkElection` ensures. */
 interface LeaderElectionConfig {
-  /** Null: true in a cluster, false elsewhere. */
+  /** Null: true in a cluster, and false elsewhere. */
   readonly enabled: boolean | null;
   readonly leaseDurationSeconds: number;
   readonly renewDeadlineSeconds: number;
@@ -39,7 +39,7 @@ export interface RecordConfig {
 
 export interface RecommendationsConfig {
   readonly days: number;
-  /** Valid for `readCron` with the time zone. */
+  /** A cron expression that `readCron` accepts in the time zone. */
   readonly schedule: string;
   readonly timeZone: string;
   readonly spreadMinutes: number;
@@ -47,9 +47,11 @@ export interface RecommendationsConfig {
   readonly events: boolean;
 }
 
-/** The service config with all defaults, frozen. File paths are resolved against the directory of the config. */
+/**
+ * The service config with all defaults. It is frozen. Paths of files are resolved against the directory of the config.
+ */
 export interface ServiceConfig {
-  /** Maps names to data sources; never empty. */
+  /** The data sources by name; never empty. */
   readonly prometheus: Readonly<Record<string, SourceConfig>>;
   readonly recoveryHoldMaxSeconds: number;
   readonly kubernetes: KubernetesConfig;
@@ -58,11 +60,11 @@ export interface ServiceConfig {
     readonly customResources: boolean;
   };
   readonly server: {
-    /** Null: all addresses in a cluster, 127.0.0.1 elsewhere. */
+    /** Null: all addresses in a cluster, and 127.0.0.1 elsewhere. */
     readonly host: string | null;
-    /** 0: any free port. */
+    /** The port; 0: any free one. */
     readonly port: number;
-    /** Host names to accept besides the names in the cluster. */
+    /** Host names that are accepted in addition to those in the cluster. */
     readonly allowedHosts: readonly string[];
     readonly dashboard: boolean;
     /** Null: the dashboard groups by no label. */
@@ -73,14 +75,14 @@ export interface ServiceConfig {
     readonly peerKeyFile: string | null;
   };
   readonly metrics: { readonly detail: 'full' | 'summary' };
-  /** Null: true in a cluster, false elsewhere. */
+  /** Null: true in a cluster, and false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
-  /** Whether the replicas share the scalers; otherwise one leader decides all of them. */
+  /** Whether the replicas share the scalers. Otherwise one leader decides all of them. */
   readonly sharding: { readonly enabled: boolean };
-  /** Receivers of notifications by name. */
+  /** The receivers of notifications by name. */
   readonly notifications: Readonly<Record<string, ReceiverConfig>>;
-  /** Fields of `spec`, as written. */
+  /** Default fields of `spec`, as the config writes them. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /** Null: decisions are not recorded. */
   readonly record: RecordConfig | null;
@@ -89,7 +91,7 @@ export interface ServiceConfig {
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
 }
 
-/** `file` is the path of the config; null: relative paths stay relative. */
+/** Sets all defaults. `file` is the path of the config; null: relative paths stay relative. */
 export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
   const resolvePath = (path: string): string =>
     file === null || isAbsolute(path) ? path : join(dirname(file), path);
@@ -219,7 +221,10 @@ function resolveSource(
   };
 }
 
-/** Until the scrape interval is known, an unset window is four configured intervals, or the default. */
+/**
+ * Returns the window of resource metrics. If it is unset, it is four configured scrape intervals, or the default, until
+ * the scrape interval has been measured.
+ */
 function resolveWindow({
   resourceWindowSeconds,
   scrapeIntervalSeconds,
@@ -261,7 +266,7 @@ function resolveReceiver(
   };
 }
 
-/** Returns null without authentication. service-rules.ts allows at most one method. */
+/** Returns the method of authentication; null: there is none. service-rules.ts allows at most one. */
 function resolveSignIn(
   { oauth2, sigv4, azure, google }: SourceInput,
   resolvePath: (path: string) => string,

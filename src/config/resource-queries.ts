@@ -1,6 +1,6 @@
 import type { Flavor, SourceConfig } from '../prometheus/data-source/source-config.js';
 
-/** Metrics of cAdvisor, which is part of the kubelet. */
+/** The default queries. They use the metrics of cAdvisor, which is part of the kubelet. */
 export const RESOURCE_QUERIES = {
   cpu: 'sum by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD"}[$window]))',
   memory:
@@ -8,15 +8,15 @@ export const RESOURCE_QUERIES = {
 } as const;
 
 /**
- * For containers that several jobs scrape: uses the job with the largest value, and sums series that differ only by
- * restart or CPU. Not the default: if a scrape label changes, the old and the new series each cover a part of the
- * window and must be summed.
+ * Queries for containers that several jobs scrape. They use the job with the largest value, and sum series that differ
+ * only by restart or CPU. They are not the default: if a scrape label changes, the old and the new series each cover a
+ * part of the window and must be summed.
  */
 const ONCE_QUERIES = {
   cpu: (() => {
     const rateOf = (id: string): string =>
       `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
-    // Series of /metrics/resource have no `id`; only this label may distinguish them from series of cAdvisor.
+    // Series of /metrics/resource have no `id`. This label alone may distinguish them from series of cAdvisor.
     return `max by (namespace, pod, container) (${rateOf('id!=""')} or ${rateOf('id=""')})`;
   })(),
   memory:
@@ -24,9 +24,9 @@ const ONCE_QUERIES = {
 } as const;
 
 /**
- * VictoriaMetrics divides a rate by the part of the window that the series covers, so the usage of a restarted
- * container would be counted twice, in its old and its new series: `and` keeps only series that still have samples.
- * Each of them has the whole usage of the container, so `max` is correct if several jobs scrape it.
+ * The cpu query for VictoriaMetrics, which divides a rate by that part of the window that a series covers. If a
+ * container was restarted, its old and its new series would both show its whole usage. `and` keeps only series that
+ * still have samples. Each of these has the whole usage, so `max` is correct if several jobs scrape the container.
  */
 const VICTORIA_METRICS_CPU = (() => {
   const selector =
@@ -34,7 +34,7 @@ const VICTORIA_METRICS_CPU = (() => {
   return `max by (namespace, pod, container) (sum without (cpu) (rate(${selector}[$window]) and ${selector}))`;
 })();
 
-/** Fields as in the config; unset: the default query. */
+/** The queries as in the config; unset: the default query. */
 interface WrittenQueries {
   readonly cpu?: string | undefined;
   readonly memory?: string | undefined;
@@ -45,7 +45,7 @@ export function resolveResourceQueries(
   flavor: Flavor,
 ): Pick<SourceConfig, 'resourceQueries' | 'onceQueries'> {
   const { cpu = RESOURCE_QUERIES.cpu, memory = RESOURCE_QUERIES.memory } = written;
-  // A copy of the default query in the config counts as the default.
+  // The default query counts as the default even if the config repeats it.
   const isDefault = (query: string, other: string): boolean => withoutSpaces(query) === withoutSpaces(other);
   const isDefaultCpu = isDefault(cpu, RESOURCE_QUERIES.cpu);
   const isVictoriaMetrics = flavor === 'victoriametrics';

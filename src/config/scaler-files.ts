@@ -28,28 +28,28 @@ interface ScalerFilesOptions {
   readonly clock: Clock;
   readonly read?: ReadOptions;
   readonly objects?: ObjectSource | undefined;
-  /** Default: reads everything in this thread. */
+  /** Default: a reader of this thread. */
   readonly reader?: DocumentReader;
-  /** Measures time limits for a file system that does not respond. Default: no limits. */
+  /** Measures the time limits for a file system that does not respond. Default: there are none. */
   readonly deadlines?: Clock;
 }
 
 export interface LoadedScalers {
-  /** Sorted by name. An unchanged document keeps its `Scaler` object. */
+  /** The scalers, sorted by name. An unchanged document keeps its `Scaler` object. */
   readonly scalers: readonly Scaler[];
   readonly problems: readonly Problem[];
   readonly changed: boolean;
-  /** File of each scaler by `NAMESPACE/NAME`; for a Scaler object in effect, the name of the object. */
+  /** The file of each scaler by `NAMESPACE/NAME`, or the name of the object if a Scaler object is in effect. */
   readonly files: ReadonlyMap<string, string>;
-  /** Verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
+  /** The verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
   readonly isComplete: boolean;
 }
 
-/** What is in effect instead of a rejected document. `unknown`: the document has no readable name. */
+/** What is in effect in place of a rejected document. `unknown`: the document has no readable name. */
 export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
 
-/** Returns a function that returns the effect of an error in these documents. */
+/** Returns a function that returns what is in effect in place of the document of an error. */
 export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
   const present = new Set(scalers.map(scalerKey));
   return (error) => {
@@ -61,27 +61,27 @@ export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: 
 }
 
 export interface DocumentOrigin {
-  /** Null: a Scaler object, or there is no such document. */
+  /** The file of the document; null: it is a Scaler object, or there is no such document. */
   readonly file: string | null;
   readonly newest: () => NewestVersion;
 }
 
 interface NewestVersion {
-  /** The document as in its file, with comments; null: no file, or more than 20,000 characters. */
+  /** The document as in its file, with comments; null: it is in no file, or has more than 20,000 characters. */
   readonly documentText: string | null;
-  /** At most 50 fields in which a rejected version differs from the one in effect. Empty: no version is rejected. */
+  /** Fields in which a rejected version differs from the one in effect, at most 50; empty: no version is rejected. */
   readonly rejectedChanges: readonly FieldChange[];
 }
 
 interface ScalerFiles {
-  /** Reads everything once. An invalid document keeps its last valid version. Never rejects. */
+  /** Reads everything once. The last valid version of an invalid document stays in effect. Never rejects. */
   readonly load: () => Promise<LoadedScalers>;
-  /** Returns where the document in effect for NAMESPACE/NAME is, and its newest version. */
+  /** Returns where the document in effect for NAMESPACE/NAME comes from, and its newest version. */
   readonly originOf: (key: string) => DocumentOrigin;
   /**
-   * Calls `onChange` when files or objects have changed since the last `load`: immediately after a file system event,
-   * otherwise within 10 s. Waits until `onChange` resolves before the next call. Errors of `onChange` go to `onFault`,
-   * and the watch continues. Resolves when `signal` is aborted.
+   * Calls `onChange` when files or objects have changed since the last `load`: immediately after an event of the file
+   * system, otherwise within 10 s. The next call waits until `onChange` has resolved. `onFault` gets its errors, and
+   * the watch continues. Resolves when `signal` is aborted.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -90,7 +90,7 @@ interface ScalerFiles {
   ) => Promise<void>;
 }
 
-/** `load` must be called before `watch`. */
+/** Creates the reader of all documents. `load` must be called before `watch`. */
 export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   const { paths, clock, read = {}, objects, reader = readerOfThisThread(clock) } = options;
   const { deadlines = null } = options;
@@ -105,7 +105,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   objects?.onChange(() => (haveObjectsChanged = true));
 
   const loadAll = async (): Promise<LoadedScalers> => {
-    // With 10,000 documents, each step takes up to 25 ms, and all of them 150 ms.
+    // Works in turns: with 10,000 documents, each step takes up to 25 ms, and all of them take 150 ms.
     const nextTurn = takeTurns(clock);
     await detector.note();
     const allContents = await readAll(paths, deadlines);
@@ -139,7 +139,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // A failure without a document keeps all scalers in effect.
+      // The failure belongs to no document, so all scalers stay in effect.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -193,7 +193,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
 const MOST_CHANGES = 50;
 const LONGEST_TEXT = 20_000;
 
-/** Returns the part of a file that contains the document, between `---` lines; null: unknown, or too long. */
+/** Returns the part of a file with the document, between `---` lines; null: it is unknown, or too long. */
 function textOf(parsed: ParsedFile | undefined, key: string): string | null {
   const line = parsed?.documents.find((document) => document.key === key)?.place?.line;
   if (parsed === undefined || line === undefined) return null;
@@ -216,7 +216,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** A file in two paths with the same name belongs to the first path. */
+/** Reads all paths. If a file is in two of them, it belongs to the first one. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
   const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));

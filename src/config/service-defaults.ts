@@ -1,6 +1,6 @@
 import { ANSWER_DEFAULTS, SCRAPES_IN_WINDOW } from '../units/bounds.js';
 
-/** Source: contract.md section 3. */
+/** The defaults of the service config. Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {
   url: 'http://prometheus:9090',
   flavor: 'prometheus',

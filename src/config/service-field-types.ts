@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 export const filePath = z.string().min(1).max(4096);
 
-/** Credentials in a URL are rejected: other fields refer to files with credentials. */
+/** A URL without credentials: other fields name files with credentials. */
 export const url = z.string().refine(isPlainUrl, {
   error: 'must be an http or https URL without user, password, query and fragment',
   params: { code: 'wrong-url' },
@@ -28,20 +28,20 @@ export const labelKey = z
     error: 'must be the key of a label',
   });
 
-/** A line break in a value would start another header. */
+/** The value of a header. A line break is not allowed, because it would start another header. */
 export const headerValue = z.string().regex(/^[^\r\n\0]*$/, { error: 'must be one line' });
 
-/** An ID, region or name. It cannot contain a space. */
+/** An ID, a region or a name without spaces. */
 export const word = z
   .string()
   .regex(/^[\x21-\x7e]{1,256}$/, { error: 'must be 1 to 256 ASCII characters without spaces' });
 
-/** Not a host name, because a host name may have several addresses. */
+/** An IP address. A host name is not allowed, because it may have several addresses. */
 export const address = z
   .string()
   .refine((text) => isIP(text) !== 0, { error: 'must be an IP address, such as 127.0.0.1 or ::' });
 
-/** Host in a Host header, without the port. `*` may replace the first label. */
+/** The host in a Host header, without the port. `*` may stand for the first label. */
 export const hostName = z
   .string()
   .max(253)

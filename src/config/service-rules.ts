@@ -18,7 +18,7 @@ const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
-/** Rules across fields, checked on all values that could be read. */
+/** Checks rules across fields, on all values that could be read. */
 export function checkServiceRules(config: Loose<ServiceInput>, isBroken: IsBroken): readonly Finding[] {
   const sources = Object.entries(config.prometheus ?? {});
   const findings = sources.flatMap(([name, source]) =>
@@ -75,7 +75,7 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
   ];
 }
 
-/** A rate over fewer scrapes than `scrapesInWindow` has no value after one failed scrape. */
+/** Reports a window with too few scrapes: its rates have no value after one failed scrape. */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   const {
     resourceWindowSeconds: window,
@@ -101,7 +101,7 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
     const isMetricsql = source.flavor === 'victoriametrics';
     const placed = { query, path: place, isMetricsql };
     const refused = [...checkPromql(query, place, { isMetricsql }), ...findings, ...checkTypes(placed)];
-    // A rejected query gets no warnings.
+    // If a query is rejected, there are no warnings about it.
     if (refused.some(({ code }) => code !== 'query-unknown')) return refused;
     return [
       ...refused,
@@ -113,8 +113,8 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
 }
 
 /**
- * The name of a recording rule does not show its window. With an unknown window, the usage of a young pod would look
- * complete.
+ * Reports a cpu query whose window is unknown, because the name of a recording rule does not show it. The usage of a
+ * young pod would then look complete.
  */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
@@ -136,9 +136,9 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 }
 
 /**
- * Ensures leaseDuration > renewDeadline > 1.2 x retryPeriod, so that the leader stops before another replica takes over
- * and has time for a second attempt. Reports the field that is set, or the first one if both are. Source:
- * reliability.md, W15.
+ * Reports times that violate leaseDuration > renewDeadline > 1.2 x retryPeriod. The leader must stop before another
+ * replica takes over, and must have time for a second attempt. The problem is at the field that is set, or at the first
+ * one if both are. Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -187,7 +187,10 @@ function checkAuth(
   return [finding('wrong-settings', path, `server.auth has ${which}, must have one of them`)];
 }
 
-/** Without Leases and state in the cluster, a bucket would lose its windows when it moves to another replica. */
+/**
+ * Reports sharding without Leases or without state in the cluster: a bucket would lose its forbidden windows when it
+ * moves to another replica.
+ */
 function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>): readonly Finding[] {
   if (sharding?.enabled !== true) return [];
   const disabled = [
@@ -211,7 +214,7 @@ function checkRecommendations(
   return checkCron(schedule, timeZone, [...path, 'schedule']);
 }
 
-/** Applies the rules for documents to `defaults`. */
+/** Checks `defaults` by the rules for documents. */
 function checkDefaults(
   { defaults, prometheus = {} }: Loose<ServiceInput>,
   isBroken: IsBroken,
@@ -233,7 +236,7 @@ function checkDefaults(
     }));
 }
 
-/** Limited, because each receiver has its own queue and connection. */
+/** Limits the receivers, because each one has a queue and a connection. */
 const MAX_RECEIVERS = 10;
 
 function checkReceivers(
@@ -256,7 +259,7 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
   const findings: Finding[] = [];
   const report = (message: string): void =>
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
-  // An invalid URL is reported elsewhere.
+  // If the URL is invalid, that is already reported.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
   if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have one of url and urlFile');
   if (format === 'slack' && url !== undefined)

@@ -286,5 +286,5 @@ export const serviceSchema = z
   })
   .meta({ title: 'promscaler service config' });
 
-/** A valid service config as written, without defaults. */
+/** A valid service config, as it was written and without defaults. */
 export type ServiceInput = z.infer<typeof serviceSchema>;

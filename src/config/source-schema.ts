@@ -7,7 +7,7 @@ import { filePath, headerName, headerValue, url, word } from './service-field-ty
 
 interface TlsTexts {
   readonly server: string;
-  /** What an attacker can do if certificates are not verified. */
+  /** What an attacker can do while certificates are not verified. */
   readonly risk: string;
 }
 
@@ -85,7 +85,7 @@ const azure = z.strictObject({
   }),
 });
 
-/** Authentication for managed Prometheus services. service-rules.ts allows one per data source. */
+/** How to authenticate at managed Prometheus services. service-rules.ts allows one method per data source. */
 const signIn = {
   oauth2: oauth2.optional().meta({
     description:

@@ -3,10 +3,10 @@ import { onAbort, untilAborted } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { directoryToWatch } from './read-path-contents.js';
 
-/** Files are also compared at this interval, in case the system sends no event. Source: reliability.md C1. */
+/** Interval at which files are compared, in case the system sends no event. Source: reliability.md C1. */
 const POLL_MS = 10_000;
 
-/** An editor or the kubelet makes several changes in a row, which count as one. */
+/** How long after an event files are compared: an editor or the kubelet makes several changes in a row. */
 const SETTLE_MS = 200;
 
 interface WatchOptions {
@@ -15,16 +15,16 @@ interface WatchOptions {
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
-  /** Receives errors of `hasChanged` and `onChange`. The watch continues. */
+  /** Gets the errors of `hasChanged` and `onChange`. The watch continues. */
   readonly onFault: (error: unknown) => void;
-  /** Another source of changes, which calls `ring` on a change. Returns a function that unsubscribes. */
+  /** Subscribes to another source of changes, which calls `ring` on a change. Returns a function that unsubscribes. */
   readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
 }
 
 /**
- * Calls `onChange` when `hasChanged` resolves to true. Calls `hasChanged` shortly after a file system event, and every
- * 10 s because not every file system reports that `..data` of a ConfigMap was replaced. Resolves when `signal` is
- * aborted, even while a file system does not respond.
+ * Calls `onChange` when `hasChanged` resolves to true. `hasChanged` is called shortly after an event of the file
+ * system, and every 10 s, because not every file system reports that `..data` of a ConfigMap was replaced. Resolves
+ * when `signal` is aborted, even while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
   await Promise.race([watchUntilAborted(options), untilAborted(options.signal)]);
@@ -54,7 +54,7 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Returns null if the directory cannot be watched: comparing every 10 s then suffices. */
+/** Returns null if the directory cannot be watched. Its files are then only compared every 10 s (`POLL_MS`). */
 function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {
     const watcher = watch(directory, { persistent: false }, onEvent);
@@ -71,7 +71,7 @@ interface Alarm {
   readonly ring: (ms: number) => void;
 }
 
-/** A `ring` between two waits ends the next wait. */
+/** Creates an alarm. A `ring` between two waits ends the next one. */
 function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
   let wake: (() => void) | null = null;
   let isRung = false;

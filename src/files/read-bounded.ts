@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Clock } from '../units/clock.js';
 import { errorCode, errorMessage } from '../units/failure.js';
 
-/** A file is rejected because it is not a regular file or too large. */
+/** A file is rejected, because it is too large or not a regular file. */
 export class FileError extends Error {
   override name = 'FileError';
 }
@@ -17,16 +17,16 @@ export function tooLong(mostBytes: number): FileError {
 }
 
 interface ReadBounds {
-  /** Maximum length. Reads at most one byte more. */
+  /** Maximum length. At most one byte more is read. */
   readonly mostBytes: number;
-  /** Time limit for a file system that does not respond. Default: none. */
+  /** Time limit, in case a file system does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
   /**
-   * Also reads a pipe, such as `<(command)` of a shell, until it ends or `signal` is aborted. Default: only regular
-   * files.
+   * Allows a pipe, such as `<(command)` of a shell. It is read until it ends or `signal` is aborted. Default: only
+   * regular files are allowed.
    */
   readonly pipe?: { readonly signal?: AbortSignal };
-  /** Whether the caller has just checked that the file is regular. Default: this function checks it. */
+  /** Whether the caller has just checked that the file is regular. Default: it is checked here. */
   readonly isRegular?: boolean;
 }
 
@@ -36,14 +36,14 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress. Each read occupies one of the four libuv threads for files and host names, even after its caller
- * has stopped waiting. Callers for the same file therefore share one read.
+ * Reads in progress, which callers for the same file share. Each read occupies one of libuv's four threads for files
+ * and host names, even after its caller has stopped waiting.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
 /**
- * Reads a regular file, or a link to one. Rejects other files: a named pipe may block, a device never ends, and opening
- * a device may have side effects. Throws `FileError` or the system error.
+ * Reads a regular file, or a link to one. Other files are rejected: a named pipe may block, a device has no end, and
+ * opening a device may have side effects. Throws `FileError` or the error of the system.
  */
 export async function readBounded(path: string, bounds: ReadBounds): Promise<BoundedFile> {
   if (bounds.pipe !== undefined) return readFound(path, bounds);
@@ -59,7 +59,10 @@ export async function readBounded(path: string, bounds: ReadBounds): Promise<Bou
   });
 }
 
-/** Replaces invalid UTF-8, because a bundle of certificates may have comments in any encoding. */
+/**
+ * Returns the content as text. Invalid UTF-8 is replaced, because a bundle of certificates may have comments in any
+ * encoding.
+ */
 export async function readBoundedText(path: string, bounds: ReadBounds): Promise<string> {
   const { bytes } = await readBounded(path, bounds);
   return new TextDecoder().decode(bytes);
@@ -72,7 +75,7 @@ async function readFound(path: string, { mostBytes, pipe, isRegular }: ReadBound
       return { bytes: await readPipe(path, mostBytes, pipe.signal), dev: found.dev };
     mustBeRegular(found);
   }
-  // The file may have become a pipe after the check. Without O_NONBLOCK, opening a pipe waits for a writer.
+  // O_NONBLOCK, because the file may have become a pipe since the check: without it, opening a pipe waits for a writer.
   const file = await settled<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
   try {
     const opened = await settled<Stats>((done) => fstat(file, done));
@@ -86,7 +89,10 @@ async function readFound(path: string, { mostBytes, pipe, isRegular }: ReadBound
 
 type Done<T> = (error: Error | null | undefined, value?: T) => void;
 
-/** Uses functions with callbacks: functions with promises take three times as long, which matters for 10,000 files. */
+/**
+ * Returns the result of a function with a callback. Such functions are used because those with promises take three
+ * times as long, which matters for 10,000 files.
+ */
 function settled<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     start((error, value) => {
@@ -109,8 +115,8 @@ function mustBeRegular(found: FileKind): void {
 const CHUNK_BYTES = 65_536;
 
 /**
- * The size is only a hint: a file may grow, and files in /proc have size 0. A regular file has ended if a read returns
- * less than requested, so the first read requests one byte more than the size.
+ * Reads to the end of a file. The size is only a hint: a file may grow, and files in /proc have size 0. A regular file
+ * has ended if a read returns less than requested, so the first read requests one byte more than the size.
  */
 async function readOpened(
   file: number,
@@ -135,8 +141,8 @@ function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
 }
 
 /**
- * Reads a pipe to its end, or until `signal` is aborted. Waits for a writer that has not opened the pipe yet. Uses a
- * socket, because a thread that waits for a file cannot be canceled and keeps the process from exiting.
+ * Reads a pipe to its end, or until `signal` is aborted. Waits for a writer if none has opened the pipe yet. A socket
+ * is used, because a thread that waits for a file cannot be canceled and keeps the process from exiting.
  */
 async function readPipe(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
   const fd = await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -161,7 +167,7 @@ async function readPipe(path: string, mostBytes: number, signal?: AbortSignal): 
 }
 
 interface Line {
-  /** Line number, starting at 1. */
+  /** The number of the line, starting at 1. */
   readonly number: number;
   readonly text: string;
 }
@@ -169,8 +175,8 @@ interface Line {
 const LINES_CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Yields the lines of a regular file and keeps only one in memory. The last line may have no line break. Throws
- * `FileError` for a line that is longer than `mostBytes`, or the system error.
+ * Yields the lines of a regular file, of which only one is in memory. The last line may have no line break. Throws
+ * `FileError` for a line longer than `mostBytes`, or the error of the system.
  */
 export async function* readLines(path: string, mostBytes: number): AsyncGenerator<Line> {
   const file = await openFile(path, 'r');

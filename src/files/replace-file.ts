@@ -3,27 +3,27 @@ import { chmod, rename, rm, writeFile } from 'node:fs/promises';
 import { errorCode } from '../units/failure.js';
 
 /**
- * Replaces a file atomically: a reader never sees a partial file, and a failure leaves the previous file. `mode`: file
- * permissions, null: system default. Throws the system error.
+ * Replaces a file atomically: a reader never sees a partial file, and after a failure the previous file remains.
+ * `mode`: the permissions of the file; null: the default of the system. Throws the error of the system.
  */
 export async function replaceFile(path: string, text: string, mode: number | null): Promise<void> {
   const partial = partialOf(path);
   try {
     await writeFile(partial, text, { flag: 'wx', ...(mode === null ? {} : { mode }) });
-    // The umask may have removed permissions.
+    // Sets the permissions again, because the umask may have removed some.
     if (mode !== null) await chmod(partial, mode);
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
-    // A file that is mounted into a container cannot be replaced.
+    // A file that is mounted into a container cannot be replaced, so it is overwritten.
     if (errorCode(error) !== 'EBUSY') throw error;
     await writeFile(path, text);
   }
 }
 
 /**
- * Throws the system error if no file can be created in the directory of the file. `access` does not check quotas and
- * mounted volumes.
+ * Throws the error of the system if no file can be created in the directory of `path`. It creates one, because `access`
+ * does not check quotas and mounted volumes.
  */
 export async function tryReplacement(path: string): Promise<void> {
   const partial = partialOf(path);

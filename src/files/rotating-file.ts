@@ -3,17 +3,17 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { errorCode } from '../units/failure.js';
 import { FileError } from './read-bounded.js';
 
-/** A file of lines with a bounded size. Older lines are in PATH.1, the next older ones in PATH.2 and so on. */
+/** A file of lines whose size is limited. Older lines are in PATH.1, still older ones in PATH.2, and so on. */
 interface RotatingFile {
   /**
-   * Appends complete lines of at most `maxFileBytes`. Rejects with `FileError` or the system error; the file then ends
-   * as before. Only one call at a time.
+   * Appends complete lines of at most `maxFileBytes`. Rejects with `FileError` or the error of the system; the file
+   * then ends as before. Only one call may run at a time.
    */
   readonly append: (lines: Uint8Array) => Promise<void>;
 }
 
 interface RotationLimits {
-  /** Number of files, including PATH. */
+  /** The number of files, including PATH. */
   readonly maxFiles: number;
   readonly maxFileBytes: number;
 }
@@ -21,8 +21,8 @@ interface RotationLimits {
 const NEWLINE = 0x0a;
 
 /**
- * Opens the file for each call, so a moved or deleted file and a remounted volume need no restart. A second process
- * that appends to the same file only causes an earlier rotation.
+ * Creates a file that is opened for each call, so that a moved or deleted file, or a remounted volume, needs no
+ * restart. If another process also appends to the file, it is only rotated earlier.
  */
 export function createRotatingFile(path: string, limits: RotationLimits): RotatingFile {
   return {
@@ -40,7 +40,7 @@ export function createRotatingFile(path: string, limits: RotationLimits): Rotati
 }
 
 async function withFile<T>(path: string, work: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
-  // Without O_NONBLOCK, opening a pipe waits for a reader.
+  // O_NONBLOCK, because without it opening a pipe waits for a reader.
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
   const file = await open(path, flags, 0o640);
   try {
@@ -53,12 +53,12 @@ async function withFile<T>(path: string, work: (file: FileHandle, size: number) 
 }
 
 async function appendTo(file: FileHandle, size: number, lines: Uint8Array): Promise<void> {
-  // A process that was killed may have left an incomplete line.
+  // The line may be incomplete, because a process was killed while it wrote.
   const bytes = (await isLineOpen(file, size)) ? Buffer.concat([Buffer.of(NEWLINE), lines]) : lines;
   try {
     await file.appendFile(bytes);
   } catch (error) {
-    // A full disk may accept only a part of the lines.
+    // If the disk is full, only a part of the lines may have been written.
     await file.truncate(size).catch(() => undefined);
     throw error;
   }
@@ -70,7 +70,7 @@ async function isLineOpen(file: FileHandle, size: number): Promise<boolean> {
   return bytesRead === 1 && buffer[0] !== NEWLINE;
 }
 
-/** Renames PATH to PATH.1 and so on. Deletes the files from `maxFiles` on, in case the limit was lowered. */
+/** Renames PATH to PATH.1, and so on. Files from `maxFiles` on are deleted, in case the limit was lowered. */
 async function rotate(path: string, maxFiles: number): Promise<void> {
   for (let number = maxFiles; await isDone(unlink(nameOf(path, number))); number += 1);
   for (let number = maxFiles - 1; number >= 1; number -= 1)
@@ -82,7 +82,7 @@ function nameOf(path: string, number: number): string {
   return number === 0 ? path : `${path}.${number}`;
 }
 
-/** Returns false for a file that does not exist. */
+/** Returns whether the file existed. Any other failure is thrown. */
 async function isDone(work: Promise<void>): Promise<boolean> {
   try {
     await work;

@@ -2,15 +2,15 @@ import { readBoundedText } from '../files/read-bounded.js';
 import type { Clock } from '../units/clock.js';
 import { errorMessage } from '../units/failure.js';
 
-/** No credentials: a file was never readable, or no token was issued. The message says what to check. */
+/** There are no credentials: a file was never readable, or no token was issued. The message says what to check. */
 export class CredentialError extends Error {
   override name = 'CredentialError';
 }
 
-/** A small file that is read again while the service runs: a token, password or certificate. */
+/** A small file that changes while the service runs, such as a token, a password or a certificate. */
 export interface SecretFile {
   /**
-   * Returns the trimmed content, at most `maxAgeMs` old, or the current one with `isForced`. Rejects with a
+   * Returns the trimmed content, which is at most `maxAgeMs` old; with `isForced`, the current content. Rejects with a
    * `CredentialError` if the file was never readable.
    */
   readonly read: (isForced?: boolean) => Promise<string>;
@@ -20,16 +20,16 @@ const MAX_AGE_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Returns a reader of the file at `path`. While the file is empty or unreadable, it returns the last valid content,
- * because kubelet and cert-manager replace files in several steps. Source: reliability.md, K20 and K21.
+ * Returns a reader of a file. While the file is empty or unreadable, the reader returns the last valid content, because
+ * kubelet and cert-manager replace files in several steps. Source: reliability.md, K20 and K21.
  */
 export function createSecretFile(options: {
   readonly path: string;
   readonly clock: Clock;
   readonly maxAgeMs?: number;
-  /** The setting that contains `path`: messages name it instead of the path. */
+  /** The setting that contains `path`. If it is set, messages name it and not the path. */
   readonly setting?: string;
-  /** Called when an older content is returned because the file cannot be read. */
+  /** Called when the file cannot be read and an older content is returned. */
   readonly onFailure?: (why: string) => void;
 }): SecretFile {
   const { path, clock, setting, maxAgeMs = MAX_AGE_MS, onFailure = () => undefined } = options;
@@ -62,7 +62,7 @@ export function createSecretFile(options: {
     read: async (isForced = false) => {
       if (isForced || content === null || clock.monotonicMs() - readAtMs >= maxAgeMs)
         await (reading ??= reread());
-      // `reread` throws if there is no content.
+      // Never empty here: `reread` throws if there is no content.
       return content ?? '';
     },
   };
@@ -71,11 +71,11 @@ export function createSecretFile(options: {
 interface RenewableRequest<Credentials, Answer> {
   readonly read: () => Promise<Credentials>;
   readonly send: (credentials: Credentials) => Promise<Answer>;
-  /** Returns new credentials after a response that the old ones may have caused (401), or null to keep the response. */
+  /** Returns new credentials after a response that the old ones may have caused (401); null: the response is final. */
   readonly renew: (answer: Answer, used: Credentials) => Promise<Credentials | null>;
 }
 
-/** Sends a request, and once more if its credentials were renewed, because rotated credentials are not a failure. */
+/** Sends a request, and sends it again if its credentials have been renewed: rotated credentials are not a failure. */
 export async function sendWithRenewal<Credentials, Answer>({
   read,
   send,

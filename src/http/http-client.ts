@@ -9,10 +9,13 @@ import { OverloadError, TooLargeError } from './read-body.js';
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
-  /** Complete except for `Host` and `Content-Length`. */
+  /** All headers except `Host` and `Content-Length`. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | null;
-  /** Destroys the connection until the body is read. Its reason distinguishes a timeout (`DeadlineError`). */
+  /**
+   * Destroys the connection at any time before the body has been read. Its reason shows whether that was a timeout
+   * (`DeadlineError`).
+   */
   readonly signal: AbortSignal;
   readonly agents: HttpAgents;
 }
@@ -25,24 +28,24 @@ export interface HttpAgents {
 const client = axios.create({
   adapter: 'http',
   responseType: 'stream',
-  // `readBody` bounds a body before and after decompression.
+  // `readBody` decompresses, so that it can limit the size before and after.
   decompress: false,
   // A redirect would send the credentials to another server.
   maxRedirects: 0,
-  // The proxy of the environment is for other programs; `agents` may use the proxy of a kubeconfig.
+  // A proxy of the environment is meant for other programs. `agents` may use the proxy of a kubeconfig.
   proxy: false,
-  // Bodies are already serialized: axios would parse and write JSON again.
+  // Bodies are text already. axios would parse and write JSON again.
   transformRequest: [],
   transformResponse: [],
   validateStatus: null,
 });
-// A server receives only the headers of the request.
+// Removes the default headers of axios: a server gets only the headers of the request.
 client.defaults.headers = { common: {} } as typeof client.defaults.headers;
 
 /**
- * Sends a request and returns the response, whose body may be compressed: `readBody` reads it. Follows no redirect and
- * uses no proxy of the environment. No status is an error. The error contains the request with its credentials: use
- * only `failureWithoutAnswer` of it.
+ * Sends a request and returns the response. Its body may be compressed and must be read with `readBody`. No redirect is
+ * followed, and no proxy of the environment is used. No status is an error. An error contains the request with its
+ * credentials, so only `failureWithoutAnswer` may be used of it.
  */
 export async function sendHttp({ agents, body, headers, ...request }: HttpRequest): Promise<IncomingMessage> {
   mustBeHttp(request.url);
@@ -58,9 +61,9 @@ export async function sendHttp({ agents, body, headers, ...request }: HttpReques
 }
 
 /**
- * Like `sendHttp`, but without axios, which takes 0.5 ms more CPU time per request of a round for forms, progress and
- * redirects. That is 17 % of a round with 212 queries for 10,000 scalers, but less than 3 % for its 30 requests to the
- * API server.
+ * Does what `sendHttp` does, but without axios, whose forms, progress and redirects take 0.5 ms of CPU time per
+ * request. That is 17 % of a round with 212 queries for 10,000 scalers, but less than 3 % for the 30 requests of the
+ * round to the API server, which use axios.
  */
 export function sendQuery({ url, agents, body, ...options }: QueryRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -82,8 +85,8 @@ function mustBeHttp(url: string): void {
 }
 
 /**
- * Returns why there is no complete answer, for an error of `sendHttp`, `sendQuery` or `readBody`. An answer with any
- * status, such as 500, is no error here. The message contains no part of the request.
+ * Returns why there is no complete response, for an error of `sendHttp`, `sendQuery` or `readBody`. A response with any
+ * status, such as 500, is no such error. The message contains no part of the request.
  */
 export function failureWithoutAnswer(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) {
@@ -99,7 +102,7 @@ export function failureWithoutAnswer(error: unknown, signal: AbortSignal): Failu
   return failed('connection', message, code);
 }
 
-/** Reading a body may throw an error that is not an AxiosError. */
+/** Returns the code of an error. It need not be an AxiosError, because reading a body may throw others. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = errorCode(error);
@@ -128,8 +131,8 @@ const CONNECTION_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the seconds in a `Retry-After` (a number or a date, RFC 9110 section 10.2.3), at least 0 and at most `most`;
- * null: missing or invalid.
+ * Returns the seconds in a `Retry-After`, which is a number or a date (RFC 9110 section 10.2.3); at least 0 and at most
+ * `most`. Null: the header is missing or invalid.
  */
 export function retryAfterSeconds(
   header: string | null,

@@ -11,9 +11,9 @@ import {
 import { errorCode } from '../units/failure.js';
 import { createJsonMeter, type JsonBounds } from '../units/json-bounds.js';
 
-/** A body exceeds its bound in size, depth or items. */
+/** A body exceeds a limit of size, depth or items. */
 export class TooLargeError extends Error {
-  /** The exceeded bound of the JSON; null: the size was exceeded. */
+  /** The limit of the JSON that was exceeded; null: the limit of size. */
   readonly json: string | null;
 
   constructor(mostBytes: number, json: string | null = null) {
@@ -22,20 +22,22 @@ export class TooLargeError extends Error {
   }
 }
 
-/** All bodies of a pool together are too large. Says nothing about the single request. */
+/** All bodies of a pool together are too large, which does not depend on a single request. */
 export class OverloadError extends Error {}
 
 export interface BodyLimits {
-  /** Before and after decompression. */
+  /** Maximum size, both before and after decompression. */
   readonly bytes: number;
-  /** Checked while the body arrives. Default: not checked. */
+  /** Limits of the JSON, which are checked while the body arrives. Default: none. */
   readonly json?: JsonBounds;
   readonly pool?: BodyPool;
-  /** Resolves when the end of one large body may be processed. Default: all are processed as they arrive. */
+  /** Resolves when the next large body may be processed. Default: each is processed as soon as it has arrived. */
   readonly takeTurn?: () => Promise<void>;
 }
 
-/** Bodies that are received at the same time, so that a hostile source cannot exhaust the memory. */
+/**
+ * The bodies that are being received. Their total size is limited, so that a hostile server cannot exhaust the memory.
+ */
 export class BodyPool {
   bytes = 0;
   readonly #mostBytes: number;
@@ -50,7 +52,9 @@ export class BodyPool {
     this.bytes += bytes;
   }
 
-  /** Cancels the largest bodies, not the one that received data last: a huge body must not make small ones fail. */
+  /**
+   * Cancels the largest bodies and not the one that has received data last: a huge body must not make small ones fail.
+   */
   makeRoom(): void {
     while (this.bytes > this.#mostBytes) {
       const [largest] = [...this.#bodies].sort((a, b) => b.bytes - a.bytes);
@@ -63,7 +67,7 @@ export class BodyPool {
   }
 }
 
-/** A body that is being received. Counts in the pool until `end`. */
+/** A body that is being received. It counts in the pool until `end`. */
 class Body {
   bytes = 0;
   readonly #pieces: Buffer[] = [];
@@ -77,7 +81,7 @@ class Body {
     this.#limits = limits;
   }
 
-  /** An error closes the connection. */
+  /** Receives the whole body. If that fails, the connection is closed. */
   async read(): Promise<Buffer> {
     for await (const piece of this.#source as AsyncIterable<Buffer>) this.#add(piece);
     if (this.bytes > MOST_BYTES_AT_ONCE) await this.#limits.takeTurn?.();
@@ -125,7 +129,7 @@ interface Codec {
 
 const GZIP: Codec = { create: createGunzip, unpack: gunzipSync };
 
-/** A proxy may use another compression than the accepted ones. */
+/** Codecs by `Content-Encoding`. A proxy may use another one than the request accepts. */
 const CODECS: ReadonlyMap<string, Codec> = new Map([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
@@ -134,17 +138,20 @@ const CODECS: ReadonlyMap<string, Codec> = new Map([
 ]);
 
 /**
- * Up to this size, a body is decompressed synchronously, in 1 or 2 ms: in the thread pool, setup and event-loop
- * overhead would cost as much. 4 MiB at once blocked the event loop for 200 ms.
+ * Up to this size, a body is decompressed synchronously, which takes 1 or 2 ms. In the thread pool, the overhead would
+ * be as large. 4 MiB at once blocked the event loop for 200 ms.
  */
 const MOST_PACKED_BYTES = 16 * 1024;
-/** Processing a larger body takes callers 1 ms and more, 10 to 40 ms with the series of 15,000 pods. */
+/**
+ * A larger body waits for `takeTurn`, because processing it takes a caller 1 ms and more; with the series of 15,000
+ * pods, 10 to 40 ms.
+ */
 const MOST_BYTES_AT_ONCE = 256 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads and decompresses the body of a response. Throws `TooLargeError` if it exceeds a bound before or after
- * decompression, `OverloadError` if all bodies of the pool do, and the error of zlib for a broken body.
+ * Reads and decompresses the body of a response. Throws `TooLargeError` if the body exceeds a limit before or after
+ * decompression, `OverloadError` if all bodies of the pool together do, and the error of zlib if the body is broken.
  */
 export async function readBody(response: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const codec = CODECS.get(response.headers['content-encoding']?.toLowerCase() ?? '');
@@ -157,7 +164,7 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
     if (bytes > MOST_PACKED_BYTES) break;
   }
   const packed = Buffer.concat(start);
-  // Some servers declare an encoding for an empty body.
+  // Some servers declare an encoding for an empty body, which no codec accepts.
   if (bytes === 0) return packed;
   const isWhole = bytes <= MOST_PACKED_BYTES;
   const unpacked = isWhole ? unpackAtOnce(packed, codec) : null;
@@ -166,13 +173,15 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
   if (isWhole) stream.end(packed);
   else {
     stream.write(packed);
-    // The reader of the stream receives its error.
+    // The error is ignored here, because the reader of the stream gets it, too.
     pipeline(response, boundAfter(bytes, limits.bytes), stream, () => undefined);
   }
   return receive(stream, limits);
 }
 
-/** Passes chunks on, after `bytes` that were read before. Throws `TooLargeError` above `mostBytes`. */
+/**
+ * Returns a step of a pipeline that throws `TooLargeError` after `mostBytes`. `bytes` have already been read before.
+ */
 function boundAfter(
   bytes: number,
   mostBytes: number,
@@ -196,7 +205,7 @@ async function receive(source: Readable | readonly Buffer[], limits: BodyLimits)
   }
 }
 
-/** Returns null if the body is larger than `MOST_BYTES_AT_ONCE`. */
+/** Decompresses a body at once; null: the result is larger than `MOST_BYTES_AT_ONCE`. */
 function unpackAtOnce(packed: Buffer, codec: Codec): Buffer | null {
   try {
     return codec.unpack(packed, { chunkSize: PIECE_BYTES, maxOutputLength: MOST_BYTES_AT_ONCE });

@@ -5,7 +5,10 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from '../units/clock.js';
 import { createSecretFile, CredentialError } from './credentials.js';
 
-/** Files of a TLS client, re-read when they change. While they are invalid, the last valid content is used. */
+/**
+ * The files of a TLS client. They are read again when they change. While they are invalid, the last valid content is
+ * used.
+ */
 export interface TlsFiles {
   readonly caFile: string | null;
   readonly certFile: string | null;
@@ -14,12 +17,12 @@ export interface TlsFiles {
   readonly insecureSkipVerify: boolean;
 }
 
-/** All strings are PEM, except `serverName`. */
+/** The contents of these files. All strings are PEM, except `serverName`. */
 export interface TlsMaterial {
   readonly ca: string | null;
   readonly certificate: string | null;
   readonly key: string | null;
-  /** Expected name in the certificate, if it is not the host of the URL. */
+  /** The name that the certificate must have, if that is not the host of the URL. */
   readonly serverName: string | null;
   readonly verify: boolean;
 }
@@ -27,8 +30,8 @@ export interface TlsMaterial {
 type ReadPem = (() => Promise<string>) | null;
 
 /**
- * Returns a reader of certificates and keys. It returns the same object until one of them changes, and while they are
- * invalid. Rejects with a `CredentialError` if they were never valid; `what` names them in its message.
+ * Returns a reader of certificates and keys. It returns the same object until one of them changes to another valid
+ * content. Rejects with a `CredentialError` if they were never valid; `what` names them in the message.
  */
 export function createTlsReader(
   pem: { readonly ca: ReadPem; readonly certificate: ReadPem; readonly key: ReadPem },
@@ -52,7 +55,7 @@ export function createTlsReader(
 
 function isUsable({ ca, certificate, key }: TlsMaterial): boolean {
   try {
-    // createSecureContext ignores broken certificates in `ca`.
+    // Checks the certificates in `ca`, because createSecureContext ignores broken ones.
     if (ca !== null) new X509Certificate(ca);
     createSecureContext({
       ...(ca === null ? {} : { ca }),
@@ -65,7 +68,10 @@ function isUsable({ ca, certificate, key }: TlsMaterial): boolean {
   }
 }
 
-/** Returns the options of HTTPS connections: TLS 1.2 or newer, verified unless `tls` says not to. */
+/**
+ * Returns the options of HTTPS connections. They require TLS 1.2 or newer, and a valid certificate unless `tls` says
+ * otherwise.
+ */
 export function agentOptions(tls: TlsMaterial | null): AgentOptions {
   return {
     keepAlive: true,
@@ -78,7 +84,7 @@ export function agentOptions(tls: TlsMaterial | null): AgentOptions {
   };
 }
 
-/** Closes the idle connections of an agent. Connections in use close after their request. */
+/** Closes the idle connections of an agent. A connection that is in use is closed after its request. */
 export function drain(agent: HttpAgent): void {
   agent.maxFreeSockets = 0;
   for (const sockets of Object.values(agent.freeSockets))
@@ -86,8 +92,8 @@ export function drain(agent: HttpAgent): void {
 }
 
 /**
- * Returns the agent for https with the files of `tls`. When they change, it creates a new agent and drains the previous
- * one. Rejects with a `CredentialError` if they were never valid; `setting` names them in its message.
+ * Returns the agent for https with the files of `tls`. When they change, a new agent is created, and the previous one
+ * is drained. Rejects with a `CredentialError` if the files were never valid; `setting` names them in the message.
  */
 export function createTlsAgent(
   tls: TlsFiles | null,

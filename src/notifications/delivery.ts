@@ -9,9 +9,11 @@ import { type PostResult, type Receiver, writeBody } from './post.js';
 
 /** Sends the notifications of one receiver, one request at a time. */
 export interface Delivery {
-  /** Queues a notification; returns at once. */
+  /** Queues a notification and returns at once. */
   readonly add: (notification: Notification) => void;
-  /** Sends until `signal` is aborted. Then sends the waiting notifications once, for at most 2 s. Never rejects. */
+  /**
+   * Sends until `signal` is aborted. Then it sends the waiting notifications once more, for at most 2 s. Never rejects.
+   */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -24,7 +26,7 @@ const ATTEMPTS = 4;
 const FIRST_DELAY_MS = 1000;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const LAST_REQUEST_MS = 2000;
-/** Alertmanager ends an alert after this time unless it is refreshed. Two refreshes may fail. */
+/** How long an alert lasts in Alertmanager unless it is sent again. Two repetitions may fail. */
 const ALERT_SECONDS = 900;
 const MAX_ALERT_SECONDS = 24 * 3600;
 
@@ -35,7 +37,7 @@ export function createDelivery(
     readonly clock: Clock;
     readonly log: Log;
     readonly counters: DeliveryCounters;
-    /** Whether a failure still continues, as far as this process knows. */
+    /** Returns whether a failure still continues, as far as this process knows. */
     readonly isLasting: (failure: Failure) => boolean;
   },
 ): Delivery {
@@ -43,7 +45,7 @@ export function createDelivery(
   const { name, format } = config;
   const intervalMs = 60_000 / config.maxPerMinute;
   const queue = createNotificationQueue(format === 'alertmanager' ? ports.isLasting : null);
-  /** Leaves time for two refreshes of all failures within `maxPerMinute`. */
+  /** Returns when alerts end. Until then, there is time to send all failures twice again within `maxPerMinute`. */
   const alertsUntil = (): Instant => {
     const refreshMs = Math.ceil(queue.lasting() / MAX_PER_REQUEST) * intervalMs;
     return addSeconds(clock.now(), Math.min(ALERT_SECONDS + (2 * refreshMs) / 1000, MAX_ALERT_SECONDS));
@@ -54,7 +56,7 @@ export function createDelivery(
   let wake = new AbortController();
   let isFailing = false;
 
-  /** Logs the first failure and the recovery of an outage, not each failure. */
+  /** Logs only the first failure of an outage and the recovery. */
   const report = (result: PostResult, notifications: number): void => {
     if (result.kind === 'sent') {
       if (isFailing) log.info('notifications are sent again', { receiver: name });
@@ -101,7 +103,7 @@ export function createDelivery(
     const waitMs = Math.max(dueMs ?? Infinity, nextRequestMs) - nowMs;
     if (waitMs > 0) {
       wake = new AbortController();
-      // With nothing to send, only `add` or the end of the service wakes this loop.
+      // If nothing waits, only `add` or the end of the service ends this sleep.
       await sleep(clock, Math.min(waitMs, LONGEST_TIMER_MS), wake.signal);
       return;
     }

@@ -1,32 +1,35 @@
 import type { Failure, Notification } from './notification.js';
 
 /**
- * Notifications that wait to be sent, at most 1,000. A failure replaces a waiting failure of the same scaler and
- * subject. A failure that ends before it is sent is dropped: a receiver gets the last state, not each change. With
- * `isLasting`, a continuing failure is due again 5 minutes after it was sent, after all new notifications.
+ * Notifications that wait to be sent, at most 1,000. A receiver gets the last state, not each change: a failure
+ * replaces a waiting failure of the same scaler and subject, and is dropped if it ends before it is sent. With
+ * `isLasting`, a failure that continues is sent again after 5 minutes, but after all new notifications.
  */
 interface NotificationQueue {
-  /** Returns the number of dropped notifications: 1 if the queue was full, else 0. */
+  /** Returns how many notifications were dropped: 1 if the queue was full, otherwise 0. */
   readonly add: (notification: Notification, nowMs: number) => number;
-  /** When the first notification is due; null: the queue is empty. */
+  /** Returns when the first notification is due; null: the queue is empty. */
   readonly dueMs: () => number | null;
-  /** Removes and returns at most `limit` due notifications. */
+  /** Removes and returns at most `limit` notifications that are due. */
   readonly take: (nowMs: number, limit: number) => readonly Notification[];
-  /** Called if taken `notifications` could not be sent: forgets them. A refreshed failure stays. */
+  /** Forgets `notifications` that were taken but could not be sent. A failure that is sent again anyway stays. */
   readonly markLost: (notifications: readonly Notification[]) => void;
-  /** Number of failures that are refreshed. */
+  /** Returns how many failures are sent again regularly. */
   readonly lasting: () => number;
 }
 
 const MAX_WAITING = 1000;
-/** Maximum number of subjects with a remembered state. */
+/** Limits the subjects whose last state is remembered. */
 const MAX_SUBJECTS = 10_000;
-/** Events of one round arrive together, and one request sends them. */
+/** How long a notification waits for others: events of one round arrive together, and one request sends them. */
 const GROUP_MS = 1000;
-/** Minimum interval per scaler and subject, so a flapping failure is reported once a minute. */
+/**
+ * Minimum interval between two failures of the same scaler and subject, so that one that flaps is reported once a
+ * minute.
+ */
 const REPEAT_MS = 60_000;
 
-/** Interval for receivers that end an alert unless it is sent again. */
+/** Interval at which a failure is sent again to receivers that would otherwise end the alert. */
 const REFRESH_MS = 300_000;
 
 interface Waiting {
@@ -34,12 +37,15 @@ interface Waiting {
   readonly dueMs: number;
 }
 
-/** `isLasting`: whether a failure still continues, as far as this process knows. Null: failures are sent once. */
+/**
+ * Creates a queue. `isLasting` returns whether a failure still continues, as far as this process knows. Null: failures
+ * are sent only once.
+ */
 export function createNotificationQueue(
   isLasting: ((failure: Failure) => boolean) | null = null,
 ): NotificationQueue {
   const waiting = new Map<string, Waiting>();
-  /** Maps subjects to their last notification, in order of time. Contains only sent failures and recent recoveries. */
+  /** The last notification of each subject, in order of time. Only sent failures and recent recoveries are in it. */
   const told = new Map<string, Told>();
 
   const remember = (failure: Failure, atMs: number): void => {
@@ -62,7 +68,8 @@ export function createNotificationQueue(
     for (const [key, { lasting, atMs }] of [...told]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // Otherwise its end was lost, or another replica decides for the scaler: the alert expires.
+      // If the failure does not continue, its end was lost, or another replica now decides the scaler. It is not sent
+      // again, so that the alert expires.
       if (isLasting(lasting)) taken.push(lasting);
       else told.delete(key);
     }
@@ -95,11 +102,11 @@ export function createNotificationQueue(
       const due = [...waiting].filter(([, { dueMs }]) => dueMs <= nowMs).slice(0, limit);
       const first = due.map(([key, { notification }]) => {
         waiting.delete(key);
-        // Remembers a failure in flight, so its recovery is sent afterwards.
+        // A failure that is being sent is remembered already, so that its recovery is sent afterwards.
         if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
-      // The last request of the process passes an infinite time, and sends no refreshes.
+      // With an infinite time, this is the last request of the process, which repeats no failures.
       if (isLasting === null || nowMs === Infinity) return first;
       return [...first, ...takeRefreshes(nowMs, limit - first.length)];
     },
@@ -119,11 +126,11 @@ export function createNotificationQueue(
 interface Told {
   readonly failing: boolean;
   readonly atMs: number;
-  /** The failure to send again; null: there is none. */
+  /** The failure to send again; null: none. */
   readonly lasting: Failure | null;
 }
 
-/** IDs are unique: only a failure replaces another one. */
+/** Returns the key of a notification. Only failures replace each other; the key of any other is its unique ID. */
 function keyOf(notification: Notification): string {
   if (notification.event !== 'failure') return notification.id;
   return `${notification.namespace}/${notification.name} ${notification.subject}`;

@@ -5,7 +5,7 @@ import type { Instant } from '../units/time.js';
 import type { TlsFiles } from '../http/tls.js';
 
 interface CommonFields {
-  /** Unique across processes. */
+  /** An ID that is unique across processes. */
   readonly id: string;
   readonly at: Instant;
   readonly namespace: string;
@@ -22,7 +22,7 @@ export type Rescale = CommonFields & {
 
 export type Failure = CommonFields & {
   readonly event: 'failure';
-  /** Type of a condition, `change`, or TYPE/IDENTITY of a metric. */
+  /** The type of a condition, or `change`, or TYPE/IDENTITY of a metric. */
   readonly subject: string;
   /** False: the failure has ended. */
   readonly failing: boolean;
@@ -39,8 +39,8 @@ export type Notification = Rescale | Failure | Recommended;
 const MAX_TEXT_LENGTH = 1024;
 
 /**
- * Returns the notification of a service event; null for a reload or a held change, for example. A failed change is
- * reported as the condition AbleToScale, whose end is reported, too.
+ * Returns the notification for an event of the service; null: there is none, for example for a reload or a held change.
+ * There is also none for a failed change, because the condition AbleToScale reports it, and reports its end, too.
  */
 export function notificationOf({ id, event }: NumberedEvent): Notification | null {
   if (event.type === 'reload') return null;
@@ -68,7 +68,7 @@ export function notificationOf({ id, event }: NumberedEvent): Notification | nul
   };
 }
 
-/** Returns one sentence for a person. */
+/** Returns a notification as one sentence for a person. */
 export function textOf(notification: Notification): string {
   const scaler = `${notification.namespace}/${notification.name}`;
   if (notification.event === 'rescale') {
@@ -80,7 +80,7 @@ export function textOf(notification: Notification): string {
   return `${scaler} ${failing ? 'failing' : 'recovered'}: ${subject}: ${message}`;
 }
 
-/** Keeps one line, so a message cannot imitate the line of another scaler. */
+/** Removes line breaks, so that a message cannot imitate the line of another scaler, and limits its length. */
 function truncate(message: string): string {
   const text = cleanText(message.replace(/\s+/g, ' '));
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;
@@ -90,15 +90,15 @@ function truncate(message: string): string {
 export interface ReceiverConfig {
   readonly name: string;
   readonly format: 'json' | 'slack' | 'alertmanager';
-  /** Exactly one of `url` and `urlFile` is set. The URL in a file is a secret. */
+  /** Exactly one of `url` and `urlFile` is set. A URL in a file is a secret. */
   readonly url: string | null;
   readonly urlFile: string | null;
   readonly bearerTokenFile: string | null;
   readonly tls: TlsFiles | null;
   readonly events: readonly Notification['event'][];
-  /** Empty: all. */
+  /** The namespaces whose events are sent; empty: all. */
   readonly namespaces: readonly string[];
   readonly timeoutSeconds: number;
-  /** Maximum number of requests, each with up to 50 events. */
+  /** Maximum number of requests. Each contains up to 50 events. */
   readonly maxPerMinute: number;
 }

@@ -9,14 +9,14 @@ import { notificationOf, type Failure, type ReceiverConfig } from './notificatio
 import { createReceiver } from './post.js';
 
 interface Notifier {
-  /** Sends notifications until `signal` is aborted, and for at most 2 s more. Never rejects. */
+  /** Sends notifications until `signal` is aborted, and then for at most 2 s more. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Notifies receivers of the events in `feed`. Only a replica that decides has events, so only the leader, or with
- * sharding the owner of a scaler, sends notifications. A decision never waits: the feed adds an event to an in-memory
- * queue.
+ * Creates a notifier for the events in `feed`. Only a replica that decides a scaler has its events, so only the leader,
+ * or with sharding the owner of the scaler, notifies. A decision never waits, because the feed only adds the event to a
+ * queue in memory.
  */
 export function createNotifier(options: {
   readonly receivers: readonly ReceiverConfig[];

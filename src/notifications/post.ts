@@ -7,7 +7,7 @@ import { type Clock, withDeadline } from '../units/clock.js';
 import { type ReceiverConfig, textOf, type Notification } from './notification.js';
 import { addSeconds, formatInstant, type Instant, latest } from '../units/time.js';
 
-/** Why a request failed. The closed set contains no part of the URL, the token or the answer. */
+/** Why a request failed. These fixed values contain no part of the URL, the token or the response. */
 export type PostFailure =
   | 'credentials'
   | 'connection'
@@ -31,7 +31,7 @@ export type PostResult =
 export interface Receiver {
   /** Sends a JSON body. Never throws. */
   readonly post: (body: string, options: RequestLimits) => Promise<PostResult>;
-  /** Reads a page. Any status below 500 means that the receiver is reachable. Never throws. */
+  /** Requests a page. Any status below 500 shows that the receiver is reachable. Never throws. */
   readonly probe: (options: RequestLimits) => Promise<PostResult>;
 }
 
@@ -44,9 +44,9 @@ const ALERTS_PATH = '/api/v2/alerts';
 const STATUS_PATH = '/api/v2/status';
 
 /**
- * Creates the client of a receiver. It uses only http and https, no proxy from the environment, and no redirects, which
- * would send the token to another server. It reads the secret files again when they change, and does not read the body
- * of an answer.
+ * Creates the client of a receiver. Only http and https are allowed. A proxy of the environment is not used, and no
+ * redirect is followed, because it would send the token to another server. Secret files are read again when they
+ * change. The body of a response is not read.
  */
 export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   const httpAgent = new HttpAgent({ keepAlive: false });
@@ -74,7 +74,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
       signal,
       agents: { httpAgent, httpsAgent: await httpsAgent() },
     });
-    // An error of the unread body must not end the process.
+    // The body is not read, and an error of it must not end the process.
     response.on('error', () => undefined);
     response.destroy();
     return judge(response.statusCode ?? 0, response.headers['retry-after']);
@@ -100,7 +100,8 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
     post: (body, limits) => send({ method: 'POST', path: ALERTS_PATH, body }, limits),
     probe: async (limits) => {
       const result = await send({ method: 'GET', path: STATUS_PATH, body: null }, limits);
-      // A webhook may accept only POST. Alertmanager has a status page.
+      // A webhook may accept only POST, so `rejected` is expected. Alertmanager has a status page, which must be
+      // accepted.
       const isExpected =
         result.kind === 'failed' && result.why === 'rejected' && config.format !== 'alertmanager';
       return isExpected ? { kind: 'sent' } : result;
@@ -108,12 +109,12 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   };
 }
 
-/** Returns whether a string is a one-line URL with http or https. */
+/** Returns whether a text is a URL in one line with http or https. */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }
 
-/** `base`: the URL of the server with its prefix, or the URL of its API. */
+/** Returns a URL of Alertmanager. `base` is the URL of the server with its prefix, or the URL of its API. */
 function alertmanagerUrl(base: string, path: string): string {
   const url = new URL(base);
   const prefix = withoutTrailingSlashes(url.pathname).replace(/\/api\/v2(\/alerts)?$/, '');
@@ -139,10 +140,7 @@ function failed(
   return { kind: 'failed', why, status, mayRetry, retryAfterSeconds: isSeconds ? Number(retryAfter) : null };
 }
 
-/**
- * Returns the JSON body of a request with at least one notification. `alerts`: when an alert ends unless it is sent
- * again.
- */
+/** Returns the JSON body for at least one notification. `alerts.until`: when an alert ends unless it is sent again. */
 export function writeBody(
   format: ReceiverConfig['format'],
   notifications: readonly Notification[],
@@ -166,9 +164,9 @@ function jsonEvent(notification: Notification): unknown {
 }
 
 /**
- * Unescaped, a message could mention a channel or form a link with another text: in Slack by `<!channel>` and
- * `<URL|TEXT>`, in Mattermost and Rocket.Chat by `@all`, `@here` and `[TEXT](URL)`. Mattermost and Rocket.Chat have no
- * escape of `@` that Slack hides, so the fullwidth sign replaces it.
+ * Escapes text for chats. Otherwise a message could mention a channel, or contain a link with another text:
+ * `<!channel>` and `<URL|TEXT>` in Slack; `@all`, `@here` and `[TEXT](URL)` in Mattermost and Rocket.Chat. `@` becomes
+ * a fullwidth sign, because Slack would show the escape of Mattermost and Rocket.Chat.
  */
 function slackText(text: string): string {
   return text
@@ -180,10 +178,13 @@ function slackText(text: string): string {
 }
 
 const RESCALE_SECONDS = 300;
-/** About the time until the next nightly back-test. */
+/** How long the alert of a recommendation lasts: about until the next nightly back-test. */
 const RECOMMENDATION_SECONDS = 86_400;
 
-/** Source: postableAlert of the API v2 of Alertmanager. The start and the end of an alert have the same labels. */
+/**
+ * Returns the alert for a notification. The start and the end of an alert have the same labels. Source: postableAlert
+ * of the API v2 of Alertmanager.
+ */
 function alert(notification: Notification, until: Instant): unknown {
   const { at, namespace, name } = notification;
   const labels = { namespace, scaler: name };
@@ -209,7 +210,7 @@ function alert(notification: Notification, until: Instant): unknown {
   return {
     labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
     annotations,
-    // Alertmanager keeps the start of a known alert. Without an end, it would use its `resolve_timeout`.
+    // Alertmanager keeps the start of an alert that it knows. Without an end, its `resolve_timeout` would apply.
     ...(failing ? { startsAt } : {}),
     endsAt: failing ? formatInstant(latest(until, addSeconds(at, 1))) : startsAt,
   };

@@ -5,11 +5,11 @@ import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { formatRecordLine } from './record-line.js';
 
-/** Writes decisions to a file. Never delays or fails its caller: decisions that cannot be written are counted. */
+/** Writes decisions to a file. Never delays or fails its caller: decisions that cannot be written are only counted. */
 export interface DecisionRecord {
-  /** `before`: the previous record of the scaler; null: none. */
+  /** Adds a decision. `before` is the previous record of the scaler; null: there is none. */
   readonly add: (record: CycleRecord, before: CycleRecord | null) => void;
-  /** Writes the waiting decisions, within 2 s. */
+  /** Writes the waiting decisions, for at most 2 s. */
   readonly close: () => Promise<void>;
 }
 
@@ -21,10 +21,10 @@ interface RecordReport {
 
 interface DecisionRecordOptions {
   readonly path: string;
-  /** `changes`: decisions that change replicas, or would change them without a hold. */
+  /** `changes`: only decisions that change replicas, or would do so without a hold. */
   readonly which: 'changes' | 'all';
   readonly maxFileBytes: number;
-  /** Appends complete lines. A rejected call leaves the file unchanged. */
+  /** Appends complete lines. If it rejects, the file must be unchanged. */
   readonly append: (lines: Uint8Array) => Promise<void>;
   readonly version: string;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ interface DecisionRecordOptions {
   readonly report: RecordReport;
 }
 
-/** Estimated memory of waiting decisions. Their text is built when it is written. */
+/** Limits the memory of waiting decisions, which is estimated: their text is built only when it is written. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_RETRY_MS = 1000;
@@ -99,7 +99,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
     droppedSinceFailure = 0;
   };
 
-  /** Retries a batch until it is written, so that a short failure loses nothing. */
+  /** Writes a batch. It is retried until it succeeds, so that a short failure loses nothing. */
   const write = async ({ lines, count }: Batch): Promise<void> => {
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
       try {
@@ -118,7 +118,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 
   const writeAll = async (): Promise<void> => {
-    // The cycle that added the first decision continues before any text is built.
+    // Before any text is built, the cycle that added the first decision continues.
     await sleep(clock, 0);
     while (waiting.length > 0) {
       const batch = await nextBatch();
@@ -146,7 +146,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 }
 
-/** A change that is held in each round, as in a dry run, is recorded once. */
+/** Returns whether a record is a change. A change that is held in each round, as in a dry run, counts only once. */
 function isChange({ outcome }: CycleRecord, before: CycleRecord | null): boolean {
   if (rescaleDirection(outcome) !== null || outcome.kind === 'failed' || outcome.kind === 'conflict')
     return true;
@@ -156,7 +156,7 @@ function isChange({ outcome }: CycleRecord, before: CycleRecord | null): boolean
 const RECORD_BYTES = 4096;
 const POD_BYTES = 400;
 
-/** Returns a rough size: each sample and result has one entry per pod. */
+/** Returns a rough size: each sample and each result has an entry per pod. */
 function estimateBytes({ snapshot }: CycleRecord): number {
   if (snapshot === null) return RECORD_BYTES;
   return RECORD_BYTES + POD_BYTES * snapshot.pods.length * (1 + snapshot.samples.length);

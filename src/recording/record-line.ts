@@ -5,24 +5,24 @@ import { formatInstant, type Instant, instantOrNull, parseInstant } from '../uni
 import { decide } from '../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../decision/snapshot/parse-snapshot.js';
 
-/** Increases when a reader of the previous format would misread a line. */
+/** The version of the format. It is increased when a reader of the previous version would misread a line. */
 export const RECORD_FORMAT = 1;
 
-/** One parsed line of the decision record. Another version of promscaler may have written its JSON members. */
+/** A parsed line of the decision record. Its JSON members may come from another version of promscaler. */
 export interface RecordLine {
-  /** Version of promscaler. */
+  /** The version of promscaler that wrote the line. */
   readonly version: string;
-  /** `NAMESPACE/NAME`. */
+  /** The scaler as `NAMESPACE/NAME`. */
   readonly scaler: string;
   readonly at: Instant;
-  /** Null: the target could not be read. */
+  /** The snapshot as JSON; null: the target could not be read. */
   readonly snapshot: unknown;
   readonly decision: Readonly<Record<string, unknown>> | null;
-  /** Outcome, conditions and the other members, as in the HTTP API. */
+  /** Outcome, conditions and other members, as in the HTTP API. */
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** Returns a line without line break. It contains the document and values of metrics, but no credentials. */
+/** Returns a line without a line break. It contains the document and values of metrics, but no credentials. */
 export function formatRecordLine(record: CycleRecord, version: string): string {
   const { snapshot, decision, lastScales } = record;
   return JSON.stringify({
@@ -43,7 +43,7 @@ export function formatRecordLine(record: CycleRecord, version: string): string {
   });
 }
 
-/** Returns a sentence without subject that says why the line is not a line of a decision record. */
+/** Parses a line. `error` says why it is no line of a decision record: the end of a sentence, without its subject. */
 export function parseRecordLine(text: string): RecordLine | { readonly error: string } {
   let json: unknown;
   try {
@@ -72,8 +72,8 @@ export function parseRecordLine(text: string): RecordLine | { readonly error: st
 }
 
 /**
- * `none`: the target could not be read, so there was no decision. `same`: with `wording`, only strings for people
- * differ, and another version wrote them. `invalid`: this version rejects the snapshot.
+ * The result of a repeated decision. `none`: the target could not be read, so there was no decision. `same`: at most
+ * the texts in `wording` differ, and another version wrote them. `invalid`: this version rejects the snapshot.
  */
 type Replayed =
   | { readonly kind: 'none' }
@@ -81,12 +81,12 @@ type Replayed =
   | { readonly kind: 'different'; readonly differences: readonly Difference[] }
   | { readonly kind: 'invalid'; readonly error: string };
 
-/** Repeats the decision on a recorded snapshot and compares the result with the recorded decision. */
+/** Repeats the decision on a recorded snapshot, and compares it with the recorded decision. */
 export function replayLine(line: RecordLine, version: string): Replayed {
   if (line.snapshot === null) return { kind: 'none' };
   try {
     const decision = decisionToJson(decide(parseSnapshot(line.snapshot)));
-    // JSON has no Infinity and undefined.
+    // Converted to JSON and back, because JSON has neither Infinity nor undefined.
     const now: unknown = JSON.parse(JSON.stringify(decision));
     const { differences, wording } = compareDecisions(line.decision, now);
     const all = line.version === version ? [...differences, ...wording] : differences;
@@ -97,19 +97,19 @@ export function replayLine(line: RecordLine, version: string): Replayed {
   }
 }
 
-/** A value that differs between two decisions on the same snapshot. Undefined: the member is missing. */
+/** A value in which two decisions on the same snapshot differ. Undefined: the member is missing. */
 export interface Difference {
-  /** Path of the value, such as `limits[0].limit`. */
+  /** The path of the value, such as `limits[0].limit`. */
   readonly field: string;
   readonly then: unknown;
   readonly now: unknown;
 }
 
-/** Strings for people. They may change between versions. Source: contract.md section 8. */
+/** Fields with texts for people, which may change between versions. Source: contract.md section 8. */
 const WORDING =
   /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|forecast\.why|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 
-/** Compares two decisions as JSON. Returns the differences, with differences of wording in a separate list. */
+/** Compares two decisions as JSON. Differences in texts for people are in `wording`, all others in `differences`. */
 function compareDecisions(
   then: unknown,
   now: unknown,

@@ -8,14 +8,14 @@ export interface CronTimes {
   readonly atOrBefore: (instant: Instant) => Instant | null;
 }
 
-/** Longer expressions are rejected before parsing. */
+/** Longest expression that is parsed. */
 const MAX_LENGTH = 200;
 const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
 
 /**
- * Parses a cron expression with five fields (minute, hour, day, month, weekday). A local time that a clock change skips
- * fires at the change. A local time that occurs twice fires only the first time, except for steps and lists. Throws a
- * `CronError` for an invalid expression, and for an expression that never fires.
+ * Parses a cron expression with five fields (minute, hour, day, month, weekday). If a clock change skips a local time,
+ * the expression fires at the change. If a local time occurs twice, it fires only the first time, except for steps and
+ * lists. Throws a `CronError` if the expression is invalid or never fires.
  */
 export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
@@ -28,12 +28,12 @@ export function readCron(expression: string, timeZone: string): CronTimes {
     const [date] = cron.previousRuns(1, new Date(instant + 1));
     return date === undefined ? null : instantFromMs(date.getTime());
   };
-  // Within eight years of any instant there is a leap day.
+  // 1970 suffices as the start: within eight years of any time, each date occurs, even 29 February.
   if (after(instantFromMs(0)) === null) throw new CronError('never fires');
   return { after, atOrBefore };
 }
 
-/** The message continues a sentence whose subject is the expression: `is ...`. */
+/** The message continues a sentence whose subject is the expression, such as `is longer than 200 characters`. */
 export class CronError extends Error {
   override name = 'CronError';
 }

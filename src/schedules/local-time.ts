@@ -7,12 +7,12 @@ const DAY_MS = 86_400_000;
 
 /** A local date, with or without a time of day: `2026-11-27`, `2026-11-27T06:00`. */
 interface LocalTime {
-  /** Milliseconds since the epoch as if the local time were UTC. */
+  /** The local time in milliseconds since the epoch, as if it were UTC. */
   readonly ms: number;
   readonly hasTime: boolean;
 }
 
-/** Returns null for a date or time that does not exist. */
+/** Parses a local date or time; null: it does not exist. */
 export function parseLocalTime(text: string): LocalTime | null {
   const [, date, time = '00:00', second = '00'] = LOCAL.exec(text) ?? [];
   if (date === undefined) return null;
@@ -22,8 +22,8 @@ export function parseLocalTime(text: string): LocalTime | null {
 }
 
 /**
- * Returns the period between two local times. An end without a time includes the whole day. Returns null if one of them
- * is invalid or the end is not after the start. If a clock change skips both times, `start` and `end` are the same
+ * Returns the period between two local times. An end without a time of day includes the whole day. Null: a time is
+ * invalid, or the end is not after the start. If a clock change skips both times, `start` and `end` are the same
  * instant.
  */
 export function parseRange(from: string, to: string, timeZone: string): Occurrence | null {
@@ -34,7 +34,7 @@ export function parseRange(from: string, to: string, timeZone: string): Occurren
   return { start: instantOfLocal(first.ms, timeZone), end: instantOfLocal(endMs, timeZone) };
 }
 
-/** Returns whether the time zone data of the system contains the name. */
+/** Returns whether the time zone data of the system has a time zone of this name. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name);
@@ -44,7 +44,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns a date such as `2026-12-25`. */
+/** Returns the local date, such as `2026-12-25`. */
 export function localDate(instant: Instant, timeZone: string): string {
   return new Date(localMs(instant, timeZone)).toISOString().slice(0, 10);
 }
@@ -55,8 +55,8 @@ export function formatLocal(instant: Instant, timeZone: string): string {
 }
 
 /**
- * Returns the instant of a local time: the first one if the local time occurs twice, the clock change if the local time
- * is skipped. Cron uses the same rule, so the order of two times does not change.
+ * Returns the instant of a local time. If the local time occurs twice, it is the first one; if a clock change skips it,
+ * it is the clock change. Cron has the same rule, so the order of two times does not change.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
@@ -66,8 +66,8 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
 }
 
 /**
- * Returns the local times that a clock change at an instant skips, in milliseconds as if they were UTC: from `from`
- * (inclusive) to `to` (exclusive), which is the local time after the change. Null: no such change.
+ * Returns the local times that a clock change at this instant skips, in milliseconds as if they were UTC. `from` is the
+ * first one, and `to` is the local time after the change. Null: there is no such change.
  */
 export function skippedAt(
   instant: Instant,
@@ -78,7 +78,7 @@ export function skippedAt(
   return to > from ? { from, to } : null;
 }
 
-/** Returns the first instant between the candidates with a local time after `local`. `local` itself is skipped. */
+/** Returns the first instant between the candidates whose local time is after `local`, which the clock change skips. */
 function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);
   let after = Math.max(...candidates);
@@ -90,13 +90,16 @@ function clockChangeAfter(local: number, candidates: readonly number[], timeZone
   return after;
 }
 
-/** Since 1973, clocks have only changed at whole minutes of UTC. */
+/** Offsets are cached by the minute, because since 1973 clocks have only changed at whole minutes of UTC. */
 const MINUTE_MS = 60_000;
 const FIRST_MINUTE = Date.UTC(1973, 0, 1) / MINUTE_MS;
 const MOST_MINUTES = 10_000;
 const offsets = new Map<string, Map<number, number>>();
 
-/** Returns milliseconds as if the local time were UTC. Cached: forecasts format the same minutes for all scalers. */
+/**
+ * Returns the local time in milliseconds, as if it were UTC. Cached, because forecasts format the same minutes for all
+ * scalers.
+ */
 function localMs(ms: number, timeZone: string): number {
   const minute = Math.floor(ms / MINUTE_MS);
   if (minute < FIRST_MINUTE) return formattedMs(ms, timeZone);
@@ -130,7 +133,7 @@ function formattedMs(ms: number, timeZone: string): number {
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Throws a RangeError for an unknown time zone. */
+/** Throws a RangeError if the time zone is unknown. */
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
   let formatter = formatters.get(timeZone);
   if (formatter === undefined) {

@@ -6,30 +6,30 @@ import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 
 interface Around {
-  /** The last occurrence that has started. It may have ended. */
+  /** The last occurrence that has started. It may have ended already. */
   readonly last: Occurrence | null;
   readonly next: Occurrence | null;
 }
 
-/** Larger than the number of exceptions in a document. */
+/** Limits the exceptions that are skipped one after the other. A document has fewer. */
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {
   readonly starts: CronTimes;
   readonly ends: CronTimes;
-  /** The last result. It is valid from its `last.start` until its `next.start`. */
+  /** The last result. It stays valid from its `last.start` until its `next.start`. */
   found: Around | null;
 }
 
-/** Larger than the number of schedules in a service. When it is exceeded, the cache is cleared. */
+/** Size at which the cache is cleared. A service has fewer schedules. */
 const MAX_REMEMBERED = 10_000;
 
-/** Schedules with the same times share parsed expressions and results: a thousand schedules may start at 8:00. */
+/** Schedules with equal times share the parsed expressions and the results: a thousand schedules may start at 8:00. */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
 /**
- * Returns the recurring occurrences before and after an instant. Each starts at a time that is not an exception and
+ * Returns the recurring occurrences around an instant. An occurrence starts at each start that is not an exception, and
  * ends at the first end after it.
  */
 export function recurringAround(schedule: Schedule, now: Instant): Around {
@@ -44,7 +44,7 @@ export function recurringAround(schedule: Schedule, now: Instant): Around {
   return recurrence.found;
 }
 
-/** Returns the next `count` occurrences after an instant, from recurring times and dates, sorted by start. */
+/** Returns the next `count` occurrences after an instant, both recurring ones and dates, sorted by their start. */
 export function nextOccurrences(schedule: Schedule, now: Instant, count: number): readonly Occurrence[] {
   const found = schedule.dates.filter(({ start }) => start > now);
   let { next } = recurringAround(schedule, now);
@@ -73,7 +73,7 @@ function recurrenceOf(schedule: Schedule): Recurrence | null {
   return recurrence;
 }
 
-/** Returns the next result if only the next occurrence has started since the last result; otherwise null. */
+/** Returns the result after the last one, if just one occurrence has started in between; otherwise null. */
 function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
   const last = recurrence.found?.next ?? null;
   if (last === null || last.start > now) return null;
@@ -106,10 +106,7 @@ function nextAfter(schedule: Schedule, { starts, ends }: Recurrence, now: Instan
   return null;
 }
 
-/**
- * Returns the first end after a start. If a clock change skips both, both fire at the same instant, and that instant is
- * the end.
- */
+/** Returns the first end after a start. If a clock change skips both, start and end are the same instant. */
 function endOf({ recurring, timeZone }: Schedule, ends: CronTimes, start: Instant): Instant | null {
   const skipped = skippedAt(start, timeZone);
   if (skipped !== null && recurring !== null) {

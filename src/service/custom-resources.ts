@@ -19,24 +19,27 @@ import type { Generations } from '../server/pages/scaler-pages.js';
 import type { Log } from '../units/log.js';
 import type { Clock } from '../units/clock.js';
 
-/** Scaler objects. Every replica watches them; the leader, or with sharding the owner, writes their status. */
+/**
+ * The Scaler objects. Every replica watches them. The leader, or with sharding the owner of a scaler, writes their
+ * status.
+ */
 interface CustomResources {
   readonly setVerdicts: (verdicts: ReadonlyMap<string, ObjectVerdict>) => void;
-  /** Lists and watches objects until `signal` is aborted. Never rejects. */
+  /** Lists and watches the objects until `signal` is aborted. Never rejects. */
   readonly watch: (signal: AbortSignal) => Promise<void>;
   readonly pollStatuses: (signal: AbortSignal) => Promise<void>;
-  /** Returns the object whose document is in effect for NAMESPACE/NAME; null: the document is in a file. */
+  /** Returns the object whose document is in effect for NAMESPACE/NAME; null: that document is in a file. */
   readonly eventObject: (key: string) => EventObject | null;
-  /** Returns the generations of a scaler's object: of the version in effect and the newest one; null: unknown. */
+  /** Returns the generation of a scaler's object that is in effect, and the newest one; null: unknown. */
   readonly generationsOf: (scaler: Scaler) => Generations;
-  /** Returns the value of a label of the Scaler object; null: no such label or object. */
+  /** Returns the value of a label of the Scaler object; null: there is no such label or object. */
   readonly labelOf: (scaler: Scaler, label: string) => string | null;
-  /** Reasons why the service is not ready. A missing CRD is no such reason. */
+  /** Returns why the service is not ready. A missing CRD does not count. */
   readonly waitingFor: () => readonly string[];
 }
 
 interface CustomResourcesOptions {
-  /** Null: Scaler objects are disabled. */
+  /** The store of the objects; null: Scaler objects are disabled. */
   readonly store: ScalerStore | null;
   readonly transport: Transport;
   readonly clock: Clock;
@@ -45,9 +48,9 @@ interface CustomResourcesOptions {
   readonly rejectedSince: (key: string) => Instant | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly recordEvent: (object: EventObject, event: TargetEvent) => void;
-  /** Whether this process writes the status of an object. Default: always true. */
+  /** Returns whether this process writes the status of an object. Default: always true. */
   readonly isOwn?: (key: string) => boolean;
-  /** Also disables status writes, because another service may write the status. */
+  /** The dry run of the service. It also disables status writes, because another service may write the status. */
   readonly dryRun: boolean;
 }
 

@@ -14,21 +14,21 @@ import { createSemaphore } from '../units/semaphore.js';
 import { addSeconds, formatInstant, type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 
 interface LongHistoryOptions {
-  /** Null: the service has no data source `default`. */
+  /** The data source that is read; null: the service has no data source `default`. */
   readonly source: SourceConfig | null;
-  /** Called once, for the first request. */
+  /** Creates the client. It is called once, for the first request. */
   readonly createClient: (source: SourceConfig) => RangeClient;
-  /** All documents in effect, including documents of other replicas. */
+  /** Returns all documents in effect, including those of other replicas. */
   readonly scalers: () => readonly Scaler[];
   readonly clock: Clock;
-  /** Called after each query; `reason`: why it failed, or null. Default: nothing. */
+  /** Called after each query. `reason`: why the query failed; null: it succeeded. */
   readonly onQuery?: (reason: string | null) => void;
 }
 
-/** Limit for a request, including the wait for earlier requests. */
+/** Deadline of a request, including the wait for earlier requests. */
 const DEADLINE_MS = 10_000;
 const MOST_WAITING = 16;
-/** 100 metrics with 1,000 points have 3 MB. */
+/** Largest response. 100 metrics with 1,000 points take 3 MB. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 const MOST_CACHED = 16;
@@ -41,8 +41,8 @@ interface CachedAnswer {
 }
 
 /**
- * Reads histories one after the other, over separate connections: a round never waits for a chart. Equal requests share
- * an answer for 30 s, a failure for 5 s.
+ * Creates the reader of histories. It reads them one after the other and over connections of its own, so that a round
+ * never waits for a chart. Equal requests share an answer for 30 s, and a failure for 5 s.
  */
 export function openLongHistory(options: LongHistoryOptions): LongHistory {
   const { clock, scalers, onQuery = () => undefined } = options;
@@ -55,7 +55,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     waiting += 1;
     try {
       return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
-        // Earlier requests have earlier deadlines, so the wait ends in time.
+        // This wait needs no deadline of its own, because earlier requests have earlier deadlines.
         const release = await reads.acquire();
         try {
           return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
@@ -110,10 +110,10 @@ interface Question {
   readonly clock: Clock;
 }
 
-/** An answer with 1,000 points per metric is parsed in about 10 ms. */
+/** Limits the metrics in a query: a response with 1,000 points for each of them is parsed in about 10 ms. */
 const METRICS_PER_QUERY = 20;
 
-/** Null: all metrics in one query. */
+/** Returns the metrics of each query; null: one query for all. */
 function batchesOf({ spec: { metrics } }: Scaler): readonly (readonly string[] | null)[] {
   const names = [...new Set(metrics.map(({ identity }) => identity))];
   if (names.length <= METRICS_PER_QUERY) return [null];
@@ -159,7 +159,10 @@ function failureOf({ message }: Failure, signal: AbortSignal): LongAnswer {
   return signal.aborted ? LATE : { why: `the data source \`default\` failed: ${message}` };
 }
 
-/** Values of another cluster would be of another workload with the same name. */
+/**
+ * Returns the error for series of several clusters: those of another cluster would belong to another workload with the
+ * same name.
+ */
 function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswer {
   const names = clusters.slice(0, MOST_NAMED).join(', ');
   return {
@@ -169,14 +172,17 @@ function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswe
 
 const MOST_NAMED = 5;
 
-/** Series without the label count as the same cluster: the label may have been added later. */
+/**
+ * Returns the clusters of series. Series without the label belong to any cluster, because the label may have been added
+ * later.
+ */
 function clustersOf(series: readonly RangeSeries[]): readonly string[] {
   const clusters = new Set(series.map(({ labels }) => labels['cluster'] ?? ''));
   clusters.delete('');
   return [...clusters].sort();
 }
 
-/** A changed document needs a new query. */
+/** Returns the key of a request. It contains the metrics, because a changed document needs another query. */
 function keyOf(scaler: Scaler, { start, end, stepSeconds }: LongRange): string {
   const metrics = scaler.spec.metrics.map(({ type, identity, target }) => [type, identity, target.type]);
   return JSON.stringify([scalerKey(scaler), start, end, stepSeconds, metrics]);
@@ -187,22 +193,22 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** PromQL for the columns of a scaler. Results have the label `cluster` of their series, if there is one. */
+/** PromQL for the columns of a scaler. If the series have a label `cluster`, the results have it, too. */
 interface HistoryQueries {
-  /** One series for each column, named by the label `column`. */
+  /** Returns one series for each column; its label `column` names it. */
   readonly counts: string;
-  /** One series for each metric, with its labels `metric` and `type`. */
+  /** Returns one series for each metric, with the labels `metric` and `type`. */
   readonly values: string;
   readonly targets: string;
 }
 
-/** Long enough for several samples at a scrape interval of up to a minute. */
+/** Shortest window of a query. It contains several samples at a scrape interval of up to a minute. */
 const LEAST_WINDOW_SECONDS = 120;
 
 /**
- * Counts are taken at the end of each step; if several replicas or jobs expose a scaler then, the largest one. Values
- * are the mean of all samples within a step, from all replicas. `metrics`: identities of the metrics to query; null:
- * all.
+ * Returns the queries of a history. A count is that at the end of a step; if several replicas or jobs expose the
+ * scaler, it is the largest. A value is the mean of all samples within a step, from all replicas. `metrics`: identities
+ * of the metrics to query; null: all.
  */
 export function historyQueries(
   scaler: { readonly namespace: string; readonly name: string },
@@ -235,8 +241,8 @@ export interface HistorySeries {
 type Column = (number | null)[];
 
 /**
- * Returns one point per step from the first to the last with a number. A number without samples is null. `takeTurn`
- * yields to other work.
+ * Returns one point per step, from the first step with a number to the last. A number without samples is null.
+ * `takeTurn` yields to other work.
  */
 export async function buildPoints(
   scaler: Scaler,
@@ -269,7 +275,9 @@ export async function buildPoints(
   return { scaler, metrics, points: first === -1 ? [] : points.slice(first, last + 1), keptFrom: null };
 }
 
-/** Returns a function that reads a column: the largest matching value at each step. */
+/**
+ * Returns a function that returns a column: for each step, the largest value of the series for which `isOf` is true.
+ */
 function createColumns(
   range: LongRange,
 ): (all: readonly RangeSeries[], isOf: (labels: RangeSeries['labels']) => boolean) => Column {
@@ -302,8 +310,8 @@ function hasNumber({ counts, values }: Point): boolean {
 const POINTS = 100;
 
 /**
- * Returns a query for the counts after a range without points. The last point is a whole multiple of the step, so all
- * samples of series that are younger than a step may be after it.
+ * Returns a query for counts after a range that has no points. The range ends at a multiple of the step, so all samples
+ * of a series that is younger than a step may be after its end.
  */
 function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instant): RangeQuery {
   const fine = Math.ceil(stepSeconds / POINTS);
@@ -311,7 +319,7 @@ function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instan
   return { query: counts, start: end, end: now > end ? now : addSeconds(end, fine), stepSeconds: fine };
 }
 
-/** Explains why a range has no points; `young`: the answer to `youngQuery`. */
+/** Returns why a range has no points. `young` is the answer to `youngQuery`. */
 function explainEmptiness(
   scaler: Scaler,
   { end, stepSeconds }: LongRange,

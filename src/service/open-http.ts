@@ -32,9 +32,9 @@ export interface HttpOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** A process in a pod listens on all addresses by default. */
+  /** In a pod, the default is to listen on all addresses. */
   readonly isInCluster?: boolean;
-  /** Default: a client without variables of the environment. */
+  /** Default: a client that does not use variables of the environment. */
   readonly createRangeClient?: ((source: SourceConfig) => RangeClient) | undefined;
   readonly originOf?: ScalerPageParts['originOf'];
 }
@@ -54,7 +54,7 @@ interface HttpParts {
   readonly labelOf: (scaler: Scaler, label: string) => string | null;
   readonly transport: Transport;
   readonly apiServerNames: () => readonly string[];
-  /** URL of this process's HTTP server for other replicas; null: unknown. */
+  /** Returns the URL at which other replicas reach the HTTP server of this process; null: unknown. */
   readonly address: () => string | null;
 }
 
@@ -64,16 +64,16 @@ interface OpenHttp {
   readonly close: () => Promise<void>;
 }
 
-/** Outside of a cluster, other hosts on the network must not see which workloads are scaled. */
+/** The default address outside of a cluster: other hosts on the network must not see which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
 
-/** How long an open event stream may outlive the permission of its client. */
+/** After this time an event stream is closed, so that its client must show its permission again. */
 const STREAM_MS = 300_000;
 
-/** Where the build writes the dashboard, relative to `src` and `dist`. */
+/** The directory to which the build writes the dashboard. The path is the same from `src` and from `dist`. */
 const SITE_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-/** The label of the document: of its file, or of the Scaler object. */
+/** Groups scalers by a label of their documents. For a document in a cluster, it is a label of the Scaler object. */
 function groupingBy(label: string | null, labelOf: HttpParts['labelOf']): ScalerPageParts['grouping'] {
   if (label === null) return undefined;
   const written = (scaler: Scaler): unknown => valueAt(scaler.document, ['metadata', 'labels', label]);
@@ -86,7 +86,7 @@ function groupingBy(label: string | null, labelOf: HttpParts['labelOf']): Scaler
   };
 }
 
-/** Listens and serves the pages. Throws `ListenError` if that fails. */
+/** Starts to listen and to serve pages. Throws `ListenError` if it cannot listen. */
 export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<OpenHttp> {
   const { config, clock, log } = options;
   const { records, metrics, shards } = parts;
@@ -155,13 +155,13 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   return { port: server.port, closeStreams: streams.close, close: server.close };
 }
 
-/** Omits the first line, which repeats file, position and message. */
+/** Returns the source lines of a problem. The first line is omitted, because it repeats file, position and message. */
 function excerptOf(problem: Problem): string | null {
   const [, ...lines] = formatProblem(problem).split('\n');
   return lines.length === 0 ? null : lines.join('\n');
 }
 
-/** The period of documents without `syncPeriodSeconds`. */
+/** The default of `syncPeriodSeconds` in documents. */
 const STANDARD_PERIOD_SECONDS = 15;
 
 function shortestPeriod(scalers: readonly Scaler[]): number {
@@ -181,7 +181,7 @@ interface AccessParts {
 
 const LOG_PERIOD_MS = 60_000;
 
-/** Opens the access control of the API; null: everybody may read everything. */
+/** Returns the access control of the API; null: everybody may read everything. */
 export function openAccess(
   { auth }: ServiceConfig['server'],
   { transport, namespaces, clock, log }: AccessParts,
@@ -192,7 +192,7 @@ export function openAccess(
     return createTokenAccess(() => file.read().catch(() => null));
   }
   let loggedMs = -Infinity;
-  // Clients retry, so each of them would log a line per request.
+  // Logs at most once a minute, because clients retry, and each request would log a line.
   const onError = (error: unknown): void => {
     if (clock.monotonicMs() - loggedMs < LOG_PERIOD_MS) return;
     loggedMs = clock.monotonicMs();

@@ -11,7 +11,7 @@ interface OpenOutages extends Outages {
   readonly observeRequest: (report: RequestReport) => void;
 }
 
-/** Returns the outages of the data sources and the API server, as detected from reports of requests. */
+/** Returns the outages of the data sources and of the API server, which are detected by the results of requests. */
 export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: Clock, log: Log): OpenOutages {
   const outages = createOutages(
     [
@@ -27,13 +27,13 @@ export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: C
   );
   return {
     ...outages,
-    // A rejected query is an answer. A canceled one shows nothing.
+    // If the server rejects a query, it has answered. A canceled query shows nothing.
     observeQuery: ({ source, seconds, failure }) => {
       if (failure?.reason === 'canceled') return;
       const message = failure !== null && isServerFailure(failure.reason) ? failure.message : null;
       outages.observe({ system: dataSourceId(source), seconds, failure: message });
     },
-    // A 4xx is an answer, apart from 429.
+    // If the server sends a 4xx, it has answered. Only 429 counts as a failure.
     observeRequest: ({ verb, resource, code, seconds }) => {
       if (code === 'canceled') return;
       const isFailure = code === '429' || code.startsWith('5') || !/^\d/.test(code);
@@ -47,18 +47,24 @@ export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: C
 }
 
 interface ClockWarnings {
-  /** Seconds by which the wall clock of this host was set forward; negative: back. */
+  /** Logs that the wall clock of this host was set by so many seconds; positive: forward. */
   readonly wallClockSet: (seconds: number) => void;
-  /** Seconds by which the clock of a data source is ahead of the clock of this host; negative: behind. */
+  /**
+   * Called with the seconds by which the clock of a data source is ahead of the clock of this host; negative: behind.
+   */
   readonly sourceClockAhead: (source: string, seconds: number) => void;
 }
 
 /**
- * Larger than the delay of a response. Above 120 s, samples are partial and scale nothing down (prometheus/samples.ts).
+ * Difference of clocks that is logged. It is larger than the delay of a response. Above 120 s, samples are partial and
+ * scale nothing down (prometheus/samples.ts).
  */
 const WARN_SECONDS = 30;
 
-/** Logs once when the clock of a data source starts to differ, and once when it is in sync again. */
+/**
+ * Returns warnings that are logged once when the clock of a data source begins to differ, and once when it no longer
+ * does.
+ */
 export function createClockWarnings(log: Log): ClockWarnings {
   const differing = new Set<string>();
   return {

@@ -27,14 +27,16 @@ interface ShardParts {
   readonly transport: Transport;
   readonly metrics: Metrics;
   readonly isIdle: () => boolean;
-  /** Called only after all parts exist. */
+  /** Returns the state store. It is called only after all parts exist. */
   readonly state: () => Pick<StateStore, 'reloadBucket' | 'flushBucket'>;
   readonly onServed: () => void;
-  /** URL of this process's HTTP server for other replicas; null: no server. */
+  /** Returns the URL at which other replicas reach the HTTP server of this process; null: it has none. */
   readonly address: () => string | null;
 }
 
-/** Opens the share of this process: its buckets with sharding, otherwise all scalers while it is the leader. */
+/**
+ * Returns which scalers this process decides: with sharding those in its buckets, otherwise all while it is the leader.
+ */
 export function openShards(options: ShardOptions, parts: ShardParts): Shards {
   const { config, clock, log, namespace, instance } = options;
   const { transport, metrics, state } = parts;
@@ -57,7 +59,7 @@ export function openShards(options: ShardOptions, parts: ShardParts): Shards {
     loadState: (bucket) => state().reloadBucket(bucket),
     flushState: (bucket) => state().flushBucket(bucket),
     onServed: () => {
-      // Exactly one replica reports itself as the leader, as without sharding: the owner of bucket 0.
+      // As without sharding, exactly one replica reports itself as the leader: the owner of bucket 0.
       metrics.setLeader(shards.serves(0));
       parts.onServed();
     },
@@ -65,7 +67,7 @@ export function openShards(options: ShardOptions, parts: ShardParts): Shards {
   return shards;
 }
 
-/** Opens the election of the process that decides all scalers. */
+/** Returns the election of the process that decides all scalers. */
 function openElection(
   { config, electsLeader, instance, namespace, clock, log }: ShardOptions,
   { transport, metrics, isIdle, address }: ShardParts,
@@ -83,7 +85,10 @@ function openElection(
 
 const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
-/** A standby knows only one other replica: the leader, which decides all scalers. `addressOf`: the URL of a leader. */
+/**
+ * Returns an election as shards. A standby knows only one other replica: the leader, which decides all scalers.
+ * `addressOf` returns the URL of a leader.
+ */
 function undivided(election: Election, addressOf: (identity: string) => string | null): Shards {
   return {
     ...election,
@@ -99,7 +104,7 @@ function undivided(election: Election, addressOf: (identity: string) => string |
   };
 }
 
-/** Returns the other replicas, to which the HTTP server forwards requests. */
+/** Returns the other replicas, to which the HTTP server of this one forwards requests. */
 export function fleetOf(
   shards: Shards,
   { keys, address }: Pick<Fleet, 'keys'> & Pick<ShardParts, 'address'>,
@@ -113,7 +118,7 @@ export function fleetOf(
     others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
   return {
     identity: shards.identity,
-    // Without sharding a replica serves all buckets, also as a standby.
+    // Without sharding, even a standby serves all buckets, so it must also not know a leader.
     isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
     ownerOf,
     peers: others,
@@ -121,24 +126,27 @@ export function fleetOf(
   };
 }
 
-/** The key is `NAMESPACE/NAME`. */
+/** Returns the bucket of a scaler by its key, which is `NAMESPACE/NAME`. */
 export function bucketOfKey(key: string): number {
   const [namespace = '', name = ''] = key.split('/');
   return bucketOf({ namespace, name });
 }
 
-/** Annotation of the Lease of leader election: `IDENTITY URL` of the leader and its HTTP server. */
+/**
+ * Annotation of the Lease of leader election: `IDENTITY URL`, the identity of the leader and the URL of its HTTP
+ * server.
+ */
 const ANNOTATION = 'promscaler.dev/leader-address';
 
 interface AddressedLease {
   readonly client: LeaseClient;
-  /** URL of the HTTP server of a replica, as last read; null: unknown. */
+  /** Returns the URL of the HTTP server of a replica as it was last read; null: unknown. */
   readonly addressOf: (identity: string) => string | null;
 }
 
 /**
- * Lets the leader write the address of its HTTP server into its Lease, where standbys read it. The identity next to it
- * shows that it is not the address of an earlier leader.
+ * Lets the leader write the URL of its HTTP server into its Lease, where standbys read it. The identity is written,
+ * too: it shows that the URL is not that of an earlier leader.
  */
 export function withLeaderAddress(
   client: LeaseClient,
@@ -149,7 +157,7 @@ export function withLeaderAddress(
     known = readLeader(annotationsOf(seen)[ANNOTATION] ?? '');
     return seen;
   };
-  /** Returns the annotations for a spec: none if this replica is not its holder. */
+  /** Returns the annotations to write with a spec; none if this replica is not the holder in that spec. */
   const ownAnnotations = ({ holderIdentity }: LeaseSpec): Readonly<Record<string, string>> => {
     const own = address();
     return holderIdentity === identity && own !== null ? { [ANNOTATION]: `${identity} ${own}` } : {};

@@ -1,21 +1,21 @@
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import type { Connection } from '../kubernetes/access/connection.js';
 
-/** Name of the Lease in the namespace of the service. */
+/** The name of the Lease, which is in the namespace of the service. */
 export const LEASE_NAME = 'promscaler';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OwnObjects {
   readonly namespace: string;
-  /** False: this process always is the leader. */
+  /** Whether replicas elect a leader. False: this process always leads. */
   readonly electsLeader: boolean;
   readonly keepsState: boolean;
-  /** Label selector of the pods of the release, for checking members; unset: members are not checked. */
+  /** Label selector of the pods of the release, by which members are checked; unset: members are not checked. */
   readonly podSelector?: string | undefined;
 }
 
-/** Source: contract.md, section 3. */
+/** Returns the objects that the service needs for itself. Source: contract.md, section 3. */
 export function ownObjects(
   config: ServiceConfig,
   env: Environment,
@@ -23,7 +23,7 @@ export function ownObjects(
 ): OwnObjects {
   return {
     namespace: ownNamespace(env, connection),
-    // In a cluster, leader election is on by default, because a rolling update runs two replicas at once.
+    // In a cluster, leader election is on by default, because two replicas run at once during a rolling update.
     electsLeader:
       config.leaderElection.enabled ??
       (config.sharding.enabled || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== ''),

@@ -1,7 +1,7 @@
 import { configMapName, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
 import { LEASE_NAME } from './own-objects.js';
 
-/** Chart value that grants a permission. `targets` lists the kinds that may be scaled. */
+/** A value of the chart that grants a permission. `targets` lists the kinds that may be scaled. */
 type ChartValue =
   | 'rbac.create'
   | 'targets'
@@ -12,19 +12,25 @@ type ChartValue =
   | 'state.enabled'
   | 'auth.tokenReview';
 
-/** Verbs on a resource, as in an RBAC rule. */
+/** A permission: verbs on a resource, as in an RBAC rule. */
 export interface Permission {
-  /** `scaled`: in each scaled namespace. `own`: in the release namespace. `cluster`: for cluster-scoped resources. */
+  /**
+   * Where the permission is needed. `scaled`: in each namespace with targets. `own`: in the namespace of the release.
+   * `cluster`: for resources without a namespace.
+   */
   readonly where: 'scaled' | 'own' | 'cluster';
-  /** The service uses the first group that the API server has. Empty: the core group. `GROUP`: the group of a target. */
+  /**
+   * API groups, of which the service uses the first that the API server has. Empty: the core group. `GROUP`: the group
+   * of a target.
+   */
   readonly groups: readonly string[];
-  /** Plural name, with the subresource. `TARGET`: a kind that may be scaled. */
+  /** The plural name, with the subresource if there is one. `TARGET`: a kind that may be scaled. */
   readonly resource: string;
   readonly verbs: readonly string[];
-  /** Names of objects. Unset: all objects. */
+  /** The names of objects. Unset: all objects. */
   readonly names?: readonly string[];
   readonly grantedBy: ChartValue;
-  /** Without an optional permission, everything else works. */
+  /** False: without the permission, everything else works. */
   readonly isRequired: boolean;
   readonly use: string;
   readonly without: string;
@@ -41,8 +47,8 @@ const REVIEW = {
 } as const;
 
 /**
- * All permissions of the service: `doctor` checks them, the documentation lists them, and a test compares them with the
- * rules that the chart renders. Of kinds outside of `apps`, the service uses only `/scale`.
+ * All permissions of the service. `doctor` checks them, the documentation lists them, and a test compares them with the
+ * rules that the chart renders. For targets outside of `apps`, the service uses only `/scale`.
  */
 export const PERMISSIONS: readonly Permission[] = [
   {
@@ -218,7 +224,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
 ];
 
-/** Returns the permissions that chart values grant, for these kinds of targets. */
+/** Returns the permissions that these values of the chart grant, for these kinds of targets. */
 export function permissionsBy(
   values: readonly ChartValue[],
   kinds: readonly { readonly group: string; readonly plural: string }[] = [],

@@ -36,7 +36,7 @@ import { type HttpOptions, openHttp } from './open-http.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
 
-/** The service with all parts connected, not yet running. Only this file knows all parts. */
+/** The service with all its parts, which only this file knows. It does nothing before `run`. */
 export interface Service {
   readonly setScalers: (
     scalers: readonly Scaler[],
@@ -44,7 +44,7 @@ export interface Service {
     verdicts?: ReadonlyMap<string, ObjectVerdict>,
   ) => void;
   /**
-   * Serves HTTP, and scales while it is the leader, until `signal` is aborted; then finishes changes in progress.
+   * Serves HTTP, and scales while it is the leader, until `signal` is aborted. Then it finishes changes in flight.
    * Throws `ElectionRefusedError` if access to the Lease is forbidden.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -53,37 +53,39 @@ export interface Service {
 
 export interface ServiceOptions extends OwnObjects {
   readonly config: ServiceConfig;
-  /** Version of promscaler, for example `1.2.3`. */
+  /** The version of promscaler, such as `1.2.3`. */
   readonly version: string;
-  /** Creates the client of the API server. It reports each request, and the names in the server certificate. */
+  /**
+   * Creates the client of the API server. The client reports each request, and the names in the server's certificate.
+   */
   readonly openTransport: (
     onRequest: (report: RequestReport) => void,
     onServerNames: (names: readonly string[]) => void,
   ) => Transport;
-  /** A process in a pod listens on all addresses by default. */
+  /** In a pod, the default is to listen on all addresses. */
   readonly isInCluster?: boolean;
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Store of Scaler objects, which the service fills. Default: null, documents are files only. */
+  /** The store of Scaler objects, which the service fills. Default: null, so that documents are only in files. */
   readonly scalerStore?: ScalerStore | null;
   /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
   /** Creates the client that reads histories for charts and forecasts. Default: a client over HTTP. */
   readonly createRangeClient?: HttpOptions['createRangeClient'];
-  /** Default: in a worker thread. */
+  /** Default: back-tests run in a worker thread. */
   readonly backTest?: RecommendationPorts['backTest'];
-  /** Default: the API has no files of documents. */
+  /** Default: the API does not know the files of documents. */
   readonly originOf?: HttpOptions['originOf'];
   readonly instance: string;
-  /** IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
+  /** The IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
   readonly podIp?: string | undefined;
-  /** Whether to listen; default: true. Simulations have no sockets and set false. */
+  /** Whether to listen. Default: true; simulations, which have no sockets, set false. */
   readonly serves?: boolean;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
-/** Starts to listen. Throws `ListenError` if that fails. */
+/** Creates the service and starts to listen. Throws `ListenError` if it cannot. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, version, clock, log, dryRun } = options;
   const serves = options.serves ?? true;
@@ -195,7 +197,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     recorder,
     recordEvent: (target, event, scaler) => {
       const onWritten = (): void => {
-        // A removed scaler has no record, and its Events were removed with it.
+        // A scaler that was removed has no record. Its Events were removed with it, so no new one is added.
         if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
       };
       if (target !== null) cluster.recordEvent(target, event, onWritten);
@@ -284,12 +286,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         address: () => address,
       })
     : null;
-  // Without sharding, a replica that others cannot reach has no address: its standbys then show no scalers.
+  // Without sharding, a replica without an IP for others has no address. Its standbys then show no scalers.
   const ip = options.podIp ?? (config.sharding.enabled ? '127.0.0.1' : null);
   if (http !== null && ip !== null) address = `http://${ip.includes(':') ? `[${ip}]` : ip}:${http.port}`;
   const termPorts = {
     clock,
-    // With sharding, the state of a bucket is read when the bucket is acquired.
+    // With sharding, the state of a bucket is read when this process acquires the bucket.
     reloadState: config.sharding.enabled ? () => Promise.resolve() : state.reload,
     runController: controller.run,
     pollStatuses: resources.pollStatuses,
@@ -313,7 +315,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
-      // Event streams are closed immediately, not after the last change.
+      // Event streams are closed now and not after the last change.
       if (http !== null) onAbort(signal, http.closeStreams);
       const ending = new AbortController();
       const watching = Promise.all([
@@ -363,7 +365,7 @@ function openRecord(
 
 export interface TermPorts {
   readonly clock: Clock;
-  /** Reads the state store again, because another replica may have been the leader since the last read. */
+  /** Reads the state store again: another replica may have led since the last read. */
   readonly reloadState: () => Promise<void>;
   readonly runController: (signal: AbortSignal) => Promise<void>;
   /** Never rejects. */
@@ -375,10 +377,13 @@ export interface TermPorts {
   readonly forgetScalers: () => void;
 }
 
-/** If the state store is slower than this, the next leader still finds the intents, which were stored earlier. */
+/**
+ * How long a term waits for its state to be written. If that takes longer, the next leader still finds the intents,
+ * which were stored before.
+ */
 const FLUSH_MS = 3000;
 
-/** Does the work of a leader for one term, until `signal` is aborted; then flushes the state, for at most 3 s. */
+/** Does the work of a leader until `signal` is aborted. Then it writes the state, for at most 3 s. */
 export async function runTerm(ports: TermPorts, signal: AbortSignal): Promise<void> {
   const statuses = ports.pollStatuses(signal);
   const recommending = ports.recommend(signal);

@@ -3,15 +3,15 @@ import type { Instant } from '../units/time.js';
 import { type CycleRecord, reasonOf } from './cycle-record.js';
 
 export interface Agreement {
-  /** The other autoscaler, for example `HorizontalPodAutoscaler shop/web`. */
+  /** The other autoscaler, such as `HorizontalPodAutoscaler shop/web`. */
   readonly beside: string;
-  /** When the first compared cycle was. */
+  /** The time of the first cycle that was compared. */
   readonly since: Instant;
-  /** Number of compared cycles. */
+  /** How many cycles were compared. */
   readonly rounds: number;
-  /** Number of compared cycles with equal desired replicas. */
+  /** In how many of them the desired replicas were equal. */
   readonly same: number;
-  /** The largest difference, the last one of several; null: no cycle differed. */
+  /** The largest difference, and of several the last one; null: there was none. */
   readonly largest: LargestDifference | null;
 }
 
@@ -19,11 +19,14 @@ interface LargestDifference {
   readonly at: Instant;
   readonly desiredReplicas: number;
   readonly theirReplicas: number;
-  /** Reason of the decision of promscaler. */
+  /** The reason of promscaler's decision. */
   readonly reason: string;
 }
 
-/** Counts a cycle. A changed spec or another HPA resets the count. A cycle without a comparison changes nothing. */
+/**
+ * Adds a cycle to the comparison. It starts again if the spec or the HPA is another one. A cycle that was not compared
+ * changes nothing.
+ */
 export function agreementAfter(
   before: { readonly scaler: Scaler; readonly agreement: Agreement | null } | null,
   record: CycleRecord,
@@ -48,7 +51,7 @@ export function agreementAfter(
   return { ...counted, rounds, largest: isLarger ? found : largest };
 }
 
-/** A reload creates a new object for an unchanged document. */
+/** Compares the contents of two specs, because a reload creates a new object even for an unchanged document. */
 export function isSameSpec(a: Scaler, b: Scaler): boolean {
   return a === b || JSON.stringify(a.document.spec) === JSON.stringify(b.document.spec);
 }

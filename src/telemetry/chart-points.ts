@@ -7,7 +7,7 @@ import { createPointRing, bytesPerPoint } from './point-ring.js';
 import type { Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
 
-/** Order of `counts` in a point. */
+/** The counts of a point, in this order. */
 export const COUNT_COLUMNS = [
   'currentReplicas',
   'desiredReplicas',
@@ -17,30 +17,32 @@ export const COUNT_COLUMNS = [
   'readyPods',
 ] as const;
 
-/** Order of the values of a forecast in a point: the load at that time, then the load expected for it. */
+/**
+ * The values of a forecast in a point, in this order: the load at that time, then the load that was expected for it.
+ */
 const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**
- * Points of one scaler, oldest first. `values` of a point contains value and target of each metric, in the order of
- * `metrics`, then the `FORECAST_COLUMNS` if there is a forecast.
+ * The points of one scaler, oldest first. The `values` of a point are the value and the target of each metric, in the
+ * order of `metrics`, and then the `FORECAST_COLUMNS` if there is a forecast.
  */
 export interface ScalerPoints {
   readonly scaler: Scaler;
   readonly metrics: readonly MetricSpec[];
   readonly points: readonly Point[];
-  /** Time of the oldest stored point. It may be outside of the range. */
+  /** The time of the oldest stored point, which may be outside of the range. */
   readonly keptFrom: Instant | null;
 }
 
-/** Replica counts and metrics of all scalers over the last hours, for charts. */
+/** The replica counts and metrics of all scalers in the last hours, for charts. */
 export interface ChartPoints {
   readonly add: (record: CycleRecord) => void;
   readonly remove: (key: string) => void;
-  /** Returns the points of `NAMESPACE/NAME`; null: unknown scaler. */
+  /** Returns the points of `NAMESPACE/NAME`; null: the scaler is unknown. */
   readonly read: (key: string, range: PointRange) => ScalerPoints | null;
   /**
-   * Returns the current replicas at the end of each of the last `steps` steps before `until`, oldest first; null:
-   * unknown. Fast enough for a list of all scalers.
+   * Returns the current replicas at the end of each of the last `steps` steps before `until`, oldest first. An element
+   * is null if the count is unknown. Fast enough for a list of all scalers.
    */
   readonly recentReplicas: (key: string, range: RecentRange) => readonly (number | null)[];
 }
@@ -52,20 +54,20 @@ export interface RecentRange {
 }
 
 interface PointRange {
-  /** Points at or after this instant; null: all points. */
+  /** The time of the first point; null: all points are returned. */
   readonly since: Instant | null;
-  /** Maximum number of points. The newest ones are returned. */
+  /** Maximum number of points, of which the newest are returned. */
   readonly limit: number;
-  /** Step of the points. Null: as stored. */
+  /** The step of the points; null: as stored. */
   readonly stepSeconds: number | null;
 }
 
 interface PointLimits {
-  /** Memory for all scalers, shared equally, but with at least 60 points each; default: 4 MiB. */
+  /** Memory for all scalers, which they share equally, but with at least 60 points each. Default: 4 MiB. */
   readonly totalBytes?: number;
-  /** Number of points per scaler with one point per cycle; default: 480, which is two hours at 15 s. */
+  /** Number of points per scaler with one point per cycle. Default: 480, which is two hours at 15 s. */
   readonly fine?: number;
-  /** Number of older points with one point per five minutes; default: 288, which is one day. */
+  /** Number of older points, one per five minutes. Default: 288, which is one day. */
   readonly coarse?: number;
 }
 
@@ -81,9 +83,9 @@ interface Series {
   scaler: Scaler;
   /** Targets of the metrics of `scaler`. */
   targets: readonly number[];
-  /** The step of the last point; null: there is no point yet. */
+  /** The current step of five minutes; null: there is no point yet. */
   bucket: Bucket | null;
-  /** Expected loads at later times, and the last one before now; earliest first. */
+  /** The loads expected for later times, preceded by the one for the last time before now; earliest first. */
   expected: readonly (ExpectedLoad & { readonly at: Instant })[];
 }
 
@@ -101,9 +103,9 @@ interface NextPoint {
 export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
   const all = new Map<string, Series>();
-  /** Reused for each cycle, because rings and buckets keep copies. */
+  /** One object for all cycles, because rings and buckets keep copies. */
   const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
-  /** Number of values -> ring sizes, for the current number of scalers. */
+  /** The sizes of rings for the current number of scalers, by the number of values in a point. */
   let sizesByValues: (RingSizes | undefined)[] = [];
   const sizesFor = (values: number): RingSizes => {
     const each = totalBytes / Math.max(1, all.size) / bytesPerPoint(COUNT_COLUMNS.length, values);
@@ -139,7 +141,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
 }
 
-/** Starts a new series with the old counts if the metrics of the document have changed. */
+/** Returns the series of a scaler. If the metrics of its document have changed, it is a new one with the old counts. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
   if (before?.scaler === scaler) return before;
   const { metrics, forecast } = scaler.spec;
@@ -170,7 +172,7 @@ function valueCount({ spec: { metrics, forecast } }: Scaler): number {
   return 2 * metrics.length + (forecast === null ? 0 : FORECAST_COLUMNS.length);
 }
 
-/** The old values belong to other metrics, so they are not copied. */
+/** Copies the counts, but not the values, which belong to other metrics. */
 function copyCounts(before: Series, next: Series): void {
   const values = Array.from({ length: valueCount(next.scaler) }, () => null);
   for (const ring of ['fine', 'coarse'] as const) {
@@ -198,7 +200,7 @@ function fillPoint(next: NextPoint, record: CycleRecord, series: Series): Point 
   return next;
 }
 
-/** Fills the last values, in the order of `FORECAST_COLUMNS`. */
+/** Sets the last values, in the order of `FORECAST_COLUMNS`. */
 function fillForecast(
   values: (number | null)[],
   { at, decision, snapshot, scaler }: CycleRecord,
@@ -221,12 +223,16 @@ function fillForecast(
   const newest = series.expected.at(-1)?.at ?? -Infinity;
   if (Math.abs(time - newest) < MINUTE_MS) return;
   const next = expectLoad({ forecast, history, minutes });
-  // Entries at or after `time` exist after the clock was set back, or when the lead time has become shorter.
+  // Entries at or after `time` are replaced. They exist if the clock was set back, or if the lead time has become
+  // shorter.
   const kept = series.expected.slice(Math.max(0, now)).filter((one) => one.at < time);
   series.expected = next === null ? kept : [...kept, { ...next, at: time }];
 }
 
-/** Fills the counts in the order of `COUNT_COLUMNS`. Named properties are much faster to read than listed ones. */
+/**
+ * Sets the counts in the order of `COUNT_COLUMNS`. Properties are named for speed: a loop over the names is much
+ * slower.
+ */
 function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleRecord): void {
   counts[0] = decision === null ? null : decision.currentReplicas;
   counts[1] = decision === null ? null : decision.desiredReplicas;
@@ -236,20 +242,17 @@ function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleReco
   counts[5] = snapshot === null ? null : countReady(snapshot.pods);
 }
 
-/** Keeps only the first and the last of consecutive equal points, which give the same chart. */
+/** Adds a point. Of consecutive equal points, only the first and the last are kept, which give the same chart. */
 function addFine({ fine, scaler }: Series, point: Point, capacity: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
-  // A gap of more than two periods stays visible between two points.
+  // If there was no point for more than two periods, that gap must stay visible.
   const isNext = last !== null && point.at - last <= 2500 * scaler.spec.syncPeriodSeconds;
   if (isNext && fine.isEqual(newest, point) && fine.isEqual(newest - 1, point)) fine.moveNewest(point.at);
   else fine.push(point, capacity);
 }
 
-/**
- * Must run before the point is added to `fine`: the newest point of `fine` is then the last one of the step that has
- * ended.
- */
+/** Must be called before the point is added to `fine`, whose newest point is then the last one of the ended step. */
 function addCoarse(series: Series, point: Point, capacity: number): void {
   const { bucket, coarse, fine } = series;
   if (bucket === null) {
@@ -295,7 +298,7 @@ function joinByStep(points: readonly Point[], stepSeconds: number): readonly Poi
 
 /**
  * Returns the first count column at the end of each of the last `steps` steps before `until`, oldest first; null:
- * unknown. `rings` are in the order of time; where they overlap, the last one is used. Steps start at the epoch.
+ * unknown. `rings` are in order of time; if they overlap, the later one is used. Steps are counted from the epoch.
  */
 function recentCounts(
   rings: readonly PointRing[],
@@ -309,7 +312,7 @@ function recentCounts(
     const step = Math.floor((ring.timeOf(index) ?? 0) / stepMs) - first;
     const count = ring.countOf(index, 0);
     if (step >= steps) break;
-    // A run of equal points is stored as its first and its last point.
+    // Fills the steps between two equal points: of a run of equal points, only the first and the last are stored.
     if (known !== null && known.count === count)
       for (let between = Math.max(0, known.step + 1); between < step; between += 1) counts[between] = count;
     if (step >= 0) counts[step] = count;
@@ -318,7 +321,7 @@ function recentCounts(
   return counts;
 }
 
-/** Yields the points since the last one before `fromMs`, in the order of time. */
+/** Yields the points in order of time, starting with the last one before `fromMs`. */
 function* newest(
   rings: readonly PointRing[],
   fromMs: number,
@@ -344,7 +347,10 @@ function indexBefore(ring: PointRing, fromMs: number): number {
   return low;
 }
 
-/** The means of the values of the points in one step. Steps start at the epoch, so they are the same for all scalers. */
+/**
+ * Computes the mean of each value over the points in a step. Steps are counted from the epoch, so they are equal for
+ * all scalers.
+ */
 class Bucket {
   readonly #stepMs: number;
   readonly #sums: number[];
@@ -374,7 +380,7 @@ class Bucket {
     }
   }
 
-  /** Returns time and counts of the last point, and the mean of each metric's known values; null: none are known. */
+  /** Returns a point with the time and counts of the last one, and the mean of each value; null: no value was known. */
   point({ at, counts }: Omit<Point, 'values'>): Point {
     const known = this.#known;
     const values = this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1)));

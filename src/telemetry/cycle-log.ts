@@ -8,9 +8,9 @@ import type { Outages } from './outages.js';
 import { describeFailure, type Failure } from '../units/failure.js';
 import type { Facts, Log } from '../units/log.js';
 
-/** Reasons that a user causes intentionally, which are not logged as warnings. */
+/** Reasons that a user has caused on purpose. They are not logged as warnings. */
 const WANTED: ReadonlySet<string> = new Set(['ScalingDisabled', 'RolloutPaused']);
-/** Reasons of AbleToScale for failed requests to the API server. */
+/** Reasons of `AbleToScale` after a failed request to the API server. */
 const API_FAILURES: ReadonlySet<string> = new Set(['FailedGetScale', 'FailedUpdateScale']);
 const WANTED_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'Paused']);
 
@@ -20,16 +20,16 @@ interface CycleLogPorts {
 }
 
 /**
- * Logs the changes of a cycle: one line per change of replicas, per metric that fails or recovers, and per condition
- * that degrades or recovers. A cycle without such a change logs nothing at info or above. Failures and recoveries that
- * come from an outage of a shared system are not logged either.
+ * Logs what a cycle has changed: one line per change of replicas, per metric that begins or stops to fail, and per
+ * condition that degrades or recovers. If nothing has changed, nothing is logged at info or above. Failures and
+ * recoveries that an outage of a shared system explains are not logged either.
  */
 export function logCycle(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
   const { log } = ports;
   logOutcome(log, before, after.record);
   if (before?.metricErrors !== after.metricErrors) logMetrics(ports, before, after);
   logWriter(log, before, after);
-  // The ledger reuses the list until a condition changes.
+  // The ledger keeps the same list until a condition changes.
   if (before?.conditions === after.conditions) return;
   for (const condition of after.conditions) {
     logCondition(ports, {
@@ -85,12 +85,12 @@ function logMetrics(ports: CycleLogPorts, before: LedgerEntry | null, after: Led
       recovered: 'metric has a value again',
     });
   }
-  // A metric that the document no longer contains, or whose query has changed, no longer fails.
+  // If the document no longer has a metric, or its query has changed, the metric no longer fails.
   for (const [metric, error] of before?.metricErrors ?? [])
     if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
 
-/** Returns the data source that has not answered the query; empty: another cause. */
+/** Returns the data source that did not answer a query; empty: the failure has another cause. */
 function sourcesOf(failure: Failure | null): readonly string[] {
   return failure?.source === undefined ? [] : [dataSourceId(failure.source)];
 }
@@ -105,9 +105,9 @@ function logFailure(
     readonly scaler: string;
     readonly subject: string;
     readonly isFailing: boolean;
-    /** Whether the failure started, ended or changed its reason. */
+    /** Whether the failure has begun, ended or changed its reason. */
     readonly isChanged: boolean;
-    /** The systems that may have caused it; empty: only the scaler is affected. */
+    /** The systems that may be the cause; empty: only the scaler is affected. */
     readonly systems: readonly string[];
     readonly facts: Facts;
     readonly failed: {
@@ -126,7 +126,8 @@ function logFailure(
     return;
   }
   const wasAttributed = outages.isAttributed(scaler, subject);
-  // A failure that remains after an outage belongs to the scaler, although it did not start in this cycle.
+  // If a failure remains after an outage, it belongs to the scaler and is logged, although it has not begun in this
+  // cycle.
   if (!change.isChanged && !(wasAttributed && systems.length === 0)) return;
   if (wasAttributed) outages.takeAttributed(scaler, subject);
   const all = failed.error === undefined ? facts : { ...facts, error: failed.error };
@@ -180,7 +181,7 @@ function logCondition(
   });
 }
 
-/** Returns the systems whose outage explains a condition; empty: it has another cause. */
+/** Returns the systems whose outage would explain a condition; empty: the condition has another cause. */
 function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
   if (type !== 'ScalingActive') return [];

@@ -6,35 +6,40 @@ import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type Instant, instantOrNull } from '../units/time.js';
 
-/** The record of a cycle of a scaler. It is the only source of metrics, log, events and API. */
+/** The record of one cycle of a scaler. Metrics, log, events and API are made only from it. */
 export interface CycleRecord {
   readonly scaler: Scaler;
-  /** The start of the round. */
+  /** When the round of the cycle began. */
   readonly at: Instant;
-  /** Null if the target or its pods could not be read; `conditions` explain why. */
+  /** The input of the decision; null: the target or its pods could not be read, and `conditions` say why. */
   readonly snapshot: Snapshot | null;
   readonly decision: Decision | null;
   readonly outcome: Outcome;
-  /** Reason of the count during a pause and in the first cycle after it. Absent: the reason of the decision. */
+  /** The reason of the count if it is not that of the decision, as during a pause and in the first cycle after it. */
   readonly reason?: string | undefined;
-  /** Conditions of the decision and the control loop. An absent type keeps its last condition. */
+  /** The conditions of the decision and of the control loop. If a type is missing, its last condition still holds. */
   readonly conditions: readonly Condition[];
-  /** Set by the document or by annotations of the target. */
+  /** The pause by the document or by annotations of the target; null: there is none. */
   readonly pause: Pause | null;
-  /** Set by the document or the command line. */
+  /** Whether the document or the command line requests a dry run. */
   readonly dryRun: boolean;
   /** Absent: no other client overwrites the replicas set by promscaler. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
-  /** Another autoscaler of the target: a conflict or, in a dry run, the one to compare with. Absent: none. */
+  /**
+   * Another autoscaler of the target: it conflicts, or in a dry run it is the one to compare with. Absent: there is
+   * none.
+   */
   readonly otherScaler?: OtherAutoscaler | undefined;
-  /** Absent: no dry run, or no HPA with desired replicas on the target. */
+  /**
+   * The comparison with an HPA. Absent: the cycle was no dry run, or no HPA with desired replicas scales the target.
+   */
   readonly shadow?: Shadow | undefined;
-  /** When the target was last scaled, by any process; null: unknown. Absent: as after the previous cycle. */
+  /** When any process last scaled the target; null: unknown. Absent: as after the previous cycle. */
   readonly lastScales?: Readonly<Record<Direction, Instant | null>> | undefined;
   readonly seconds: PhaseSeconds;
 }
 
-/** Returns a pause as the API and the decision record show it. */
+/** Returns a pause as JSON, for the API and the decision record. */
 export function pauseToJson(pause: Pause | null): {
   readonly by: Pause['by'];
   readonly direction: Pause['direction'];
@@ -47,7 +52,7 @@ export function pauseToJson(pause: Pause | null): {
   return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
 }
 
-/** An HPA, a ScaledObject or a Scaler. */
+/** An HPA, a ScaledObject or another Scaler. */
 export interface OtherAutoscaler {
   readonly kind: string;
   readonly namespace: string;
@@ -55,17 +60,17 @@ export interface OtherAutoscaler {
 }
 
 export interface Shadow {
-  /** The other autoscaler, for example `HorizontalPodAutoscaler shop/web` or the ScaledObject that owns the HPA. */
+  /** The other autoscaler, such as `HorizontalPodAutoscaler shop/web`, or the ScaledObject that owns that HPA. */
   readonly beside: string;
   readonly theirReplicas: number;
   readonly difference: number;
 }
 
-/** Another client that overwrites the replicas set by promscaler. promscaler reports it and continues. */
+/** Another client that overwrites the replicas that promscaler sets. It is only reported. */
 export interface ConflictingWriter {
-  /** Names in `managedFields`, such as `kubectl` and `argocd-controller`. Empty: unknown. */
+  /** Names in `managedFields`, such as `kubectl` and `argocd-controller`; empty: unknown. */
   readonly managers: readonly string[];
-  /** RFC 3339. */
+  /** A time in RFC 3339. */
   readonly since: string;
   readonly message: string;
 }
@@ -77,12 +82,12 @@ interface PhaseSeconds {
 }
 
 /**
- * The result of a decision.
- * - none: nothing to change, or no decision
+ * What became of a decision.
+ * - none: there was nothing to change, or no decision
  * - patched: the response has the count `to`
  * - replaced: the PATCH was accepted, but the response has another count (`to`) than requested
  * - dry-run, paused, held: a change was prevented (held: by another autoscaler or an unusable state store)
- * - conflict: the target has changed since the decision, nothing was patched
+ * - conflict: the target has changed since the decision, and nothing was patched
  * - failed: the PATCH failed, or its response was lost
  */
 export type OutcomeKind =
@@ -91,28 +96,28 @@ export type OutcomeKind =
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly from: number | null;
-  /** Replicas requested or in the response; null: no decision. */
+  /** The replicas that were requested, or those in the response; null: there was no decision. */
   readonly to: number | null;
-  /** May be empty. Contains no secrets. */
+  /** What happened; may be empty. Contains no secrets. */
   readonly message: string;
 }
 
-/** Returns null if there is no decision. */
+/** Returns the reason of the count; null: there is no decision. */
 export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
 
-/** Returns the fixed count of a pause, or the count of the decision; null: there is no decision. */
+/** Returns the fixed count of a pause, otherwise that of the decision; null: there is no decision. */
 export function desiredReplicasOf({ pause, decision }: CycleRecord): number | null {
   return decision === null ? null : (pause?.replicas ?? decision.desiredReplicas);
 }
 
-/** Returns the limits of the decision; none in a pause with a fixed count, which replaces the decision. */
+/** Returns the limits of the decision. Empty in a pause with a fixed count, which replaces the decision. */
 export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
-/** Returns the bounds in effect. Without a decision, only the document determines them. */
+/** Returns the bounds in effect. Without a decision, the document and its schedules determine them. */
 export function boundsOf({
   decision,
   scaler,
@@ -121,7 +126,9 @@ export function boundsOf({
   return decision ?? boundsInForce(scaler.spec, at);
 }
 
-/** Returns a shared object for each count, because the record of each scaler keeps one. */
+/**
+ * Returns the outcome without a change. It is one object for each count, to save memory: each scaler keeps a record.
+ */
 export function noChange(replicas: number | null): Outcome {
   const known = unchanged.get(replicas);
   if (known !== undefined) return known;
@@ -135,14 +142,14 @@ const MOST_UNCHANGED = 1000;
 
 export type Direction = 'up' | 'down';
 
-/** Returns null if the replicas did not change. */
+/** Returns the direction of a change; null: the replicas did not change. */
 export function rescaleDirection(outcome: Outcome): Direction | null {
   const { kind, from, to } = outcome;
   if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) return null;
   return to > from ? 'up' : 'down';
 }
 
-/** Returns whether a change was prevented on purpose. */
+/** Returns whether a change was prevented on purpose, by a dry run, a pause or a hold. */
 export function isHeldBack({ kind }: Outcome): boolean {
   return kind === 'dry-run' || kind === 'paused' || kind === 'held';
 }

@@ -17,14 +17,14 @@ export type ServiceEvent =
     })
   | (ScalerEvent & {
       readonly type: 'failure';
-      /** Type of a condition, `change`, or TYPE/IDENTITY of a metric. */
+      /** The type of a condition, or `change`, or TYPE/IDENTITY of a metric. */
       readonly subject: string;
       /** False: the failure has ended. */
       readonly failing: boolean;
       readonly message: string;
     })
   | (ScalerEvent & {
-      /** A nightly back-test recommends a different change than before. */
+      /** A nightly back-test recommends another change than the previous one. */
       readonly type: 'recommendation';
       readonly message: string;
     })
@@ -37,18 +37,18 @@ export interface NumberedEvent {
 
 export interface EventFeed {
   readonly publish: (event: ServiceEvent) => void;
-  /** Calls `listener` with each new event. Returns a function that unsubscribes. A listener must not throw. */
+  /** Calls `listener` with each new event. Returns a function that unsubscribes. `listener` must not throw. */
   readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void;
-  /** Returns the events after this ID; null: the ID is unknown, dropped or from another process. */
+  /** Returns the events after this ID; null: the ID is unknown, or of a dropped event, or of another process. */
   readonly since: (id: string) => readonly NumberedEvent[] | null;
-  /** ID of the newest event; without events, an ID before the first one. */
+  /** Returns the ID of the newest event. If there is none, returns an ID that precedes the first one. */
   readonly lastId: () => string;
 }
 
-/** Maximum number of events that are kept for clients that reconnect. */
+/** Limits the events that are kept for clients that connect again. */
 const MAX_EVENTS = 500;
 
-/** `run` is a part of the IDs that is unique to this process. */
+/** Creates a feed. `run` is a part of each ID, and unique to this process. */
 export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed {
   const listeners = new Set<(event: NumberedEvent) => void>();
   const last: NumberedEvent[] = [];
@@ -70,7 +70,7 @@ export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed 
       if (id === idOf(count)) return [];
       const index = last.findIndex((one) => one.id === id);
       if (index >= 0) return last.slice(index + 1);
-      // The event with this ID was dropped, but all later ones are available.
+      // The event with this ID was dropped, but all later ones are still there.
       return id === idOf(count - last.length) ? [...last] : null;
     },
     lastId: () => idOf(count),

@@ -5,23 +5,26 @@ import type { Instant } from '../units/time.js';
 import type { CycleRecord, Outcome, OutcomeKind } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
 
-/** One or more consecutive cycles with the same result. Values are from the last one. */
+/** One or more consecutive cycles with the same result. The values are those of the last one. */
 export interface HistoryEntry {
   readonly firstAt: Instant;
   readonly lastAt: Instant;
-  /** Number of cycles, at least 1. */
+  /** The number of cycles, at least 1. */
   readonly count: number;
-  /** Has no `state`, which only the newest record has. */
+  /** The decision without its `state`, which only the newest record has. */
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly conditions: readonly Condition[];
 }
 
-/** The values that define equal results of two cycles. Metrics are compared by whether they fail, not by value. */
+/**
+ * What two cycles must have in common to have the same result. Of metrics, only whether they fail is compared, not
+ * their values.
+ */
 interface Result {
   readonly kind: OutcomeKind;
   readonly conditions: readonly Condition[];
-  /** Null: no decision. */
+  /** Null: there was no decision. */
   readonly decision: {
     readonly currentReplicas: number;
     readonly desiredReplicas: number;
@@ -30,28 +33,31 @@ interface Result {
   } | null;
 }
 
-/** The values that stay the same while cycles have the same result. */
+/** What consecutive cycles with the same result share. */
 export interface Run {
   readonly firstAt: Instant;
   /**
-   * The result of the first cycle. Later cycles are compared with it, because the record of the last cycle is no longer
-   * in the CPU cache.
+   * The result of the first cycle, with which later ones are compared. The record of the last cycle is not used,
+   * because it is no longer in the CPU cache.
    */
   readonly result: Result;
-  /** Earlier entries, newest first. */
+  /** The entries of earlier runs, newest first. */
   readonly ended: readonly HistoryEntry[];
 }
 
-/** The last cycle of a run. Its entry is built when it is read, because the next cycle replaces most of them unread. */
+/**
+ * The last cycle of a run. `entryOf` builds its entry only on a read, because most cycles are replaced by the next one
+ * before anyone reads them.
+ */
 export interface LastOfRun {
   readonly run: Run;
-  /** Number of cycles, at least 1. */
+  /** The number of cycles in the run, at least 1. */
   readonly count: number;
   readonly record: CycleRecord;
 }
 
 /**
- * Returns the run of the last cycle if this cycle has the same result, otherwise a new run. `maxEntries`: at least 1.
+ * Returns the run of the last cycle if this one has the same result, otherwise a new run. `maxEntries` is at least 1.
  */
 export function runAfter(last: LastOfRun | null, record: CycleRecord, maxEntries: number): Run {
   if (last === null) return { firstAt: record.at, result: resultOf(record), ended: NO_ENTRIES };
@@ -115,7 +121,7 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** A change of replicas is always a separate entry. */
+/** Returns whether a cycle has the same result. A change of replicas never has, so that it is an entry of its own. */
 function isSameResult(a: Result, b: CycleRecord): boolean {
   return (
     rescaleDirection(b.outcome) === null &&

@@ -13,41 +13,45 @@ import { entriesOf, runAfter } from './history.js';
 import type { HistoryEntry, LastOfRun, Run } from './history.js';
 import type { Recommendation } from './recommendation.js';
 
-/** `lastTransition`: when the status last changed. */
+/** A condition, with the time when its status last changed. */
 export interface TimedCondition extends Condition {
   readonly lastTransition: Instant;
 }
 
 export interface LedgerEntry {
-  /** `NAMESPACE/NAME`. */
+  /** The scaler as `NAMESPACE/NAME`. */
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
   /**
-   * One condition per type that was ever set, in the order of `CONDITION_TYPES`; `ForecastUseful` only while it is true.
+   * The last condition of each type that was ever set, in the order of `CONDITION_TYPES`. `ForecastUseful` is present
+   * only while it is true.
    */
   readonly conditions: readonly TimedCondition[];
-  /** The state, for the version of the document of the cycle. */
+  /** The state, for that version of the document that the cycle used. */
   readonly state: ScalerState;
-  /** The first cycle with this state, of this process unless an earlier one has stored it. */
+  /** The first cycle with this state, in this process or as an earlier process has stored it. */
   readonly stateSince: Instant;
-  /** By `TYPE/IDENTITY`; null: the metric has a value. A cycle without queries keeps the previous results. */
+  /**
+   * Why each metric has no value, by `TYPE/IDENTITY`; null: it has one. A cycle without queries keeps the previous
+   * results.
+   */
   readonly metricErrors: ReadonlyMap<string, Failure | null>;
-  /** Number of changes since this process started. */
+  /** How often the replicas have changed since this process started. */
   readonly rescales: Readonly<Record<Direction, number>>;
-  /** Includes stored changes of earlier processes; null: unknown. */
+  /** When the replicas last changed, including changes that earlier processes have stored; null: unknown. */
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
-  /** Null: no cycle was compared with an HPA. */
+  /** The comparison with an HPA; null: no cycle was compared. */
   readonly agreement: Agreement | null;
-  /** For this version of the document; null: it was not back-tested. */
+  /** The recommendation for this version of the document; null: it was not back-tested. */
   readonly recommendation: Recommendation | null;
-  /** Number of consecutive cycles with the result of `record`, at least 1. */
+  /** How many consecutive cycles had the result of `record`, at least 1. */
   readonly count: number;
-  /** Newest first. Each access builds the list. */
+  /** The entries, newest first. Each access builds the list. */
   readonly history: readonly HistoryEntry[];
 }
 
-/** Times that an earlier process has stored. */
+/** Times that an earlier process has stored in the status of a Scaler object. */
 export interface EarlierTimes {
   readonly state: string;
   readonly stateSince: Instant;
@@ -56,27 +60,32 @@ export interface EarlierTimes {
   })[];
 }
 
-/** The last decisions of each scaler: one complete record, and older ones without snapshot and state. */
+/**
+ * The last decisions of each scaler. The newest one is a complete record; older ones have neither snapshot nor state.
+ */
 export interface Ledger {
-  /** Adds a record. Returns the status before it (null: first record) and after it. */
+  /** Adds a record. Returns the entry before it (null: it is the first) and after it. */
   readonly add: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;
     readonly after: LedgerEntry;
   };
-  /** Keeps the recommendation until the document changes. Returns false if it has changed. */
+  /** Keeps a recommendation until the document changes. Returns false if the document has already changed. */
   readonly keepRecommendation: (scaler: Scaler, recommendation: Recommendation) => boolean;
   readonly remove: (key: string) => void;
   readonly get: (key: string) => LedgerEntry | null;
-  /** Returns the statuses in the order of their first records. */
+  /** Returns the entries in the order in which their scalers were added. */
   readonly list: () => Iterable<LedgerEntry>;
 }
 
 interface LedgerOptions {
-  /** Maximum number of entries per scaler, at least 1; default: 100. */
+  /** Maximum number of entries per scaler, at least 1. Default: 100. */
   readonly perScaler?: number;
-  /** Read with the first record of a scaler. Null: none are known, which is the default. */
+  /**
+   * Returns the times that an earlier process has stored. It is called with the first record of a scaler. Default: none
+   * are known.
+   */
   readonly earlierTimes?: (scaler: Scaler) => EarlierTimes | null;
-  /** Maximum number of entries of all scalers, shared equally, but with at least 5 each; default: 50,000. */
+  /** Maximum number of entries of all scalers, which they share equally, but with at least 5 each. Default: 50,000. */
   readonly total?: number;
 }
 
@@ -107,7 +116,7 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
   };
 }
 
-/** A class, because each cycle creates an instance, and getters of a class take no memory. */
+/** A class for speed and memory: each cycle creates an instance, and the getters of a class take no memory in it. */
 class Status implements LedgerEntry, LastOfRun {
   readonly key: string;
   readonly scaler: Scaler;
@@ -167,7 +176,7 @@ class Status implements LedgerEntry, LastOfRun {
   }
 }
 
-/** Returns the conditions of the first record that an earlier process has stored with the same status. */
+/** Returns those conditions of the first record that an earlier process has stored with the same status. */
 function earlierConditions(
   { conditions, at }: CycleRecord,
   earlier: EarlierTimes | null,
@@ -187,16 +196,22 @@ function rescalesAfter(before: LedgerEntry['rescales'], { outcome }: CycleRecord
   return direction === null ? before : { ...before, [direction]: before[direction] + 1 };
 }
 
-/** Does not use the state of the snapshot, because its times may be assumptions after a restart. */
+/**
+ * Returns when the replicas last changed. The times in the snapshot's state are not used, because they may be
+ * assumptions after a restart.
+ */
 function lastRescaleOf(before: LedgerEntry | null, record: CycleRecord): LedgerEntry['lastRescale'] {
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
   const next = record.lastScales ?? (direction === null ? known : { ...known, [direction]: record.at });
-  // Returns the same object without a change, because readers compare by identity.
+  // The object stays the same if nothing has changed, because readers compare it by identity.
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
-/** A cycle that queries no metric keeps the last results for the same spec. Results are in document order. */
+/**
+ * Returns why each metric has no value. If the cycle has queried no metric, the last results stay, as long as the spec
+ * is the same. Results are in the order of the document.
+ */
 function metricErrorsAfter(
   before: Status | null,
   record: CycleRecord,
@@ -229,7 +244,7 @@ function haveSameErrors(a: LedgerEntry['metricErrors'], b: LedgerEntry['metricEr
 
 const NO_ERRORS: LedgerEntry['metricErrors'] = new Map();
 
-/** Replaces results of queries and limits that the new spec may not contain. */
+/** Replaces conditions about queries and limits that the new spec may not have. */
 function withoutOutdated(
   before: readonly TimedCondition[],
   { conditions, at }: CycleRecord,
@@ -242,8 +257,8 @@ function withoutOutdated(
 }
 
 /**
- * As in Kubernetes, the transition time changes with the status, not with reason or message. Returns `before` if
- * nothing has changed, which saves memory and garbage collection.
+ * Adds the conditions of a record. As in Kubernetes, the transition time changes with the status, not with reason or
+ * message. Returns `known` itself if nothing has changed, which saves memory and garbage collection.
  */
 function mergeConditions(known: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
   const before = record.decision === null ? known : withoutEnded(known, record.conditions);
@@ -258,7 +273,7 @@ function mergeConditions(known: readonly TimedCondition[], record: CycleRecord):
   return merged;
 }
 
-/** Any decision says whether a forecast is useful: without the condition, it no longer is. */
+/** Removes `ForecastUseful` if a decision no longer has it: every decision says whether a forecast is useful. */
 function withoutEnded(
   known: readonly TimedCondition[],
   conditions: readonly Condition[],

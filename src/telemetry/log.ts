@@ -4,7 +4,7 @@ import type { Clock } from '../units/clock.js';
 import type { Facts, Log, LogLevel } from '../units/log.js';
 import { cleanText } from '../units/clean-text.js';
 
-/** Each line ends with a newline. */
+/** Where lines are written. Each line ends with a newline. */
 interface LineStream {
   readonly write: (line: string) => unknown;
 }
@@ -12,7 +12,7 @@ interface LineStream {
 export interface LogOptions {
   readonly stream: LineStream;
   readonly level: LogLevel;
-  /** json: one object per line. text: time, level, message, `key=value`. */
+  /** `json`: one object per line. `text`: time, level, message and then `key=value`. */
   readonly format: 'json' | 'text';
   readonly clock: Clock;
 }
@@ -39,7 +39,7 @@ export function createLog(options: LogOptions): Log {
 
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
 
-/** A fact must not replace a standard field of the line, because duplicate keys in JSON are ambiguous. */
+/** Renames facts with the name of a standard field, because duplicate keys in JSON are ambiguous. */
 function withoutReserved(facts: Facts): Facts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, value]),
@@ -52,7 +52,7 @@ function asText(line: string): string {
   return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(message)}${fields.join('')}\n`;
 }
 
-/** Quotes values that are not a single word. A value can then not imitate a field or a line. */
+/** Returns a value in quotes unless it is a single word. Without quotes, it could imitate another field or line. */
 function asWord(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
@@ -69,9 +69,9 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 50;
 
 /**
- * Makes facts safe to print: redacts values with secret names and credentials in strings; replaces invisible characters
- * other than line breaks, which the format escapes; truncates strings at 1,024 characters, lists at 50 items, nesting
- * at 4 levels. An error is printed as its message and the messages of its causes.
+ * Makes facts safe to print. Values with secret names, and credentials in strings, are redacted. Invisible characters
+ * are replaced, except line breaks, which the format escapes. Strings are truncated at 1,024 characters, lists at 50
+ * items, and nesting at 4 levels. An error is printed as its message and the messages of its causes.
  */
 function cleanFacts(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return cleanFields(facts, 0);
@@ -104,7 +104,7 @@ function safeText(text: string): string {
   return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
 }
 
-/** Returns only messages, because other fields of an error may contain requests with headers. */
+/** Returns only the messages of an error: other fields may contain requests with headers. */
 function errorText(error: Error): string {
   const texts = [error.message];
   let cause = error.cause;

@@ -1,15 +1,15 @@
-/** A metric of `/metrics`. `buckets` of a histogram are in the unit of the name. */
+/** A metric in `/metrics`. The `buckets` of a histogram are in the unit that its name states. */
 export interface MetricRow {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
   readonly buckets?: readonly number[];
-  /** Set: not exposed with `metrics.detail: summary`. */
+  /** `full`: the metric is not exposed with `metrics.detail: summary`. */
   readonly detail?: 'full';
 }
 
-/** `metrics.detail` of the service config. */
+/** The values of `metrics.detail` in the service config. */
 export type MetricsDetail = 'full' | 'summary';
 
 const SCALER = ['namespace', 'scaler'] as const;
@@ -19,7 +19,7 @@ const REQUEST = ['verb', 'resource', 'code'] as const;
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 
-/** These metrics are read from the last record of each scaler at each scrape. */
+/** Metrics of scalers. At each scrape, they are read from the last record of each scaler. */
 export const SCALER_METRICS = {
   currentReplicas: gauge(
     'promscaler_current_replicas',
@@ -246,7 +246,7 @@ export const SERVICE_METRICS = {
   buildInfo: service('promscaler_build_info', 'Always 1, with the running version as a label.', ['version']),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
-/** All metrics of promscaler, except metrics of the Node.js process. */
+/** All metrics of promscaler, without those of the Node.js process. */
 export const METRIC_TABLE: readonly MetricRow[] = [
   ...Object.values(SCALER_METRICS),
   ...Object.values(SERVICE_METRICS),

@@ -5,27 +5,30 @@ import type { Ledger } from './ledger.js';
 import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
 import { writeScalerMetrics } from './scaler-series.js';
 
-/** A finished query to a data source. `reason`: why it failed, from a closed set; null: success. */
+/** A query to a data source that has ended. `failure` null: it succeeded. */
 interface QueryObservation {
   readonly source: string;
   readonly seconds: number;
   readonly failure: Failure | null;
-  /** Clock of the source minus local clock; null: unknown. */
+  /** How far the clock of the source is ahead of the local one; null: unknown. */
   readonly clockAheadSeconds: number | null;
 }
 
-/** A finished request to the API server. `code`: the HTTP status, or the kind of failure. */
+/**
+ * A request to the API server that has ended. `code` is the HTTP status or, without a response, the kind of failure.
+ */
 interface KubernetesObservation {
   readonly verb: string;
   readonly resource: string;
   readonly code: string;
-  /** Null: a watch. */
+  /** How long the request took; null: it was a watch. */
   readonly seconds: number | null;
 }
 
 export interface Metrics {
   /**
-   * Returns the text exposition in parts: series of scalers, then the registry. Rejects when `signal` is aborted.
+   * Returns the page in the text format, in parts: first the series of scalers, then the registry. Rejects when
+   * `signal` is aborted.
    */
   readonly render: (signal?: AbortSignal) => Promise<readonly Buffer[]>;
   readonly contentType: string;
@@ -34,15 +37,15 @@ export interface Metrics {
   readonly countInternalError: () => void;
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
-  /** Counts series in the answers of a source since the last call. */
+  /** Counts the series in responses of a source since the last call. */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
-  /** Counts a range query for a chart or a forecast. `reason`: why it failed; null: success. */
+  /** Counts a range query for a chart or a forecast. `reason`: why it failed; null: it succeeded. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
   readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
-  /** `errors`: number of errors in the documents; 0: successful reload. */
+  /** Records a reload. `errors`: the number of errors in the documents; 0: the reload was successful. */
   readonly recordReload: (errors: number) => void;
-  /** `times`: number of copies of the most duplicated series of a source. */
+  /** Sets how many copies the most duplicated series of a source has. */
   readonly setDuplicates: (source: string, times: number) => void;
   readonly setLeader: (isLeader: boolean) => void;
   readonly countRecorded: (decisions: number) => void;
@@ -56,21 +59,23 @@ export interface Metrics {
 }
 
 interface MetricsOptions {
-  /** Read at each scrape for the series of scalers. */
+  /** The ledger, which is read at each scrape for the series of scalers. */
   readonly ledger: Ledger;
-  /** Which series of scalers are exposed; default: full. */
+  /** Which series of scalers are exposed. Default: full. */
   readonly detail?: MetricsDetail;
   readonly version: string;
-  /** Used to yield to the event loop while a long page is written. */
+  /** The clock by which a long page yields to the event loop while it is written. */
   readonly clock: Clock;
-  /** Names of data sources. Their counters start at zero. */
+  /** The names of data sources, whose counters start at zero. */
   readonly sources: readonly string[];
   readonly failureReasons: readonly string[];
-  /** Names of the receivers of notifications. Their counters start at zero. Default: none. */
+  /** The names of the receivers of notifications, whose counters start at zero. Default: none. */
   readonly receivers?: readonly string[];
 }
 
-/** `process`: whether to include metrics of the Node.js process (event loop, heap, file descriptors). */
+/**
+ * Creates a registry. `process`: whether it has metrics of the Node.js process (event loop, heap, file descriptors).
+ */
 export function createRegistry(options: { readonly process: boolean }): Registry {
   const registry = new Registry();
   if (options.process) {
@@ -80,17 +85,20 @@ export function createRegistry(options: { readonly process: boolean }): Registry
   return registry;
 }
 
-/** Each sample wakes the process: at 10 ms, the default, that takes 1 % of a CPU; at 100 ms, a tenth of that. */
+/**
+ * Interval at which the lag of the event loop is sampled. Each sample wakes the process, which takes 1 % of a CPU at 10
+ * ms, the default, and a tenth of that at 100 ms.
+ */
 const LAG_RESOLUTION_MS = 100;
 
-/** These gauges of prom-client have the suffix `_total`, which promtool rejects. */
+/** Gauges of prom-client with the suffix `_total`, which promtool rejects. They are removed. */
 const MISNAMED_GAUGES = [
   'nodejs_active_resources_total',
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
 ] as const;
 
-/** Registers the metrics of the service in `registry`. Metrics of scalers need no registry. */
+/** Registers the metrics of the service in `registry`. Those of scalers are not in the registry. */
 export function createMetrics(registry: Registry, options: MetricsOptions): Metrics {
   const service = createServiceMetrics(registry);
   startAtZero(service, options);
@@ -134,10 +142,13 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
   };
 }
 
-/** Minimum size of a part. Joining or sending the 16 MB of 10,000 scalers in one part would block the event loop. */
+/**
+ * Minimum size of a part of the page. 10,000 scalers have 16 MB: joining or sending them at once would block the event
+ * loop.
+ */
 const PART_BYTES = 256 * 1024;
 
-/** Writes the page in parts, because 10,000 scalers (180,000 lines) must not block rounds and probes. */
+/** Writes the page in parts, because the 180,000 lines of 10,000 scalers must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock, detail = 'full' }: MetricsOptions,

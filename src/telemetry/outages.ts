@@ -2,23 +2,23 @@ import type { Clock } from '../units/clock.js';
 import type { Facts, Log } from '../units/log.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 
-/** A system that many scalers share: a data source, or the API server. */
+/** A system on which many scalers depend: a data source, or the API server. */
 export interface SharedSystem {
-  /** Unique, for example `data source default`. */
+  /** A unique ID, such as `data source default`. */
   readonly id: string;
-  /** `data source` or `API server`. */
+  /** The kind in log lines: `data source` or `API server`. */
   readonly kind: string;
-  /** Name and urls, without credentials. */
+  /** Fields of log lines: name and urls, without credentials. */
   readonly facts: Facts;
 }
 
 /**
- * Attributes failures of scalers to the systems that they share. An outage of a system is one log line when it begins
- * and one when it ends, instead of two lines per scaler.
+ * Attributes failures of scalers to the systems on which they depend. An outage of a system is logged once when it
+ * begins and once when it ends, instead of twice for each scaler.
  */
 export interface Outages {
   /**
-   * Reports the result of a request. `failure`: why the system did not answer; null: it answered, even if with an error
+   * Reports the result of a request. `failure`: why the system did not answer; null: it did, even if with an error
    * about the request.
    */
   readonly observe: (request: {
@@ -27,31 +27,32 @@ export interface Outages {
     readonly failure: string | null;
   }) => void;
   readonly startRound: () => void;
-  /** Returns when the system stopped answering; null: the system answers, or no request was sent yet. */
+  /** Returns since when the system has not answered; null: it answers, or no request was sent yet. */
   readonly since: (system: string) => Instant | null;
   /**
-   * Calls `write` once it is known whether only the scaler failed: immediately without systems, otherwise within 2 s.
+   * Calls `write` when it is known whether only this scaler fails: immediately if no system may be the cause, otherwise
+   * within 2 s.
    */
   readonly attribute: (failure: ScalerFailure, write: (isOwn: boolean) => void) => void;
-  /** Returns whether the failure was attributed to a system, and forgets the attribution. */
+  /** Returns whether a failure was attributed to a system, and forgets that. */
   readonly takeAttributed: (scaler: string, subject: string) => boolean;
   readonly isAttributed: (scaler: string, subject: string) => boolean;
   readonly forget: (scaler: string) => void;
-  /** Decides all waiting failures. */
+  /** Decides all failures that still wait. */
   readonly stop: () => void;
 }
 
 interface ScalerFailure {
   readonly scaler: string;
-  /** A metric or a condition. */
+  /** The metric or the condition that fails. */
   readonly subject: string;
-  /** The failure is attributed to the systems only if all of them fail. */
+  /** The systems that may be the cause. The failure is attributed to them only if all of them fail. */
   readonly systems: readonly string[];
 }
 
-/** By then, other requests of the same round were answered. */
+/** How long a failure waits for the results of other requests. Those of the same round are answered by then. */
 const DECIDED_AFTER_MS = 2000;
-/** If more scalers fail at once while the system answers other requests, their failures are one line. */
+/** If more scalers than this fail at once while the system answers other requests, all of them share one line. */
 const MOST_OWN_LINES = 20;
 
 interface Waiting {
@@ -63,7 +64,7 @@ interface SystemState {
   readonly system: SharedSystem;
   answeredAtMs: number;
   awaySince: Instant | null;
-  /** Set from the first failure until its cause is known. */
+  /** The failures whose cause is not known yet; null: there are none. */
   open: {
     readonly since: Instant;
     readonly cancel: () => void;
@@ -80,7 +81,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
       { system, answeredAtMs: Number.NEGATIVE_INFINITY, awaySince: null, open: null },
     ]),
   );
-  /** Maps a scaler to a map from subject to system. */
+  /** The system to which each failure was attributed, by scaler and subject. */
   const attributed = new Map<string, Map<string, string>>();
   let roundStartMs = Number.POSITIVE_INFINITY;
 
@@ -185,14 +186,14 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
   };
 }
 
-/** The id of the API server in `SharedSystem`. */
+/** The ID of the API server in `SharedSystem`. */
 export const API_SERVER = 'API server';
 
 export function dataSourceId(name: string): string {
   return `data source ${name}`;
 }
 
-/** Attributes each failure to its scaler. */
+/** Attributes each failure to its scaler alone. */
 export const NO_OUTAGES: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'> = {
   attribute: (_failure, write) => write(true),
   isAttributed: () => false,

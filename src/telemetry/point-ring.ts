@@ -1,29 +1,29 @@
 import { type Instant, instantFromMs } from '../units/time.js';
 
-/** Replica counts and values of metrics at one instant. Null: unknown, never 0. */
+/** The replica counts and the values of metrics at one time. Null: unknown, never 0. */
 export interface Point {
   readonly at: Instant;
   readonly counts: readonly (number | null)[];
   readonly values: readonly (number | null)[];
 }
 
-/** The newest points of a scaler in a typed array: 8 bytes for the time, 4 bytes for each number. */
+/** The newest points of a scaler, in a typed array: 8 bytes for the time, and 4 bytes for each number. */
 export interface PointRing {
   /**
-   * Adds a copy of a point. Its numbers of counts and values must match this ring. Drops the oldest points above
-   * `capacity`.
+   * Adds a copy of a point, which must have as many counts and values as this ring. If there are more than `capacity`
+   * points, the oldest are dropped.
    */
   readonly push: (point: Point, capacity: number) => void;
   readonly moveNewest: (at: Instant) => void;
-  /** Returns a point. Index 0 is the oldest; null: no such point. */
+  /** Returns a point; index 0 is the oldest. Null: there is no such point. */
   readonly get: (index: number) => Point | null;
-  /** Returns whether the point at `index` has the same numbers. Times are not compared. */
+  /** Returns whether the point at `index` has the same numbers as `point`. Times are not compared. */
   readonly isEqual: (index: number, point: Point) => boolean;
-  /** Returns the time of a point; null: no such point. Faster than `get`. */
+  /** Returns the time of a point; null: there is no such point. Faster than `get`. */
   readonly timeOf: (index: number) => Instant | null;
-  /** Returns one count of the point at `index`; null: unknown, or there is no such point. Faster than `get`. */
+  /** Returns one count of a point; null: it is unknown, or there is no such point. Faster than `get`. */
   readonly countOf: (index: number, column: number) => number | null;
-  /** Returns the counts of a point; empty: no such point. */
+  /** Returns the counts of a point; empty: there is no such point. */
   readonly countsOf: (index: number) => Point['counts'];
   readonly size: () => number;
 }
@@ -37,13 +37,13 @@ const TIME_WORDS = 2;
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Numbers are stored as bits, because a ring has one typed array. This buffer converts them. */
+/** Converts numbers to and from bits: a ring has a single array, in which all numbers are stored as bits. */
 const scratch = new ArrayBuffer(8);
 const words = new Int32Array(scratch);
 const float64 = new Float64Array(scratch);
 const float32 = new Float32Array(scratch);
 
-/** Returns the bits of a value rounded to 4 bytes. Null is stored as NaN. */
+/** Returns the bits of a value, rounded to 4 bytes. Null becomes NaN. */
 function bitsOf(value: number | null): number {
   float32[0] = value ?? Number.NaN;
   return words[0] ?? 0;
@@ -62,12 +62,12 @@ export function createPointRing(countsPerPoint: number, valuesPerPoint: number):
 const NO_ROWS = new Int32Array(0);
 
 /**
- * A class with one array and one row per point. Closures and one array per column would need 2 kB more for each of
- * 20,000 rings, and a cycle would read from three times as many memory locations.
+ * A class with one array, in which each point is a row. With closures and one array per column, each of 20,000 rings
+ * would need 2 kB more, and a cycle would read from three times as many places in memory.
  */
 class TypedRing implements PointRing {
   readonly #counts: number;
-  /** Words of a row: time, counts, values. */
+  /** The number of words in a row: time, counts, values. */
   readonly #width: number;
   #capacity = 0;
   #start = 0;
@@ -100,7 +100,7 @@ class TypedRing implements PointRing {
     return { at: this.#timeAt(row), counts: this.countsOf(index), values: Array.from(values, valueOf) };
   }
 
-  /** Compares values first, because they differ more often than counts. */
+  /** Compares values before counts, because they differ more often. */
   isEqual(index: number, point: Point): boolean {
     if (!this.#has(index)) return false;
     const rows = this.#rows;
@@ -167,7 +167,7 @@ class TypedRing implements PointRing {
     return instantFromMs(float64[0] ?? 0);
   }
 
-  /** Copies rows instead of points, because the rings of all scalers grow in the same rounds. */
+  /** Copies rows as they are, for speed: the rings of all scalers grow in the same rounds. */
   #resize(next: number): void {
     const width = this.#width;
     const kept = Math.min(this.#size, next);
@@ -181,7 +181,7 @@ class TypedRing implements PointRing {
   }
 }
 
-/** 4 bytes hold 7 digits. Further digits are noise, as in 0.10000000149011612. */
+/** Rounds to 7 digits, which is what 4 bytes hold. Further digits are noise, as in 0.10000000149011612. */
 function rounded(value: number): number {
   return Number(value.toPrecision(7));
 }

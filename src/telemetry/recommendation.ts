@@ -1,29 +1,32 @@
 import type { FieldChange } from '../scaler/field-changes.js';
 import type { Instant } from '../units/time.js';
 
-/** The condition of `backtest --recommend`: fewer pod-hours, and no more under-provisioning than the document. */
+/** The condition of `backtest --recommend`: fewer pod-hours than with the document, and no more under-provisioning. */
 export const RECOMMEND_CONDITION = 'theta_U<=document';
 
-/** Result of the last back-test of a document: one change of its settings, or why there is none. */
+/** The result of the last back-test of a document: a change of its settings, or why there is none. */
 export interface Recommendation {
   /** When the back-test ended. */
   readonly at: Instant;
-  /** The time range of the history that it used. */
+  /** The time range of the history that the back-test used. */
   readonly from: Instant;
   readonly to: Instant;
   readonly stepSeconds: number;
-  /** Empty: keep the document as it is. */
+  /** The recommended changes; empty: keep the document as it is. */
   readonly changes: readonly FieldChange[];
-  /** JSON merge patch of the document; null without changes. */
+  /** A JSON merge patch of the document; null: there is no change. */
   readonly patch: string | null;
   readonly reason: string;
-  /** Percent of the pod-hours; negative: more are needed. Lowest and highest: of any part. Null without changes. */
+  /**
+   * The pod-hours saved, in percent; negative: more are needed. `lowest` and `highest` are those of single parts of the
+   * history. Null: there is no change.
+   */
   readonly saving: { readonly percent: number; readonly lowest: number; readonly highest: number } | null;
-  /** Under-provisioning of the document and of the change, in percent. Null without changes. */
+  /** Under-provisioning with the document and with the change, in percent; null: there is no change. */
   readonly thetaU: { readonly current: number; readonly proposed: number } | null;
 }
 
-/** A recommendation to keep the document as it is. */
+/** The fields of a recommendation to keep the document as it is. */
 export const NO_CHANGE = {
   changes: [],
   patch: null,

@@ -12,7 +12,7 @@ import { logCycle } from './cycle-log.js';
 import { eventsOfCycle } from './service-events.js';
 import type { Instant } from '../units/time.js';
 
-/** All records that a process keeps about its cycles. Each part limits its own size. */
+/** What a process remembers about its cycles. Each part limits its own size. */
 export interface Records {
   readonly ledger: Ledger;
   readonly archive: SnapshotArchive;
@@ -22,14 +22,14 @@ export interface Records {
 }
 
 interface RecordsOptions {
-  /** False drops past snapshots and chart points, which only the API exposes. Default: true. */
+  /** False: past snapshots and chart points are not kept, because only the API exposes them. Default: true. */
   readonly hasReaders?: boolean;
   readonly earlierTimes?: (scaler: Scaler) => EarlierTimes | null;
 }
 
 export function createRecords(clock: Clock, options: RecordsOptions = {}): Records {
   const { hasReaders = true, earlierTimes = () => null } = options;
-  // Random digits distinguish processes that start in the same millisecond.
+  // The random digits distinguish processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   return {
     ledger: createLedger({ earlierTimes }),
@@ -51,8 +51,9 @@ const NO_CHART_POINTS: ChartPoints = {
 
 export interface Recorder {
   /**
-   * Adds a record to ledger, chart points and metrics, and a change to log and feed. Returns the ledger entry before and
-   * after. The status of a Scaler object is not written here: `control/status/status-writer.ts` polls the ledger.
+   * Adds a record to ledger, chart points and metrics; a change also to log and feed. Returns the ledger entry before
+   * and after. The status of a Scaler object is not written here: `control/status/status-writer.ts` reads it from the
+   * ledger.
    */
   readonly record: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;
@@ -66,13 +67,13 @@ export function createRecorder(parts: {
   readonly archive: SnapshotArchive;
   readonly chartPoints: ChartPoints;
   readonly feed: EventFeed;
-  /** Unset: Events are not recorded. */
+  /** Unset: Events are not remembered. */
   readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Unset: each failure is attributed to its scaler. */
+  /** Unset: each failure is attributed to its scaler alone. */
   readonly outages?: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
-  /** Called with each record and the previous one of its scaler. */
+  /** Called with each record and with the previous one of its scaler. */
   readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
 }): Recorder {
   const {
@@ -90,7 +91,7 @@ export function createRecorder(parts: {
     record: (record) => {
       const change = ledger.add(record);
       const { before, after } = change;
-      // The ledger contains the newest snapshot. It is archived when a different result follows.
+      // The newest snapshot is in the ledger. It is archived when a cycle with another result follows.
       if (before !== null && before.record.snapshot !== null && after.count === 1)
         archive.keep(after.key, before.record.snapshot);
       chartPoints.add(record);
@@ -120,9 +121,9 @@ interface SentEvent {
   readonly count: number;
 }
 
-/** The Kubernetes Events that this process has written about the targets of each scaler. */
+/** The Kubernetes Events that this process has written about the target of each scaler. */
 interface SentEvents {
-  /** Adds an Event of `NAMESPACE/NAME`. An equal Event that is stored is counted. */
+  /** Adds an Event for `NAMESPACE/NAME`. If an equal one is stored, it is counted instead. */
   readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;
   /** Returns the Events, newest first. */
   readonly read: (key: string) => readonly SentEvent[];
@@ -130,9 +131,12 @@ interface SentEvents {
 }
 
 interface EventLimits {
-  /** Maximum number of Events per scaler; default: 50. */
+  /** Maximum number of Events per scaler. Default: 50. */
   readonly perScaler?: number;
-  /** Maximum number of Events of all scalers, shared equally, but with at least 3 each; default: 10,000, about 5 MB. */
+  /**
+   * Maximum number of Events of all scalers, which they share equally, but with at least 3 each. Default: 10,000, which
+   * is about 5 MB.
+   */
   readonly total?: number;
 }
 

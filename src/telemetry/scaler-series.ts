@@ -9,12 +9,14 @@ import { milliToNumber } from '../units/quantity.js';
 import type { LedgerEntry, Ledger } from './ledger.js';
 import { SCALER_METRICS, type MetricRow, type MetricsDetail, isInSummary } from './metric-table.js';
 
-/** Writes a series of a scaler. `labels`: text format, without `namespace` and `scaler`, each after a comma. */
+/**
+ * Writes a series of a scaler. `labels` are in the text format, each after a comma, without `namespace` and `scaler`.
+ */
 type WriteSeries = (labels: string, value: number) => void;
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 
-/** Writes the series of a scaler for each metric. A missing value has no series, never 0. */
+/** For each metric, writes the series of a scaler. If a value is missing, there is no series, and never a 0. */
 export const SCALER_SERIES: Readonly<
   Record<ScalerMetricKey, (status: LedgerEntry, write: WriteSeries) => void>
 > = {
@@ -91,7 +93,7 @@ function writePodSeconds(
   if (state !== undefined) write('', Math.round(sumOfParts(state.spent)[part]));
 }
 
-/** A fixed count prevents scaling in both directions. */
+/** Returns whether a pause prevents scale-ups. A fixed count prevents both directions. */
 function pausesScaleUp({ direction, replicas }: Pause): boolean {
   return direction !== 'scale-down' || replicas !== null;
 }
@@ -108,7 +110,10 @@ function writeLastRescale({ lastRescale: { up, down } }: LedgerEntry, write: Wri
   if (down !== null) write(DOWN, down / 1000);
 }
 
-/** Metric results follow document order. Without results, only targets are written. */
+/**
+ * Writes a series for each metric. Results are in the order of the document. If there are none, only targets are
+ * written.
+ */
 function writeMetrics(
   { scaler, record }: LedgerEntry,
   write: WriteSeries,
@@ -135,14 +140,14 @@ function escapeValue(text: string): string {
     : text;
 }
 
-/** Returns the current value in the unit of the target; null: no value, or not queried. */
+/** Returns the current value in the unit of the target; null: there is no value, or it was not queried. */
 export function currentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
   if (result === undefined || result.error !== null) return null;
   switch (spec.target.type) {
     case 'Utilization':
       return result.current.averageUtilization ?? null;
     case 'AverageValue':
-      // There is no average over 0 replicas.
+      // At 0 replicas there is no average.
       return result.ratio === null ? null : (result.current.averageValue ?? null);
     case 'Value':
       return result.current.value ?? null;
@@ -151,7 +156,9 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
   }
 }
 
-/** Returns the measured capacity if used, otherwise the target: percent of the requests, or base units. */
+/**
+ * Returns the target in percent of the requests or in base units. If a measured capacity is used, that is the target.
+ */
 export function targetValue(spec: MetricSpec, result?: MetricResult): number {
   if (result?.capacity !== undefined) return result.capacity;
   return spec.target.type === 'Utilization' ? spec.target.percent : milliToNumber(spec.target.milli);
@@ -174,13 +181,13 @@ function writePods(decision: Decision | null, write: WriteSeries): void {
   }
 }
 
-/** Number of scalers per part of the page, which takes about 1 ms. */
+/** Number of scalers in a part of the page. Writing a part takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the series of all scalers in the Prometheus text format, in parts. Reads the ledger at each scrape, so
- * recording a cycle costs nothing, and a removed scaler or an ended limit has no series. (set() and remove() of
- * prom-client would hash each label set, and its registry writes a metric without yielding.)
+ * Yields the series of all scalers in the Prometheus text format, in parts. The ledger is read at each scrape, so that
+ * recording a cycle costs nothing, and a removed scaler or an ended limit has no series. prom-client is not used: its
+ * set() and remove() would hash each label set, and its registry writes a metric without yielding.
  */
 export function* writeScalerMetrics(
   ledger: Pick<Ledger, 'list'>,
@@ -209,7 +216,7 @@ function isScalerMetric(key: string): key is ScalerMetricKey {
   return Object.hasOwn(SCALER_SERIES, key);
 }
 
-/** The labels of scalers, built once per page, because it has 19 lines per scaler. */
+/** The labels of scalers. They are built once per page, because a page has 19 lines per scaler. */
 class PageLabels {
   readonly #known = new Map<Scaler, string>();
 

@@ -6,7 +6,7 @@ import { conditionOf } from '../decision/result/condition.js';
 import { describeFailure } from '../units/failure.js';
 import type { LedgerEntry } from './ledger.js';
 
-/** Returns the events of a cycle for the event stream: a change of replicas, a held change, a failure or its end. */
+/** Returns the events of a cycle: a change of replicas, a held change, and the start or the end of a failure. */
 export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): readonly ServiceEvent[] {
   const { scaler, record } = after;
   if (isQuiet(before, after)) return NO_EVENTS;
@@ -27,8 +27,8 @@ export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): r
 const NO_EVENTS: readonly ServiceEvent[] = [];
 
 /**
- * Returns whether nothing changed and no condition, error or writer is new, as in most cycles. The lists of the ledger
- * are then the same objects.
+ * Returns whether a cycle has nothing to report, as most cycles: no change, and no new condition, error or writer. Then
+ * the lists of the ledger are the same objects as before.
  */
 export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
   return (
@@ -40,7 +40,10 @@ export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean
   );
 }
 
-/** A held change is reported once, not in every cycle. A failed change is reported as a failure. */
+/**
+ * Returns whether a decision is an event. A held change is reported once, not in every cycle. A failed change is
+ * reported as a failure.
+ */
 function isDecisionEvent(before: Outcome | undefined, { kind, from, to }: Outcome): boolean {
   if (rescaleDirection({ kind, from, to, message: '' }) !== null) return true;
   if (kind === 'none' || kind === 'failed' || from === to) return false;
@@ -65,7 +68,8 @@ function conditionFailures(before: LedgerEntry | null, after: LedgerEntry): read
 }
 
 /**
- * Returns whether a subject of a failure event still fails: the type of a condition, a metric, or `ConflictingWriter`.
+ * Returns whether a subject of a failure event still fails. The subject is a type of condition, a metric, or
+ * `ConflictingWriter`.
  */
 export function isSubjectFailing(status: LedgerEntry, subject: string): boolean {
   const condition = status.conditions.find(({ type }) => type === subject);
@@ -87,7 +91,7 @@ function writerFailures(before: LedgerEntry | null, { record }: LedgerEntry): re
   return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
 }
 
-/** A metric that the document no longer contains, or whose query has changed, no longer fails. */
+/** Returns the end of failures whose metric is no longer in the document, or has another query now. */
 function endedMetrics(before: LedgerEntry | null, { metricErrors }: LedgerEntry): readonly FailureEvent[] {
   if (before === null || before.metricErrors === metricErrors) return [];
   return [...before.metricErrors].flatMap(([subject, error]) =>

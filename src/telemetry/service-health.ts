@@ -3,22 +3,22 @@ import { API_SERVER, dataSourceId, type Outages } from './outages.js';
 import type { Failure } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 
-/** `message` may name workloads and queries; `reason` is from a closed set. */
+/** An error of a system. `reason` is one of a fixed set; `message` may name workloads and queries. */
 export interface LastError {
   readonly at: Instant;
   readonly reason: string;
   readonly message: string;
 }
 
-/** Counts start with the process. Null: not known yet. */
+/** The health of a data source. Counts start with the process. Null: not known yet. */
 export interface SourceHealth {
   readonly isReachable: boolean | null;
-  /** Since when the source has not answered; null: it answers. */
+  /** Since when the data source has not answered; null: it answers. */
   readonly failingSince: Instant | null;
   readonly lastError: LastError | null;
   readonly queries: number;
   readonly errors: number;
-  /** Mean latency of the last round with queries. */
+  /** The mean latency in the last round with queries. */
   readonly latencySeconds: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface ApiServerHealth {
 }
 
 export interface RoundHealth {
-  /** The last round with a finished cycle. Running cycles do not count. */
+  /** The last round in which a cycle has ended. Cycles that still run do not count. */
   readonly last: {
     readonly at: Instant;
     readonly seconds: number;
@@ -41,7 +41,7 @@ export interface RoundHealth {
   readonly missed: number;
 }
 
-/** The health of the systems that the process depends on, for the API. */
+/** The health of the systems on which the process depends, for the API. */
 export interface ServiceHealth {
   readonly startedAt: Instant;
   readonly observeQuery: (query: {
@@ -61,23 +61,23 @@ export interface ServiceHealth {
     readonly latenessSeconds: number;
     readonly missed: number;
   }) => void;
-  /** Counts a finished cycle of the round that started at `at`. */
+  /** Counts a cycle that has ended. `at` is when its round began. */
   readonly endCycle: (at: Instant) => void;
   readonly sources: () => ReadonlyMap<string, SourceHealth>;
   readonly apiServer: () => ApiServerHealth;
   readonly rounds: () => RoundHealth;
 }
 
-/** Says nothing about the server: this process has canceled the request. */
+/** This process has canceled the request, which shows nothing about the server. */
 const CANCELED = 'canceled';
-/** Reasons for which the server did not answer. */
+/** Reasons that mean that the server did not answer. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['timeout', 'connection']);
-/** Status codes of normal operation: the object is gone or has changed. */
+/** Status codes of normal operation: the object does not exist anymore, or has changed. */
 const EXPECTED_CODES: ReadonlySet<string> = new Set(['404', '409', '410']);
 
 const MAX_ROUNDS = 16;
 
-/** `outages`: of the data sources and the API server. */
+/** Creates the health of the data sources and the API server. `outages` knows since when they have not answered. */
 export function createServiceHealth(
   clock: Clock,
   sources: readonly string[],
@@ -86,7 +86,10 @@ export function createServiceHealth(
   const bySource = new Map(sources.map((name) => [name, createTally()]));
   const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
   const apiServer = createTally();
-  /** Scalers with different periods have separate rounds, possibly at the same time. */
+  /**
+   * The rounds in progress by their start. Scalers with different periods have separate rounds, possibly at the same
+   * time.
+   */
   const rounds = new Map<Instant, RunningRound>();
   let last: RunningRound | null = null;
   let missed = 0;
@@ -148,7 +151,7 @@ interface RunningRound {
   readonly at: Instant;
   readonly startMs: number;
   readonly latenessSeconds: number;
-  /** Number of finished cycles, and when the last one ended. */
+  /** The number of cycles that have ended, and when the last one did. */
   scalers: number;
   endMs: number;
 }

@@ -3,19 +3,21 @@ import { snapshotToJson } from '../decision/result/write-json.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Instant } from '../units/time.js';
 
-/** Compressed snapshots of past decisions. Above the limit, the oldest snapshot of any scaler is dropped. */
+/**
+ * Compressed snapshots of past decisions. Above the limit, the oldest snapshot is dropped, of whichever scaler it is.
+ */
 export interface SnapshotArchive {
-  /** Stores a snapshot under the `NAMESPACE/NAME` of its scaler and its `now`. */
+  /** Stores a snapshot by the `NAMESPACE/NAME` of its scaler and by its `now`. */
   readonly keep: (key: string, snapshot: Snapshot) => void;
-  /** Returns a snapshot as JSON; null: not stored. */
+  /** Returns a snapshot as JSON; null: it is not stored. */
   readonly read: (key: string, at: Instant) => unknown;
   readonly remove: (key: string) => void;
 }
 
 interface ArchiveLimits {
-  /** Compressed size of all snapshots; default: 3 MiB. */
+  /** Limits the compressed size of all snapshots. Default: 3 MiB. */
   readonly totalBytes?: number;
-  /** Maximum number of snapshots per scaler; default: 100, as for entries of the ledger. */
+  /** Maximum number of snapshots per scaler. Default: 100, as for the entries of the ledger. */
   readonly perScaler?: number;
 }
 
@@ -23,20 +25,20 @@ interface StoredSnapshot {
   readonly key: string;
   readonly at: Instant;
   /**
-   * Deflated JSON with one byte per character. It has a fifth of the size of the JSON, and is smaller than a Buffer.
-   * Null: dropped.
+   * Deflated JSON as a string with one byte per character. It has a fifth of the size of the JSON, and needs less
+   * memory than a Buffer. Null: the snapshot was dropped.
    */
   packed: string | null;
 }
 
 /**
- * Memory of an entry in addition to its string, measured with 1,000 scalers: the object and its slots in queue and map.
+ * The memory of an entry besides its string, measured with 1,000 scalers: the object, and its places in queue and map.
  */
 const ENTRY_BYTES = 360;
 
 /**
- * Options for short strings. They take less than half the CPU time of the defaults, mostly because zlib clears less
- * memory per string. The result is 6 % larger, measured with 3 KB of JSON that lists 10 pods.
+ * Options for short strings. They take less than half of the CPU time of the defaults, mostly because zlib clears less
+ * memory for each string. The result is 6 % larger, measured with 3 KB of JSON that lists 10 pods.
  */
 const DEFLATE = { level: 3, windowBits: 12, memLevel: 5 };
 
@@ -63,7 +65,7 @@ export function createSnapshotArchive(limits: ArchiveLimits = {}): SnapshotArchi
       if (oldest === undefined) break;
       drop(oldest);
     }
-    // Limits the share of dropped entries in the queue.
+    // Removes dropped entries from the queue, but only when they are about half of it.
     if (queue.length < 2 * live + 64) return;
     queue = queue.slice(first).filter(({ packed }) => packed !== null);
     first = 0;

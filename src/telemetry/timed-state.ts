@@ -4,16 +4,19 @@ import type { Instant } from '../units/time.js';
 import type { LedgerEntry } from './ledger.js';
 
 export interface TimedState extends ScalerState {
-  /** The first cycle of this process in this state; null: unknown. */
+  /** The first cycle of this process with this state; null: unknown. */
   readonly since: Instant | null;
 }
 
 export interface Rejection extends RejectedVersion {
-  /** When this process first rejected a version after a valid one; null: unknown. */
+  /** When this process first rejected a version that followed a valid one; null: unknown. */
   readonly since: Instant | null;
 }
 
-/** `rejection`: of the newest version of the document. */
+/**
+ * Returns the state of a scaler with its start. `rejection` is that of the newest version of the document; null: it is
+ * valid.
+ */
 export function timedState(status: LedgerEntry, rejection: Rejection | null): TimedState {
   const { record, conditions, state, stateSince } = status;
   if (rejection === null) return { ...state, since: stateSince };
@@ -21,7 +24,9 @@ export function timedState(status: LedgerEntry, rejection: Rejection | null): Ti
   return { ...now, since: now.name === state.name ? stateSince : rejection.since };
 }
 
-/** Returns since when the newest version of each scaler has been rejected. `before`: the result of the last reload. */
+/**
+ * Returns since when the newest version of each scaler has been rejected. `before` is the result after the last reload.
+ */
 export function rejectedSince(
   before: ReadonlyMap<string, Instant>,
   problems: readonly Rejecting[],
@@ -30,7 +35,7 @@ export function rejectedSince(
   return new Map([...rejectionsOf(problems, before).keys()].map((key) => [key, before.get(key) ?? now]));
 }
 
-/** Returns the rejections by `NAMESPACE/NAME`. `since`: the result of `rejectedSince`. */
+/** Returns the rejections by `NAMESPACE/NAME`. `since` is the result of `rejectedSince`. */
 export function rejectionsOf(
   problems: readonly Rejecting[],
   since: ReadonlyMap<string, Instant>,

@@ -1,21 +1,22 @@
 /**
- * Control characters except tab and line feed, and characters that are invisible or change the direction of text: C1,
- * soft hyphen, bidi marks, embeddings and isolates, line separators, zero-width spaces, tags, lone surrogates. The joiners
- * U+200C and U+200D stay, which Persian, Indic scripts and emoji need.
+ * Characters that a person must not read unchanged: control characters except tab and line feed, and characters that
+ * are invisible or change the direction of text (C1, soft hyphen, bidi marks, embeddings and isolates, line separators,
+ * zero-width spaces, tags, lone surrogates). The joiners U+200C and U+200D are not among them, because Persian, Indic
+ * scripts and emoji need them.
  */
 const UNSAFE =
   // eslint-disable-next-line no-control-regex -- these characters are replaced
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/gu;
 
 /**
- * Replaces each character that a terminal executes, or that makes a string look like another one, by U+FFFD. For text
- * from documents, servers and other clients, wherever a person reads it. Ordinary Unicode is kept.
+ * Replaces by U+FFFD each character that a terminal would execute, or that makes a string look like another one. It is
+ * for text from documents, servers and other clients, wherever a person reads it. All other characters stay.
  */
 export function cleanText(text: string): string {
   return text.replace(UNSAFE, '\ufffd');
 }
 
-/** As `cleanText`, but replaces each character with its `\uXXXX` escape, so that the JSON stays equivalent. */
+/** Replaces the same characters as `cleanText`, but by their `\uXXXX` escapes, so that JSON stays equivalent. */
 export function escapeText(text: string): string {
   return text.replace(UNSAFE, (character) =>
     Array.from({ length: character.length }, (_, index) => {
@@ -25,7 +26,7 @@ export function escapeText(text: string): string {
   );
 }
 
-/** Quotes for a POSIX shell: single quotes unless every character is plain. */
+/** Quotes a word for a POSIX shell, unless every character is harmless. */
 export function quoteForShell(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

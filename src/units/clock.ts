@@ -2,17 +2,17 @@ import { onAbort } from './abort.js';
 import type { Instant } from './time.js';
 
 /**
- * Time, timers and randomness. Code that waits or needs the time receives a clock, so that the whole service can run in
- * simulated time. cli/system-clock.ts creates the system clock.
+ * Time, timers and randomness. Code that waits or needs the time is given a clock, so that the whole service can run in
+ * simulated time. cli/system-clock.ts creates the clock of the system.
  */
 export interface Clock {
-  /** Wall time. May jump. */
+  /** Returns the wall time, which may jump. */
   readonly now: () => Instant;
-  /** Milliseconds since an arbitrary start. Never jumps back. */
+  /** Returns the milliseconds since an arbitrary start. They never decrease. */
   readonly monotonicMs: () => number;
-  /** At least 0, below 1. */
+  /** Returns a random number of at least 0 and below 1. */
   readonly random: () => number;
-  /** Calls `callback` once after `ms` (up to 2^31-1). Returns a function that cancels the timer. */
+  /** Calls `callback` once after `ms`, which is at most 2^31-1. Returns a function that cancels the timer. */
   readonly after: (ms: number, callback: () => void) => () => void;
 }
 
@@ -26,7 +26,10 @@ export class DeadlineError extends Error {
   }
 }
 
-/** Resolves after `ms`, or immediately when `signal` is aborted: the caller must check the signal. Never rejects. */
+/**
+ * Resolves after `ms`, or immediately when `signal` is aborted, so that the caller must check the signal. Never
+ * rejects.
+ */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
@@ -41,7 +44,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** Waits for `work`, which must not reject, at most `ms`. Leaves no timer behind. */
+/** Waits until `work` has ended, but at most `ms`. `work` must not reject. No timer is left behind. */
 export async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
   const done = new AbortController();
   await Promise.race([work, sleep(clock, ms, done.signal)]);
@@ -49,8 +52,8 @@ export async function endedWithin(clock: Clock, ms: number, work: Promise<unknow
 }
 
 /**
- * Runs `work` with a signal that is aborted with a `DeadlineError` after `ms`, or with the reason of `parent` when
- * `parent` is aborted. Returns the result of `work`, which must observe its signal. Leaves no timer or listener.
+ * Runs `work` and returns its result. `work` must observe its signal, which is aborted with a `DeadlineError` after
+ * `ms`, or with the reason of `parent` when that is aborted. No timer or listener is left behind.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -71,12 +74,12 @@ export async function withDeadline<T>(
   }
 }
 
-/** Time after which a long task yields to other work. */
+/** How long a task may run before it yields to other work. */
 const TURN_MS = 20;
 
 /**
- * Returns a function for a long task to await between steps. Every `turnMs` it yields to other work (probes, rounds, the
- * renewal of the Lease).
+ * Returns a function that a long task awaits between its steps. Every `turnMs`, it yields to other work, such as
+ * probes, rounds and the renewal of the Lease.
  */
 export function takeTurns(clock: Clock, turnMs = TURN_MS): () => Promise<void> {
   let sinceMs = clock.monotonicMs();
@@ -88,7 +91,7 @@ export function takeTurns(clock: Clock, turnMs = TURN_MS): () => Promise<void> {
 }
 
 export interface Alarm {
-  /** Resolves after `ms`, when the alarm rings, or when `signal` is aborted. */
+  /** Resolves after `ms`, when `ring` is called, or when `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly ring: () => void;
 }

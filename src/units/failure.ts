@@ -1,7 +1,7 @@
-/** Why a query failed; the `reason` of `promscaler_query_errors_total`. */
+/** Why a query failed: the values of `reason` in `promscaler_query_errors_total`. */
 export const FAILURE_REASONS = [
   'timeout',
-  /** The source is overloaded. Says nothing about the query. */
+  /** The data source is overloaded, which does not depend on the query. */
   'busy',
   'connection',
   'bad_query',
@@ -12,36 +12,39 @@ export const FAILURE_REASONS = [
   'server_error',
   'bad_answer',
   'canceled',
-  /** Not sent: the namespace exceeds a limit of the data source. */
+  /** The query was not sent, because its namespace exceeds a limit of the data source. */
   'over_limit',
 ] as const;
 
-/** A query was answered, but not with a value that the decision can use. */
+/** Why the decision cannot use the answer to a query. */
 export type UnusableReason =
-  /** No series. */
+  /** The answer has no series. */
   | 'missing'
   /** All values are NaN. */
   | 'nan'
-  /** Infinite or negative values, the wrong form, or duplicates. */
+  /** A value is infinite or negative, or the answer has the wrong form or duplicates. */
   | 'invalid'
-  /** A value that proposes no count, for example because the selector matches no pods. */
+  /** The value proposes no count, for example because the selector matches no pods. */
   | 'no_proposal';
 
-/** `unknown`: the reason of a failed query is not known, because its snapshot does not say it. */
+/** `unknown`: the snapshot of a failed query does not contain the reason. */
 export type FailureReason = (typeof FAILURE_REASONS)[number] | UnusableReason | 'unknown';
 
 /**
- * Why a metric has no value. Socket, sample, result of the metric, condition, log line, outage and API use this type, so
- * that reason and data source are kept.
+ * Why a metric has no value. The same type is used from the query to the API (sample, result of the metric, condition,
+ * log line, outage), so that the reason and the data source are kept.
  */
 export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
-  /** The data source that has not answered a query for a sample. Unset: the query was answered, or is not for a sample. */
+  /**
+   * The data source that did not answer the query for a sample. Unset: it did answer, or the query was not for a
+   * sample.
+   */
   readonly source?: string | undefined;
-  /** Contains no secrets. */
+  /** What happened; contains no secrets. */
   readonly message: string;
-  /** From Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` uses it to find the fix. */
+  /** A code of Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` finds the fix by it. */
   readonly code?: string | undefined;
 }
 
@@ -51,13 +54,13 @@ export function failed(reason: FailureReason, message: string, code?: string): F
     : { class: 'failed', reason, message, code };
 }
 
-/** Returns the failure as conditions, Events, log lines and the API show it. */
+/** Returns a failure as text for conditions, Events, log lines and the API. */
 export function describeFailure({ reason, source, message }: Failure): string {
-  // A query over a limit of its namespace was not sent.
+  // A query over a limit of its namespace was never sent to Prometheus.
   return source === undefined || reason === 'over_limit' ? message : `Prometheus: ${message}`;
 }
 
-/** Returns whether two failures look the same to a user. Null: no failure. */
+/** Returns whether two failures look the same to a user. Null means no failure. */
 export function isSameFailure(a: Failure | null, b: Failure | null): boolean {
   return a === b || (a !== null && b !== null && describeFailure(a) === describeFailure(b));
 }
@@ -74,18 +77,20 @@ const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'bad_answer',
 ]);
 
-/** Returns whether the server causes the failure, not the query: another url or a later attempt may succeed. */
+/**
+ * Returns whether the server is the cause of a failure, not the query. Another url or a later attempt may then succeed.
+ */
 export function isServerFailure(reason: FailureReason): boolean {
   return SERVER_REASONS.has(reason);
 }
 
-/** Returns the message of an error, or any other thrown value as a string. */
+/** Returns the message of an error. Any other thrown value is returned as a string. */
 export function errorMessage(error: unknown): string {
-  // Not `instanceof`: an error of Node.js may come from another realm.
+  // `instanceof` would be wrong, because an error of Node.js may come from another realm.
   return String(typeof error === 'object' && error !== null && 'message' in error ? error.message : error);
 }
 
-/** Returns the `code` of an error, such as an error of Node.js or axios, or undefined. */
+/** Returns the `code` of an error, as errors of Node.js and axios have it; undefined: it has none. */
 export function errorCode(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;

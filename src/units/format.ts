@@ -1,4 +1,4 @@
-/** Rounds to three decimals, or to three significant digits below 1. */
+/** Returns a number with three decimals or, below 1, with three significant digits. */
 export function formatNumber(value: number): string {
   const rounded = Math.abs(value) < 1 ? Number(value.toPrecision(3)) : Math.round(value * 1000) / 1000;
   return String(rounded);
@@ -11,8 +11,8 @@ export function isInBytes(metricName: string): boolean {
 }
 
 /**
- * Formats a value in base units: memory with a binary suffix and at most `decimals` decimals (`900Mi`), other values as
- * a number. All outputs use it, so a quantity has the same unit everywhere.
+ * Returns a value in base units as text. Memory gets a binary suffix and at most `decimals` decimals (`900Mi`); other
+ * values stay numbers. All outputs use it, so that a quantity has the same unit everywhere.
  */
 export function formatAmount(value: number, metricName: string, decimals = 1): string {
   if (!isInBytes(metricName)) return formatNumber(value);
@@ -21,7 +21,7 @@ export function formatAmount(value: number, metricName: string, decimals = 1): s
   return `${Number((value / 1024 ** power).toFixed(decimals))}${BINARY[power] ?? ''}`;
 }
 
-/** Returns a duration as in kubectl: `45s`, `4m10s`, `3h5m`, `2d4h`. A negative duration is `0s`. */
+/** Returns a duration as kubectl prints it: `45s`, `4m10s`, `3h5m`, `2d4h`. A negative one is `0s`. */
 export function formatSeconds(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [days, hours, minutes] = [
@@ -35,22 +35,22 @@ export function formatSeconds(seconds: number): string {
   return minutes > 0 ? `${minutes}m${rest === 0 ? '' : `${rest}s`}` : `${rest}s`;
 }
 
-/** Returns a duration as `45 s`, below 10 s with one decimal: `0.5 s`. */
+/** Returns a duration in seconds: `45 s`, or below 10 s with one decimal: `0.5 s`. */
 export function inSeconds(seconds: number): string {
   return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
 }
 
-/** Returns `1 pod is` or `2 pods are`. */
+/** Returns a number with noun and verb: `1 pod is`, `2 pods are`. */
 export function countAre(number: number, noun: string): string {
   return `${countOf(number, noun)} ${number === 1 ? 'is' : 'are'}`;
 }
 
-/** Returns `1 pod` or `2 pods`. */
+/** Returns a number with its noun: `1 pod`, `2 pods`. */
 export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** Returns at most `most` names and how many others there are: `a, b, c and 4 more`. */
+/** Returns at most `most` names, and how many more there are: `a, b, c and 4 more`. */
 export function listSome(names: readonly string[], most = 5): string {
   const rest = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${rest}`;

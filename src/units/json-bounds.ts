@@ -1,17 +1,17 @@
 export interface JsonBounds {
-  /** Nesting levels of arrays and objects. */
+  /** Maximum nesting of arrays and objects. */
   readonly depth: number;
-  /** Members and elements, including objects and arrays. */
+  /** Maximum number of members and elements, including those that are objects and arrays. */
   readonly items: number;
 }
 
-/** The message says which limit the JSON exceeds. */
+/** JSON exceeds a limit, which the message names. */
 export class JsonBoundsError extends Error {
   override name = 'JsonBoundsError';
 }
 
 interface JsonMeter {
-  /** Adds a chunk. Returns why the JSON must not be parsed, or null. */
+  /** Counts a chunk. Returns why the JSON must not be parsed; null: it may. */
   readonly add: (piece: Uint8Array) => string | null;
 }
 
@@ -24,8 +24,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Counts levels and items of JSON before it is parsed: 16 MiB of `{},` become more than 800 MB of objects. Reads each
- * byte once and keeps none. Invalid JSON is left to the parser.
+ * Creates a meter of the levels and items of JSON, to be used before the JSON is parsed: 16 MiB of `{},` would become
+ * more than 800 MB of objects. It reads each byte once and stores none. It does not detect invalid JSON.
  */
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;
@@ -36,7 +36,8 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   return {
     add: (piece) => {
       const end = piece.length;
-      // By index: an iterator takes ten times as long. A separate loop skips strings, which contain most bytes.
+      // An index, because an iterator takes ten times as long. Strings have a loop of their own, because most bytes are
+      // in strings.
       for (let index = 0; index < end;) {
         if (isString) {
           if (isEscaped) {
@@ -76,7 +77,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   };
 }
 
-/** Throws `SyntaxError` for invalid JSON, `JsonBoundsError` above the limits. */
+/** Parses JSON. Throws `JsonBoundsError` if it exceeds the limits, and `SyntaxError` if it is invalid. */
 export function parseJsonWithin(text: string | Uint8Array, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   const excess = createJsonMeter(bounds).add(bytes);

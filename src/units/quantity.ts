@@ -1,10 +1,10 @@
 /**
- * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. Range, as for
+ * An integer number of thousandths of the base unit (millicores, millibytes, ...), as in the HPA. The range is that of
  * Kubernetes quantities: -(2^63-1) to 2^63-1.
  */
 export type Milli = bigint;
 
-/** Sums of milli-units saturate at this value. */
+/** The largest value. Larger sums are this value. */
 export const MAX_MILLI: Milli = 2n ** 63n - 1n;
 
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:(n|u|m|k|[MGTPE]i?|Ki)|[eE]([+-]?\d{1,9}))?$/;
@@ -25,14 +25,15 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
 /**
- * With a larger exponent any digit but zero saturates; with a smaller negative one, any digit is below one milli-unit.
+ * Limits exponents. With a larger exponent, any digit but zero exceeds `MAX_MILLI`; with a smaller negative one, any
+ * digit is less than one milli-unit.
  */
 const EXPONENT_BOUND = 200;
 
 /**
- * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or plain number; null: invalid.
- * A fraction of a milli-unit rounds away from zero, as in `Quantity.MilliValue()`. Values above 2^63-1 saturate.
- * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
+ * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or a plain number; null: it is
+ * invalid. A fraction of a milli-unit is rounded away from zero, as in `Quantity.MilliValue()`. Larger values than
+ * 2^63-1 become that. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
  */
 export function parseQuantity(value: string | number): Milli | null {
   const text = String(value);
@@ -48,7 +49,7 @@ export function parseQuantity(value: string | number): Milli | null {
   return sign === '-' ? -magnitude : magnitude;
 }
 
-/** Returns `digits * 10^exponent`, rounded up to an integer and saturated. */
+/** Returns `digits * 10^exponent`, rounded up to an integer, at most `MAX_MILLI`. */
 function scaleUp(digits: bigint, exponent: number): Milli {
   if (digits === 0n) return 0n;
   const bounded = Math.max(-EXPONENT_BOUND, Math.min(EXPONENT_BOUND, exponent));
@@ -58,11 +59,12 @@ function scaleUp(digits: bigint, exponent: number): Milli {
 }
 
 /**
- * Returns the milli-units of a number from Prometheus, rounded to the nearest, but at least one for a value above 0.
- * Saturates. `value` must not be NaN.
+ * Returns a number from Prometheus in milli-units, rounded to the nearest. A value above 0 is at least one milli-unit,
+ * and the result at most `MAX_MILLI`. `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
-  // The product of a large integer, such as the bytes of all pods, may exceed the precision of a double.
+  // Multiplied as bigint: the product of a large integer, such as the bytes of all pods, may exceed the precision of a
+  // double.
   if (Number.isSafeInteger(value)) return saturate(BigInt(value) * 1000n);
   const scaled = Math.round(value * 1000);
   if (scaled === 0 && value > 0) return 1n;
@@ -70,24 +72,24 @@ export function milliFromNumber(value: number): Milli {
   return saturate(BigInt(scaled));
 }
 
-/** Returns base units, exact up to 4e15 milli-units. */
+/** Returns base units. They are exact up to 4e15 milli-units. */
 export function milliToNumber(milli: Milli): number {
   return Number(milli) / 1000;
 }
 
-/** Saturates at 2^63-1. */
+/** Returns the sum, at most `MAX_MILLI`. */
 export function addMilli(a: Milli, b: Milli): Milli {
   return saturate(a + b);
 }
 
-/** Saturates at 2^63-1. */
+/** Returns the sum, at most `MAX_MILLI`. */
 export function sumMilli(values: Iterable<Milli>): Milli {
   let sum = 0n;
   for (const value of values) sum = addMilli(sum, value);
   return sum;
 }
 
-/** Returns the shortest exact quantity without a larger suffix: `2` for 2000 milli-units, `1500m` for 1500. */
+/** Returns an exact quantity without suffixes larger than the base unit: `2` for 2000 milli-units, `1500m` for 1500. */
 export function formatMilli(milli: Milli): string {
   return milli % 1000n === 0n ? String(milli / 1000n) : `${String(milli)}m`;
 }
@@ -97,7 +99,10 @@ function saturate(value: bigint): Milli {
   return value < -MAX_MILLI ? -MAX_MILLI : value;
 }
 
-/** Returns a tolerance as a fraction. Plain decimals are exact; quantities with a suffix are rounded to milli-units. */
+/**
+ * Returns a tolerance as a fraction; null: it is unset or invalid. Plain decimals are exact, quantities with a suffix
+ * are rounded to milli-units.
+ */
 export function toleranceNumber(value: string | number | undefined): number | null {
   if (value === undefined || typeof value === 'number') return value ?? null;
   if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value)) return Number(value);

@@ -1,12 +1,15 @@
 import type { Instant } from './time.js';
 
-/** Longer than most sync periods, and short enough to free the values of deleted documents. */
+/**
+ * How long an unused entry is kept, at least: longer than most sync periods, and short enough to free the values of
+ * deleted documents.
+ */
 const KEEP_SECONDS = 600;
 
 /**
- * A two-generation cache: drops an entry between `keepSeconds` and 2 x `keepSeconds` after its last use, by the `now` of
- * its callers. For values that can be derived again. V8 visits the entries of a WeakMap while the process is stopped:
- * 20,000 of them took 50 ms of each full garbage collection.
+ * A cache for values that can be derived again. It drops an entry at some time between `keepSeconds` and twice that
+ * after its last use, according to the `now` of its callers. It is no WeakMap, because V8 visits the entries of a
+ * WeakMap while the process is stopped: 20,000 of them took 50 ms of each full garbage collection.
  */
 export class RecentMap<K, V extends object | number> {
   readonly #keepMs: number;
@@ -32,7 +35,7 @@ export class RecentMap<K, V extends object | number> {
     this.#recent.set(key, value);
   }
 
-  /** Absolute difference, because the clock may be set back. */
+  /** Starts a new generation after `keepSeconds`. Uses the absolute difference, because the clock may be set back. */
   #age(now: Instant): void {
     this.#since ??= now;
     if (Math.abs(now - this.#since) < this.#keepMs) return;
@@ -43,8 +46,9 @@ export class RecentMap<K, V extends object | number> {
 }
 
 /**
- * Caches `build`, which must depend on the text alone: the same text returns the same object. Uses no weak references,
- * whose tables each garbage collection visits. At `most` texts, the cache is cleared.
+ * Returns `build` with a cache: the same text returns the same object. The result of `build` must depend on the text
+ * alone. The cache has no weak references, because each garbage collection would visit their tables. It is cleared when
+ * it contains `most` texts.
  */
 export function rememberByText<T>(build: (text: string) => T, most = 10_000): (text: string) => T {
   const known = new Map<string, T>();

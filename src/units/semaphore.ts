@@ -1,7 +1,7 @@
 interface Semaphore {
   /**
-   * Resolves in the order of the calls, when a permit is free. The caller must call the returned function once to
-   * release the permit.
+   * Resolves when a permit is free, in the order of the calls. The caller must call the returned function exactly once
+   * to release the permit.
    */
   readonly acquire: () => Promise<() => void>;
   readonly held: () => number;
@@ -10,7 +10,10 @@ interface Semaphore {
 export function createSemaphore(permits: number): Semaphore {
   let held = 0;
   const waiting: (() => void)[] = [];
-  /** Index of the first waiter: `shift` on a long array takes time proportional to its length. */
+  /**
+   * The index of the first waiter. `shift` is not used, because on a long array it takes time proportional to the
+   * length.
+   */
   let head = 0;
 
   const release = (): void => {
@@ -37,7 +40,10 @@ export function createSemaphore(permits: number): Semaphore {
   };
 }
 
-/** Maps the items in order, at most `most` at once. Returns the results in the order of the items. */
+/**
+ * Maps the items, at most `most` at the same time, starting in their order. Returns the results in the order of the
+ * items.
+ */
 export async function mapAtOnce<T, R>(
   items: readonly T[],
   most: number,

@@ -1,4 +1,4 @@
-/** A part of a sentence: plain text, or a time in RFC 3339 in UTC. */
+/** A part of a sentence: plain text, or a time in RFC 3339 and UTC. */
 export interface TextPiece {
   readonly text: string;
   readonly isTime: boolean;
@@ -6,7 +6,7 @@ export interface TextPiece {
 
 const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z/g;
 
-/** Splits a sentence of the service at its times, so they can be shown in the time zone of the reader. */
+/** Splits a sentence at its times, so that these can be shown in the time zone of the reader. */
 export function splitTimes(sentence: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;

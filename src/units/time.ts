@@ -1,9 +1,9 @@
-/** Milliseconds since 1970-01-01T00:00:00Z, negative before. Created only in this file and by a `Clock`. */
+/** Milliseconds since 1970-01-01T00:00:00Z; negative before that. Only this file and a `Clock` create instants. */
 export type Instant = number & { readonly __brand: 'Instant' };
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Year 1, the zero time of Kubernetes, used if `lastTransitionTime` is missing. */
+/** The beginning of year 1, which is the zero time of Kubernetes. It stands for a missing `lastTransitionTime`. */
 export const YEAR_ONE: Instant = instantFromMs(-62_135_596_800_000);
 
 export function instantFromMs(ms: number): Instant {
@@ -14,7 +14,7 @@ export function instantFromSeconds(seconds: number): Instant {
   return instantFromMs(Math.round(seconds * 1000));
 }
 
-/** Accepts the years 1 to 9999 and truncates to milliseconds. Null: invalid. */
+/** Parses a time in RFC 3339 in the years 1 to 9999, truncated to milliseconds. Null: it is invalid. */
 export function parseInstant(text: string): Instant | null {
   return parseWholeSeconds(text) ?? parseAny(text);
 }
@@ -22,8 +22,8 @@ export function parseInstant(text: string): Instant | null {
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 /**
- * Parses `2026-01-01T00:00:00Z`, the form of the API server: the slower parser took an eighth of the time of listing
- * pods. Null: another form, or invalid.
+ * Parses `2026-01-01T00:00:00Z`, which is the form of the API server. This is for speed: the general parser took an
+ * eighth of the time of listing pods. Null: the time has another form, or is invalid.
  */
 function parseWholeSeconds(text: string): Instant | null {
   const hasForm =
@@ -39,7 +39,7 @@ function parseWholeSeconds(text: string): Instant | null {
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  // Leap days, and years that `Date.UTC` maps to others, are left to the slower parser. NaN fails each comparison.
+  // Leap days, and years that `Date.UTC` would change, are left to the general parser. A comparison with NaN is false.
   const isValid = year >= 1000 && day >= 1 && day <= (DAYS[month - 1] ?? 0);
   return isValid && hour <= 23 && minute <= 59 && second <= 59
     ? instantFromMs(Date.UTC(year, month - 1, day, hour, minute, second))
@@ -57,7 +57,7 @@ function parseAny(text: string): Instant | null {
   const [, year, month, day, hour, minute, second, fraction = '', zone = 'Z'] = match;
   const local = `${year ?? ''}-${month ?? ''}-${day ?? ''}T${hour ?? ''}:${minute ?? ''}:${second ?? ''}`;
   const localMs = Date.parse(`${local}Z`);
-  // Date.parse reads 30 February as 2 March.
+  // The comparison is needed because `Date.parse` reads 30 February as 2 March.
   if (year === '0000' || Number.isNaN(localMs) || new Date(localMs).toISOString().slice(0, 19) !== local)
     return null;
   const offsetMs = zoneOffsetMs(zone);
@@ -75,29 +75,33 @@ function zoneOffsetMs(zone: string): number | null {
 }
 
 /**
- * Returns RFC 3339 in UTC, with milliseconds only if there are any: `2026-01-01T00:00:00Z`, `2026-01-01T00:00:00.250Z`.
+ * Returns a time in RFC 3339 and UTC. It has milliseconds only if they are not 0: `2026-01-01T00:00:00Z`,
+ * `2026-01-01T00:00:00.250Z`.
  */
 export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
-/** As `formatInstant`; null if there is no instant. */
+/** Returns what `formatInstant` returns, or null if there is no instant. */
 export function instantOrNull(instant: Instant | null | undefined): string | null {
   return instant === null || instant === undefined ? null : formatInstant(instant);
 }
 
-/** Returns the last whole multiple of `seconds` since 1970 that is not after `instant`. */
+/** Returns the last time that is a whole multiple of `seconds` since 1970 and not after `instant`. */
 export function multipleBefore(instant: Instant, seconds: number): Instant {
   const ms = seconds * 1000;
   return instantFromMs(Math.floor(instant / ms) * ms);
 }
 
-/** Returns whole milliseconds: JSON would drop a fraction, and a stored instant would differ from its original. */
+/**
+ * The result is rounded to milliseconds: JSON would drop a fraction, and a stored instant would differ from its
+ * original.
+ */
 export function addSeconds(instant: Instant, seconds: number): Instant {
   return instantFromMs(Math.round(instant + seconds * 1000));
 }
 
-/** Returns seconds with fractions, negative if `to` is earlier. */
+/** Returns the seconds with their fraction; negative if `to` is earlier. */
 export function secondsBetween(from: Instant, to: Instant): number {
   return (to - from) / 1000;
 }
@@ -110,7 +114,7 @@ export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
 
-/** Returns the later of two times, or the only one; null: both are null. */
+/** Returns the later of two times, or the only one that is known; null: neither is. */
 export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null || b === null) return a ?? b;
   return latest(a, b);
@@ -119,12 +123,12 @@ export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
 const DURATION = /^(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,9})s)?$/;
 const UNIT_SECONDS = [604_800, 86_400, 3600, 60, 1];
 
-/** Completes a message about a text that `parseDuration` rejects. */
+/** The end of a message about a text that `parseDuration` rejects. */
 export const DURATION_FORM = 'a duration such as 30s, 5m, 1h30m or 7d';
 
 /**
- * Parses a duration of Prometheus: whole weeks, days, hours, minutes and seconds, in this order. Returns whole seconds;
- * null if the text is not a duration. Only `0` needs no unit.
+ * Returns the seconds of a Prometheus duration; null: the text is none. It consists of whole weeks, days, hours,
+ * minutes and seconds, in this order. Only `0` needs no unit.
  */
 export function parseDuration(text: string): number | null {
   if (text === '0') return 0;
