@@ -17,9 +17,7 @@ export const COUNT_COLUMNS = [
   'readyPods',
 ] as const;
 
-/**
- * The values of a forecast in a point, in this order: the load at that time, then the load that was expected for it.
- */
+/** The values of a forecast in a point, in this order: the load then, and the load that was expected. */
 const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**
@@ -223,16 +221,12 @@ function fillForecast(
   const newest = series.expected.at(-1)?.at ?? -Infinity;
   if (Math.abs(time - newest) < MINUTE_MS) return;
   const next = expectLoad({ forecast, history, minutes });
-  // Entries at or after `time` are replaced. They exist if the clock was set back, or if the lead time has become
-  // shorter.
+  // Entries at or after `time` exist if the clock was set back, or if the lead time has become shorter.
   const kept = series.expected.slice(Math.max(0, now)).filter((one) => one.at < time);
   series.expected = next === null ? kept : [...kept, { ...next, at: time }];
 }
 
-/**
- * Sets the counts in the order of `COUNT_COLUMNS`. Properties are named for speed: a loop over the names is much
- * slower.
- */
+/** Sets the counts in the order of `COUNT_COLUMNS`. Properties are named, because a loop is much slower. */
 function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleRecord): void {
   counts[0] = decision === null ? null : decision.currentReplicas;
   counts[1] = decision === null ? null : decision.desiredReplicas;
