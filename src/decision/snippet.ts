@@ -113,23 +113,45 @@ export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Sn
   const { pauseUntil } = scaler;
   const count = replicas === null ? '' : ` --replicas ${replicas}`;
   if (pauseUntil === undefined) return command(`promscaler pause ${keyOf(scaler)}${count} --for 30m`);
-  const { paused, until, replicas: fixed, reason } = PAUSE_ANNOTATIONS;
-  const fix = replicas === null ? `${fixed}-` : `${fixed}=${replicas}`;
-  return annotate(scaler, `${paused}=true`, fix, `${until}=${pauseUntil}`, `${reason}=dashboard`);
+  return pauseWithKubectl(scaler, { replicas, until: pauseUntil, reason: 'dashboard' });
+}
+
+interface KubectlPause {
+  /** Null, also of the other fields: unset. */
+  readonly replicas?: number | null;
+  readonly until?: string;
+  readonly reason?: string;
 }
 
 /**
- * Returns the command that ends a pause. The other annotations of the pause can stay, because they have no effect
- * without `paused`.
+ * Returns the kubectl command for a pause. It removes the annotations that it does not set, because a `paused-until` in
+ * the past would make the pause ineffective, and an old `paused-replicas` would set the count.
  */
+export function pauseWithKubectl(scaler: Pausable, pause: KubectlPause): Snippet {
+  return annotate(scaler, { paused: 'true', ...pause });
+}
+
+/** Returns the command that ends a pause, and removes its annotations. */
 export function resume(scaler: Pausable): Snippet {
   return scaler.pauseUntil === undefined
     ? command(`promscaler resume ${keyOf(scaler)}`)
-    : annotate(scaler, `${PAUSE_ANNOTATIONS.paused}=false`);
+    : annotate(scaler, {});
 }
 
-function annotate(scaler: Pausable, ...annotations: readonly string[]): Snippet {
-  return kubectl(scaler.namespace, 'annotate', targetOf(scaler), '--overwrite', ...annotations);
+function annotate(scaler: Pausable, values: KubectlPause & { readonly paused?: string }): Snippet {
+  const { paused, replicas, until, reason } = PAUSE_ANNOTATIONS;
+  const write = (key: string, value: string | number | null = null): string =>
+    value === null ? `${key}-` : `${key}=${value}`;
+  return kubectl(
+    scaler.namespace,
+    'annotate',
+    targetOf(scaler),
+    '--overwrite',
+    write(paused, values.paused),
+    write(replicas, values.replicas),
+    write(until, values.until),
+    write(reason, values.reason),
+  );
 }
 
 /** Returns the target for kubectl: `deployment/web`. */

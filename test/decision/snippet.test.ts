@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { pauseFor30Minutes, pauseLength, resume } from '../../src/decision/snippet.js';
+import { readFile } from 'node:fs/promises';
+import { pauseFor30Minutes, pauseLength, pauseWithKubectl, resume } from '../../src/decision/snippet.js';
 
 const SCALER = { namespace: 'shop', name: 'web', target: { kind: 'Deployment', name: 'front' } };
 const WITHOUT_PLUGIN = { ...SCALER, pauseUntil: '2026-01-01T10:30:00Z' };
@@ -27,6 +28,19 @@ describe('commands of pauses', () => {
     expect(pauseFor30Minutes(local, null).text).toContain(
       ' promscaler.dev/paused-until=2026-01-01T11:30:00+01:00 ',
     );
-    expect(resume(WITHOUT_PLUGIN).text).toBe(`${annotate} promscaler.dev/paused=false`);
+    expect(resume(WITHOUT_PLUGIN).text).toBe(
+      `${annotate} promscaler.dev/paused- promscaler.dev/paused-replicas- promscaler.dev/paused-until- promscaler.dev/paused-reason-`,
+    );
+  });
+
+  it('without an end are in the guide as they are written here', async () => {
+    const guide = await readFile('docs/guides/pause.md', 'utf8');
+    const checkout = { ...SCALER, target: { kind: 'Deployment', name: 'checkout' } };
+    const { text } = pauseWithKubectl(checkout, {});
+
+    expect(text).toBe(
+      'kubectl annotate -n shop deployment/checkout --overwrite promscaler.dev/paused=true promscaler.dev/paused-replicas- promscaler.dev/paused-until- promscaler.dev/paused-reason-',
+    );
+    expect(guide.replace(/ \\\n +/g, ' ')).toContain(`\n${text}\n`);
   });
 });

@@ -1,3 +1,4 @@
+import { endedPause } from '../../control/cycle/holds.js';
 import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { correctedName } from '../../decision/remedies.js';
 import { kubectl } from '../../decision/snippet.js';
@@ -59,10 +60,19 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
     ];
   const ignored = ignoredAnnotations(scaler, cluster.object);
   const text = ignoredSentence(ignored, nameTarget(namespace, ref));
-  if (text === null)
-    return [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
   const removed = ignored.map(({ key }) => `${key}-`);
-  return [make.warning(text, kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removed).text)];
+  const key = scalerKey(scaler);
+  const ended = endedPause(target.annotations, context.clock.now());
+  const fix = `promscaler resume ${key} removes the annotations; to pause again: promscaler pause ${key}`;
+  const warnings = [
+    ...(text === null
+      ? []
+      : [make.warning(text, kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removed).text)]),
+    ...(ended === null ? [] : [make.warning(ended, fix)]),
+  ];
+  return warnings.length > 0
+    ? warnings
+    : [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
 }
 
 /** Returns the annotations without effect. promscaler reads annotations only from workloads that it watches. */

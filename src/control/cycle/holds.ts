@@ -6,7 +6,7 @@ import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
 import { PAUSE_ANNOTATIONS, type ScalerSpec } from '../../scaler/spec.js';
-import { type Instant, parseInstant } from '../../units/time.js';
+import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 
 /** Returns why a decision is not applied; null: it is. */
@@ -120,10 +120,10 @@ function pauseByDocument({ paused }: Pick<ScalerSpec, 'paused'>): Pause | null {
 }
 
 function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: string | null): Pause | null {
-  const state = annotations[PAUSE_ANNOTATIONS.paused]?.trim().toLowerCase();
+  const state = stateIn(annotations);
   const untilText = annotations[PAUSE_ANNOTATIONS.until];
   const countText = annotations[PAUSE_ANNOTATIONS.replicas];
-  if (state === 'false' || state === '') return null;
+  if (isOff(state)) return null;
   if (state === undefined && untilText === undefined && countText === undefined) return null;
   const until = untilText === undefined ? null : parseInstant(untilText.trim());
   if (until !== null && until <= now) return null;
@@ -136,6 +136,25 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
     ...invalidAnnotations(annotations, { isDirection: DIRECTIONS.has(state ?? 'true'), until, replicas }),
   ];
   return { by: 'annotation', direction, until, replicas, annotated: { direction, until }, notes };
+}
+
+/**
+ * Returns a sentence about the annotations of a pause that has ended: as long as they remain, `paused` alone, which a
+ * person may set by hand, pauses nothing. Null: there are none.
+ */
+export function endedPause(annotations: Annotations, now: Instant): string | null {
+  const { paused, until: untilKey } = PAUSE_ANNOTATIONS;
+  const until = parseInstant(annotations[untilKey]?.trim() ?? '');
+  if (until === null || until > now || isOff(stateIn(annotations))) return null;
+  return `the pause by annotation ended at ${formatInstant(until)}: ${paused} pauses nothing until ${untilKey} is removed or set to a later time`;
+}
+
+function stateIn(annotations: Annotations): string | undefined {
+  return annotations[PAUSE_ANNOTATIONS.paused]?.trim().toLowerCase();
+}
+
+function isOff(state: string | undefined): boolean {
+  return state === 'false' || state === '';
 }
 
 /** Returns what prevents the fixed count of a pause from being set; null: nothing. */

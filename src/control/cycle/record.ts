@@ -14,7 +14,7 @@ import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales } from '../memory/memory.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { degradedMessage, overrideMessage } from './holds.js';
+import { degradedMessage, endedPause, overrideMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, Observed, ScaleResult, Settled, Unread } from './types.js';
@@ -239,18 +239,19 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
 }
 
 /** Adds annotations without effect to the condition `Held`, because their author expects a pause. */
-function withIgnored(held: Condition, scaler: Scaler, { target }: Observed): Condition {
+function withIgnored(held: Condition, scaler: Scaler, { target, snapshot }: Observed): Condition {
   const { metadata } = scaler.document;
   const ofDocument = ignoredOfDocument(metadata.annotations, scaler);
   const ofTarget = ignoredOfTarget(target.annotations, scaler);
+  const ended = held.status === 'False' ? endedPause(target.annotations, snapshot.now) : null;
   // Nearly every document and target has no such annotation, so no name has to be built.
-  if (ofDocument.length === 0 && ofTarget.length === 0) return held;
+  if (ofDocument.length === 0 && ofTarget.length === 0 && ended === null) return held;
   const texts = [
     ignoredSentence(ofDocument, nameOtherScaler({ kind: 'Scaler', ...metadata })),
     ignoredSentence(ofTarget, nameTarget(scaler.namespace, target.ref)),
   ].filter((text) => text !== null);
-  const message = [held.message, ...texts].join('; ');
-  return held.reason === 'NotHeld'
+  const message = [held.message, ...texts, ...(ended === null ? [] : [ended])].join('; ');
+  return held.reason === 'NotHeld' && texts.length > 0
     ? buildCondition('Held', 'AnnotationIgnored', message)
     : { ...held, message };
 }

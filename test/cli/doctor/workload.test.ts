@@ -37,6 +37,31 @@ describe('target with an annotation that promscaler does not read', () => {
   });
 });
 
+describe('target with the annotations of a pause that has ended', () => {
+  it('warns that another paused would pause nothing, with the command that removes them', async () => {
+    const simulator = await cluster({ workloads: [shop('web')] });
+    const annotations = {
+      'promscaler.dev/paused': 'true',
+      'promscaler.dev/paused-until': '2020-01-01T00:00:00Z',
+    };
+    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+      body: { metadata: { annotations } },
+    });
+
+    const report = await diagnoseHealthy(simulator, { web: document('web') });
+
+    expect(report.of('target')).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'the pause by annotation ended at 2020-01-01T00:00:00Z: promscaler.dev/paused pauses nothing until promscaler.dev/paused-until is removed or set to a later time',
+        fix: 'promscaler resume shop/web removes the annotations; to pause again: promscaler pause shop/web',
+      },
+    ]);
+    expect(report.of('decision')).toEqual([]);
+  });
+});
+
 describe('target', () => {
   let simulator: Simulator;
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { stateOf } from '../../../src/decision/state.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
 import { at, settledMemory, Fixture, SECOND_SCALER } from '../fixture.js';
@@ -78,6 +80,37 @@ describe('a pause by annotation', () => {
     expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
     expect(record.pause).toBeNull();
     expect(heldOf(record)).toMatchObject({ status: 'False', reason: 'NotHeld' });
+  });
+
+  it('that has ended is named by Held while its annotations remain, without an Event or another state', async () => {
+    const until = { 'paused-until': '2026-01-01T00:00:30Z' };
+    const fixture = fixtureOf(5, until);
+    fixture.clock.advance(45_000);
+    const before = await fixture.cycle();
+    fixture.annotate({ ...until, paused: 'true' });
+
+    const { record } = await fixture.nextCycle();
+
+    expect(heldOf(record)).toEqual({
+      type: 'Held',
+      status: 'False',
+      reason: 'NotHeld',
+      message:
+        'decisions are carried out; the pause by annotation ended at 2026-01-01T00:00:30Z: promscaler.dev/paused pauses nothing until promscaler.dev/paused-until is removed or set to a later time',
+    });
+    expect(kubernetesEvents(before.record, record)).toEqual([]);
+    expect(stateOf(record, null)).toEqual(stateOf(before.record, null));
+    expect(stateOf(record, null).cause).not.toContain('pause');
+  });
+
+  it.each([
+    ['paused false', { paused: 'false', 'paused-until': '2026-01-01T00:00:30Z' }],
+    ['no end', { 'paused-reason': 'deploy' }],
+  ])('with %s has not ended', async (_, annotations) => {
+    const fixture = fixtureOf(5, annotations);
+    fixture.clock.advance(45_000);
+
+    expect(heldOf((await fixture.cycle()).record)?.message).not.toContain('ended');
   });
 
   it('begins and ends with the annotations, between two cycles', async () => {
